@@ -3,7 +3,7 @@
 // Area codes and service codes are those of the North American Numbering Plan (nanpa.com; ATIS-0300051 for exchanges).
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { Destinations } from './destination-list.ts';
-import { isE164 } from './e164.ts';
+import { isE164 } from './identities.ts';
 
 interface DestinationProblem {
   readonly kind: 'malformed' | 'not_allowed';

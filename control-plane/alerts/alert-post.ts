@@ -1,8 +1,6 @@
 // Sends the messages of one channel one after the other, each until it is accepted or given up.
-import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Base } from '../bus/base.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import type { Database } from '../store/database/database.ts';
 import {
   type AlertAttempt,
   claimMessage,
@@ -19,10 +17,7 @@ const LEASE_MS = 3 * 60_000;
 /** A message that is being sent at a stop gets this long. */
 const STOP_MS = 4_000;
 
-interface AlertPostParts {
-  db: Database;
-  clock: Clock;
-  log: Logger;
+interface AlertPostParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   channel: AlertChannel;
 }
 

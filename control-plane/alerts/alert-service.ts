@@ -1,14 +1,12 @@
 // Alerts of a running service: a check every ten seconds, and independent channels, so that none delays another.
 import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Base } from '../bus/base.ts';
 import { repeat } from '../housekeeping/repeat.ts';
-import type { Database } from '../store/database/database.ts';
 import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
 import type { AlertChannel } from './alert-channel.ts';
 import { AlertPost } from './alert-post.ts';
 import { checkForTroubles } from './alert-watch.ts';
 import type { AlertThresholds } from './conditions.ts';
-import { GasReadings } from './gas-readings.ts';
 
 const CHECK_MS = 10_000;
 const POST_MS = 5_000;
@@ -19,39 +17,21 @@ interface AlertService {
   stop(): Promise<void>;
 }
 
-interface AlertServiceParts {
-  db: Database;
-  clock: Clock;
-  log: Logger;
+interface AlertServiceParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   channels: readonly AlertChannel[];
   /** Chains with a relayer. */
   chainIds: Iterable<number>;
   closedChains: () => readonly ClosedChain[];
-  options: {
-    heartbeatMs: number;
-    relayerTransfersMin: number;
-    alertSlotDownMs: number;
-    alertStoragePercent: number;
-    alertJournalDepth: number;
-    alertPoolMin: number;
-  };
+  thresholds: AlertThresholds;
 }
 
-export function startAlerts({ channels, chainIds, options, ...parts }: AlertServiceParts): AlertService {
-  const thresholds: AlertThresholds = {
-    heartbeatMs: options.heartbeatMs,
-    relayerTransfersMin: options.relayerTransfersMin,
-    slotDownMs: options.alertSlotDownMs,
-    storagePercent: options.alertStoragePercent,
-    journalDepth: options.alertJournalDepth,
-    poolMin: options.alertPoolMin,
-  };
+export function startAlerts({ channels, chainIds, ...parts }: AlertServiceParts): AlertService {
   const { clock, log } = parts;
   const readings = new GasReadings(clock, chainIds);
   const posts = channels.map((channel) => new AlertPost({ ...parts, channel }));
   const work = [
     repeat({ clock, log, task: 'alerts', everyMs: CHECK_MS }, () =>
-      checkForTroubles({ ...parts, thresholds, gas: () => readings.fresh() }),
+      checkForTroubles({ ...parts, gas: () => readings.fresh() }),
     ),
     ...posts.map((post) =>
       repeat({ clock, log, task: 'alert_messages', everyMs: POST_MS }, () => post.round()),
@@ -64,4 +44,33 @@ export function startAlerts({ channels, chainIds, options, ...parts }: AlertServ
       await Promise.all(work.map((each) => each.stop()));
     },
   };
+}
+
+/** It is read every minute. */
+const FRESH_MS = 5 * 60_000;
+
+class GasReadings {
+  readonly #clock: Clock;
+  readonly #readings = new Map<number, { transfers: number; atMs: number }>();
+
+  constructor(clock: Clock, chainIds: Iterable<number>) {
+    this.#clock = clock;
+    for (const chainId of chainIds)
+      this.#readings.set(chainId, { transfers: 0, atMs: Number.NEGATIVE_INFINITY });
+  }
+
+  note(chainId: number, transfers: number): void {
+    this.#readings.set(chainId, { transfers, atMs: this.#clock.now() });
+  }
+
+  /** Transfers by chain, undefined if the balance could not be read recently. */
+  fresh(): Map<number, number | undefined> {
+    const oldest = this.#clock.now() - FRESH_MS;
+    return new Map(
+      [...this.#readings].map(([chainId, { transfers, atMs }]) => [
+        chainId,
+        atMs >= oldest ? transfers : undefined,
+      ]),
+    );
+  }
 }

@@ -1,19 +1,15 @@
 // Checks everything periodically, and records problems and recoveries once, however many instances check.
-import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Base } from '../bus/base.ts';
 import { keyOf, type OpenAlert } from '../domain/alert.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import type { Database } from '../store/database/database.ts';
 import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/operations/alerts.ts';
 import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
 import { readFleet } from '../store/operations/fleet-snapshot.ts';
 import { afterCheck } from './alert-state.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from './conditions.ts';
 
-interface AlertWatchParts {
-  db: Database;
-  clock: Clock;
-  log: Logger;
+interface AlertWatchParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   thresholds: AlertThresholds;
   /** By chain, transfers that the relayer has gas for, as this instance last read it. */
   gas: () => ReadonlyMap<number, number | undefined>;

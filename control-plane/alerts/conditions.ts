@@ -1,20 +1,22 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
+import type { Config } from '../config/config.ts';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 import { keyOf } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
 import type { FleetSnapshot, NodeReading, SlotReading } from '../store/operations/fleet-snapshot.ts';
 
-export interface AlertThresholds {
-  /** Heartbeat period of links: a node without a link for two periods is offline. */
-  heartbeatMs: number;
-  slotDownMs: number;
-  storagePercent: number;
-  journalDepth: number;
-  poolMin: number;
-  relayerTransfersMin: number;
-}
+/** A node without a link for two periods of its heartbeat is offline. */
+export type AlertThresholds = Pick<
+  Config,
+  | 'heartbeatMs'
+  | 'relayerTransfersMin'
+  | 'alertSlotDownMs'
+  | 'alertStoragePercent'
+  | 'alertJournalDepth'
+  | 'alertPoolMin'
+>;
 
 /** A storage is well again at so many percentage points below the threshold. */
 const STORAGE_MARGIN_PERCENT = 10;
@@ -33,10 +35,10 @@ const UNREACHABLE_MS = MINUTE_MS;
 /** Two nodes report a card for a moment while it moves. */
 const HANDOVER_MS = MINUTE_MS;
 
-export const rulesOf = ({ heartbeatMs, slotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
+export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
   node_offline: { raiseAfterMs: 2 * heartbeatMs, recoverAfterMs: 2 * heartbeatMs },
   node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
-  slot_down: { raiseAfterMs: slotDownMs, recoverAfterMs: slotDownMs },
+  slot_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
   journal_growing: { raiseAfterMs: JOURNAL_MS, recoverAfterMs: 0 },
   relayer_low: { raiseAfterMs: 0, recoverAfterMs: 0 },
@@ -135,7 +137,7 @@ function journalTroubles(
   isOpen: IsOpen,
 ): Trouble[] {
   const about = { kind: 'journal_growing', subject: id } as const;
-  const limit = isOpen(about) ? thresholds.journalDepth / 2 : thresholds.journalDepth;
+  const limit = isOpen(about) ? thresholds.alertJournalDepth / 2 : thresholds.alertJournalDepth;
   if (journalDepth === null || journalDepth < limit) return [];
   return [
     {
@@ -165,13 +167,13 @@ function downTroubles({ nodeId, slot, state, reason }: SlotReading): Trouble[] {
 
 function storageTroubles(
   { nodeId, slot, storage }: SlotReading,
-  { storagePercent }: AlertThresholds,
+  { alertStoragePercent: percent }: AlertThresholds,
   isOpen: IsOpen,
 ): Trouble[] {
   if (storage === null || storage.total <= 0) return [];
   const about = { kind: 'storage_full', subject: `${nodeId}/${slot}` } as const;
   const { used, total } = storage;
-  const limit = isOpen(about) ? storagePercent - STORAGE_MARGIN_PERCENT : storagePercent;
+  const limit = isOpen(about) ? percent - STORAGE_MARGIN_PERCENT : percent;
   if (used * 100 < limit * total) return [];
   return [
     {
@@ -249,9 +251,13 @@ function stuckSummary(id: string, state: string, isPaid: boolean): string {
     : `payment ${id} is stuck: ${state}`;
 }
 
-function poolTroubles({ available }: FleetSnapshot, { poolMin }: AlertThresholds, isOpen: IsOpen): Trouble[] {
+function poolTroubles(
+  { available }: FleetSnapshot,
+  { alertPoolMin: min }: AlertThresholds,
+  isOpen: IsOpen,
+): Trouble[] {
   const about = { kind: 'pool_low', subject: 'pool' } as const;
-  const limit = isOpen(about) ? poolMin + Math.floor(poolMin / 5) : poolMin;
+  const limit = isOpen(about) ? min + Math.floor(min / 5) : min;
   if (available >= limit) return [];
   return [
     {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import type { BackupHeader } from './backup-format.ts';
 import { verifyBackup } from './backup-reader.ts';
 import type { BackupKey, WriteBackup } from './encryption.ts';

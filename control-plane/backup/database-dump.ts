@@ -1,6 +1,6 @@
 // All rows of all tables at one moment, as JSON. Postgres writes the text, so that no precision is lost.
 import { sql } from 'kysely';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import type { Database, DatabaseTransaction } from '../store/database/database.ts';
 import { newestMigration } from '../store/database/migrations.ts';
 import { listSequences, listTables } from '../store/database/table-catalog.ts';

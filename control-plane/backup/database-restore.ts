@@ -1,6 +1,6 @@
 // Fills an empty database from a backup, completely or not at all, and migrates it to the newest schema.
 import { sql } from 'kysely';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import type { Database } from '../store/database/database.ts';
 import { isKnownMigration, migrate, migrateTo } from '../store/database/migrations.ts';
 import { listTables } from '../store/database/table-catalog.ts';

@@ -10,7 +10,7 @@ import {
   generateX25519Identity,
   identityToRecipient,
 } from 'age-encryption';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { BackupError } from './backup-format.ts';
 
 /** The passphrase, or the public keys, that a backup is encrypted with. */

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import type { Clock, Timer } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Timer } from '#shared/clock.ts';
 import type { Database } from '../store/database/database.ts';
+import type { Base } from './base.ts';
 import { type Bus, type BusEvent, createLocalBus } from './bus.ts';
 
 const CHANNEL = 'simrack_bus';
@@ -27,11 +27,8 @@ interface SharedBus extends Bus {
   stop(): Promise<void>;
 }
 
-interface SharedBusParts {
+interface SharedBusParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   url: string;
-  db: Database;
-  clock: Clock;
-  log: Logger;
 }
 
 /**

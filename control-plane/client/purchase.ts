@@ -5,8 +5,7 @@ import { type AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import { ApiError, errorOfAnswer, isApiError } from './api-error.ts';
 import type { Offer, SpendLimit } from './payments/offer.ts';
-import { signPayment } from './payments/sign.ts';
-import type { PaymentWay, SignedPayment } from './payments/signed-payment.ts';
+import { type PaymentWay, type SignedPayment, signPayment } from './payments/sign.ts';
 import { answerOf, type Transport } from './transport.ts';
 
 /** An operator handles a settlement that takes longer. */

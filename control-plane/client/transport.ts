@@ -1,7 +1,7 @@
 // One request of an operation: the shared schemas serialize its query and body, and validate its response.
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import { errorOfAnswer, noAnswer } from './api-error.ts';
-import type { RawAnswer } from './payments/raw-answer.ts';
+import type { RawAnswer } from './payments/offer.ts';
 
 /** For operations that wait for a block, the carrier or a ringing far end. */
 const SLOW_TIMEOUT_MS = 120_000;

@@ -2,8 +2,14 @@
 import { type Address, getAddress } from 'viem';
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
-import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
-import { choice, map, text } from '#shared/process/config-values.ts';
+import {
+  ConfigFileError,
+  choice,
+  map,
+  parseConfigText,
+  readConfigText,
+  text,
+} from '#shared/process/config-file.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
 
 /** Two networks with so many tokens fill 14 KB of headers; clients in Node accept 16 KiB. */

@@ -1,6 +1,8 @@
 // The Koa application of the console: headers, errors as pages, whose name was asked for, who is signed in, then the pages.
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
+import { contentSecurityPolicy } from '#shared/content-security-policy.ts';
+import { html } from '#shared/html.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { routeActions } from './action-routes.ts';
 import { serveAssets } from './browser/assets.ts';
@@ -8,12 +10,9 @@ import type { ConsolePageParts } from './console-parts.ts';
 import { errorPages } from './error-pages.ts';
 import { routeLists } from './list-routes.ts';
 import { routeLive } from './live-routes.ts';
-import { sameSiteRedirect } from './pages/same-site.ts';
-import { protectPages } from './protection.ts';
-import { ownPath } from './session/own-path.ts';
 import { note, siteOfRequest } from './session/request-state.ts';
 import type { Sessions } from './session/sessions.ts';
-import { checkSameOrigin, type SiteOptions, siteOf } from './session/site.ts';
+import { checkSameOrigin, ownPath, type SiteOptions, siteOf } from './session/site.ts';
 import { routeSignIn } from './sign-in-routes.ts';
 
 export function createConsoleApp(parts: ConsolePageParts): Koa {
@@ -70,3 +69,37 @@ const requireSession =
       ctx.body = sameSiteRedirect(path);
     } else ctx.redirect(path === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(path)}`);
   };
+
+/** Between a link on another site and the page: browsers send the cookie with what our own page asks for. */
+const sameSiteRedirect = (url: string): string =>
+  html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Console</title><meta http-equiv="refresh" content="0; url=${url}"></head>
+<body><p><a href="${url}">Go on</a></p></body></html>
+`.text;
+
+const OWN = "'self'";
+
+const HEADERS = {
+  'Content-Security-Policy': contentSecurityPolicy({
+    scripts: OWN,
+    styles: OWN,
+    connections: OWN,
+    forms: OWN,
+    images: OWN,
+  }),
+  'X-Frame-Options': 'DENY',
+  'X-Content-Type-Options': 'nosniff',
+  // With "no-referrer" browsers would write `Origin: null` into our own forms.
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+  'X-Robots-Tag': 'noindex',
+  'Cache-Control': 'no-store',
+};
+
+/** Each page loads nothing from outside, and is not framed, cached or sent as a referrer. */
+const protectPages: Middleware = async (ctx, next) => {
+  ctx.set(HEADERS);
+  await next();
+};

@@ -6,8 +6,7 @@ import { REFUSALS } from '#shared/api/refusals.ts';
 import { html } from '#shared/html.ts';
 import type { Logger } from '#shared/log.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
-import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import { framed, message } from './pages/frame.ts';
 import { findSession } from './session/request-state.ts';
 

@@ -4,9 +4,9 @@ import type { Context } from 'koa';
 import { Refusal } from '../domain/refusal.ts';
 import { signInPage } from './pages/sign-in.ts';
 import { readFields, readOwnForm } from './session/forms.ts';
-import { ownPath } from './session/own-path.ts';
 import { siteOfRequest } from './session/request-state.ts';
 import type { Sessions } from './session/sessions.ts';
+import { ownPath } from './session/site.ts';
 
 export function routeSignIn(
   router: Router,

@@ -15,9 +15,8 @@ import { readSamples, readSignal, type Sample } from '../store/operations/sample
 import type { Fragment } from './live/live-topic.ts';
 import { nodeFragments } from './pages/node-page.ts';
 import { overviewFragments } from './pages/overview.ts';
+import { RANGE_NAMES, type Range, spanOf } from './pages/plots.ts';
 import { slotFragments } from './pages/slot-page.ts';
-import { RANGE_NAMES, type Range, spanOf } from './pages/span.ts';
-import { Reading } from './readings.ts';
 import { readTopic } from './topic.ts';
 
 /** Changes are announced; the fleet is read again all the same, because an announcement can be lost. */
@@ -135,5 +134,39 @@ export class ConsoleView {
   #moneyMoved(): void {
     this.#inventory.stale();
     this.#stuck.stale();
+  }
+}
+
+/** A database reading, read once for all viewers, and again only when it may have changed. */
+class Reading<T> {
+  readonly #clock: Clock;
+  readonly #load: () => Promise<T>;
+  readonly #maxAgeMs: number;
+  #value: Promise<T> | undefined;
+  #readAt = 0;
+
+  /** A value is used for `maxAgeMs`, unless `stale` is called before. */
+  constructor(clock: Clock, maxAgeMs: number, load: () => Promise<T>) {
+    this.#clock = clock;
+    this.#maxAgeMs = maxAgeMs;
+    this.#load = load;
+  }
+
+  /** The next caller causes a new read; earlier callers get the read that was under way. */
+  stale(): void {
+    this.#value = undefined;
+  }
+
+  get(): Promise<T> {
+    const now = this.#clock.now();
+    const age = now - this.#readAt;
+    if (this.#value !== undefined && age >= 0 && age < this.#maxAgeMs) return this.#value;
+    this.#readAt = now;
+    const value = this.#load();
+    this.#value = value;
+    value.catch(() => {
+      if (this.#value === value) this.#value = undefined;
+    });
+    return value;
   }
 }

@@ -7,8 +7,8 @@ import {
   serverFrameSchema,
   VOICE_SUBPROTOCOL,
 } from '#shared/api/voice-frames.ts';
-import { closeCodesText } from './close-codes-text.ts';
 import { plainJsonSchema } from './json-schemas.ts';
+import { closeCodesText } from './voice-text.ts';
 
 type Json = Record<string, unknown>;
 

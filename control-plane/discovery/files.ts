@@ -1,15 +1,18 @@
 // The files that programs fetch before they call, with path, media type and text.
 import type { Sale } from '../payments/offer.ts';
-import { API_CATALOG_PATH, apiCatalog } from './api-catalog.ts';
 import { asyncApiDocument } from './async-api-document.ts';
-import type { DiscoveryParts } from './discovery-parts.ts';
-import { llmsText } from './llms-text.ts';
+import { llmsText, skillIndex, skillText } from './llms-text.ts';
 import { openApiDocument } from './open-api-document.ts';
-import { PROTECTED_RESOURCE_PATH, protectedResource } from './protected-resource.ts';
-import { securityText } from './security-text.ts';
-import { serverCard } from './server-card.ts';
-import { skillIndex, skillText } from './skill.ts';
-import { x402Manifest } from './x402-manifest.ts';
+import {
+  API_CATALOG_PATH,
+  apiCatalog,
+  type DiscoveryParts,
+  PROTECTED_RESOURCE_PATH,
+  protectedResource,
+  securityText,
+  serverCard,
+  x402Manifest,
+} from './well-known.ts';
 
 export interface DiscoveryFile {
   path: `/${string}`;

@@ -1,9 +1,10 @@
-// /llms.txt: everything that a language model needs to use the service (llmstxt.org).
+// /llms.txt: everything that a language model needs to use the service (llmstxt.org), also as a skill for agents.
+import { createHash } from 'node:crypto';
 import { OPERATION, type Operation } from '#shared/api/operations.ts';
 import { REFUSALS } from '#shared/api/refusals.ts';
-import type { DiscoveryParts } from './discovery-parts.ts';
-import { pricesText } from './price.ts';
+import { pricesText } from '../payments/offer.ts';
 import { voiceText } from './voice-text.ts';
+import type { DiscoveryParts } from './well-known.ts';
 
 /** Refusals that only nodes get. */
 const OF_NODES = new Set(['enrolment_refused', 'node_revoked', 'approval_pending']);
@@ -71,3 +72,23 @@ ${operations.join('\n')}
 - \`POST ${baseUrl}/demo\`: example responses, without paying
 `;
 }
+
+const NAME = 'phone-number';
+const DESCRIPTION =
+  'Get a real US mobile number, send and receive SMS with it, and place and take voice calls. Use when a task needs a telephone number: verification codes, texts or calls.';
+
+/** A skill for agents: when to use a telephone number, and how. The description is quoted, because a colon followed by a space would begin another key. */
+export const skillText = (parts: DiscoveryParts): string =>
+  `---\nname: ${NAME}\ndescription: ${JSON.stringify(DESCRIPTION)}\n---\n\n${llmsText(parts)}`;
+
+export const skillIndex = (parts: DiscoveryParts) => ({
+  skills: [
+    {
+      name: NAME,
+      type: 'skill-md',
+      description: DESCRIPTION,
+      url: `${parts.baseUrl}/.well-known/agent-skills/${NAME}/SKILL.md`,
+      digest: `sha256:${createHash('sha256').update(skillText(parts)).digest('hex')}`,
+    },
+  ],
+});

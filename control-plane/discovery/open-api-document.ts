@@ -5,8 +5,8 @@ import { OPERATION, type Operation, refusalsOf } from '#shared/api/operations.ts
 import { caip2 } from '#shared/api/payment-networks.ts';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import type { Sale } from '../payments/offer.ts';
-import type { DiscoveryParts } from './discovery-parts.ts';
 import { componentSchemas, queryFields, referenceTo } from './json-schemas.ts';
+import type { DiscoveryParts } from './well-known.ts';
 
 type Json = Record<string, unknown>;
 

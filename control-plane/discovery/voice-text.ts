@@ -1,6 +1,6 @@
-// The part of /llms.txt about calls: presence, audio, text frames, the Twilio dialect.
+// Calls in the published files: the part of /llms.txt with presence, audio, text frames and the Twilio dialect; the close codes.
 import { VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
-import { closeCodesText } from './close-codes-text.ts';
+import { PRESENCE_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
 
 export const voiceText = (socketUrl: string): string => `## Calls
 
@@ -37,3 +37,19 @@ Bots made for Twilio Media Streams connect to \`stream_url\` with \`?protocol=tw
 to 1,280 KiB; audio is base64 of mu-law, 8 kHz. The service sends \`connected\`, \`start\` (when the call is answered), \`media\`, \`dtmf\`,
 \`mark\`, \`stop\`. The bot sends \`media\`, \`mark\`, \`clear\`, and beyond Twilio \`{"event":"dtmf","dtmf":{"digits":"12#"}}\`. \`callSid\` is the
 \`call_id\`, \`accountSid\` the \`sub_account_id\`.`;
+
+/** Turns "userGone" into "user gone". */
+const words = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+const listed = (codes: Readonly<Record<string, number>>): string =>
+  Object.entries(codes)
+    .map(([name, code]) => `${code} ${words(name)}`)
+    .join(', ');
+
+/** After the codes of `again` a client can open the socket again: the call goes on. */
+export function closeCodesText(socket: 'stream' | 'presence'): string {
+  if (socket === 'presence') return `${listed(PRESENCE_CLOSE)}.`;
+  const { goingAway, internalError, restart } = STREAM_CLOSE;
+  const again = [goingAway, internalError, restart].join(', ');
+  return `4000 plus the cause of ITU-T Q.850 when the call has ended; ${listed(STREAM_CLOSE)}. After ${again} or a broken connection open the stream again: the call stays up for 5 seconds by default.`;
+}

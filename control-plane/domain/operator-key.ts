@@ -1,4 +1,4 @@
-// Keys of operators of the console: 256 random bits behind a prefix that secret scanners can find. Only the hash is stored.
+// Keys and sessions of operators of the console: 256 random bits behind a prefix that secret scanners can find. Only the hash is stored.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'simrack_operator_';
@@ -23,3 +23,17 @@ export const hashSecret = (secret: string): Buffer => createHash('sha256').updat
 /** The token in the forms of a session: a page of another site cannot know it. */
 export const formTokenOf = (session: string): string =>
   createHmac('sha256', session).update('form').digest('base64url');
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Lifetime of a session without opening a page or performing an action. */
+const SESSION_IDLE_MS = 12 * HOUR_MS;
+
+/** Maximum lifetime. */
+export const SESSION_LIFETIME_MS = 7 * 24 * HOUR_MS;
+
+/** Sessions that were last used, or that began, before these times are over. */
+export const sessionLimitsAt = (now: Date): { usedAfter: Date; createdAfter: Date } => ({
+  usedAfter: new Date(now.getTime() - SESSION_IDLE_MS),
+  createdAfter: new Date(now.getTime() - SESSION_LIFETIME_MS),
+});

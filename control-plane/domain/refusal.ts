@@ -1,5 +1,6 @@
-// An expected rejection of a request, with a stable code for the API.
+// The errors that a caller expects: a request or a command is refused, or the database cannot be reached.
 import type { RefusalCode } from '#shared/api/refusals.ts';
+import { OperatorError } from '#shared/operator/operator-error.ts';
 
 interface RefusalOptions {
   /** Extra keys of the error body. */
@@ -9,7 +10,7 @@ interface RefusalOptions {
   cause?: unknown;
 }
 
-/** May be thrown anywhere below a handler; becomes `{error, message, …details}`. */
+/** An expected rejection of a request, with a stable code. May be thrown anywhere below a handler; becomes `{error, message, …details}`. */
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly code: RefusalCode;
@@ -21,5 +22,35 @@ export class Refusal extends Error {
     this.code = code;
     this.details = options.details ?? {};
     this.headers = options.headers ?? {};
+  }
+}
+
+/** The present state does not allow the command. Nothing was changed. The message says why, one problem per line. */
+export class OperatorRefusal extends OperatorError {
+  override name = 'OperatorRefusal';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super('unavailable', message, options?.cause);
+  }
+}
+
+/** The command was begun but not finished. It may be repeated. The message says what is missing. */
+export class OperatorUnfinished extends OperatorError {
+  override name = 'OperatorUnfinished';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super('unanswered', message, options?.cause);
+  }
+}
+
+/**
+ * The database cannot be reached now; the request itself is valid and may be repeated. The store throws it instead of the driver's error,
+ * which is in `cause`. A statement that was under way may or may not have been executed.
+ */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable';
+
+  constructor(cause: unknown) {
+    super('the database is not available', { cause });
   }
 }

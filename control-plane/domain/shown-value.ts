@@ -1,6 +1,22 @@
-// Formats an amount of a token.
+// Numbers, wallets, keys and amounts as operators see them. Those of a subscriber are masked.
+import { createHash } from 'node:crypto';
 import { formatUnits, getAddress, isAddressEqual } from 'viem';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
+import { showFingerprint } from '#shared/link/enrolment.ts';
+
+/** "+1206…0188": the area, and enough digits to recognize a known number. Short codes and names are not masked. */
+export const maskedNumber = (number: string): string =>
+  /^\+?\d{7,}$/.test(number)
+    ? `${number.slice(0, number.startsWith('+') ? 5 : 4)}…${number.slice(-4)}`
+    : number;
+
+/** A number of the service in a list: not masked while it has no subscriber. */
+export const listedNumber = (number: string, isHeld: boolean): string =>
+  isHeld ? maskedNumber(number) : number;
+
+/** Masks each E.164 number in a text. */
+export const withMaskedNumbers = (text: string): string =>
+  text.replace(/(?<![\w+/])\+\d{7,15}/g, maskedNumber);
 
 /** In dollars if the token is the network's USDC, else in the token's smallest unit. */
 export function shownValue({
@@ -17,3 +33,16 @@ export function shownValue({
     return `${formatUnits(BigInt(value), 6)} USDC`;
   return `${value} of ${getAddress(asset)}`;
 }
+
+/** "0x7099…79C8": enough to recognize a known address, not enough to find it on a chain. */
+export function maskedWallet(address: string): string {
+  const whole = getAddress(address);
+  return `${whole.slice(0, 6)}…${whole.slice(-4)}`;
+}
+
+export const shownWallet = (address: string, isWhole: boolean): string =>
+  isWhole ? getAddress(address) : maskedWallet(address);
+
+/** The fingerprint of a node's key, for comparison by people. `publicKey`: Ed25519, 32 bytes. */
+export const keyFingerprint = (publicKey: Uint8Array): string =>
+  showFingerprint(createHash('sha256').update(publicKey).digest('base64'));

@@ -1,11 +1,10 @@
-// POST /auth/nonce and POST /auth: a lost token is recovered by a wallet signature.
-import { type Address, getAddress, type Hex } from 'viem';
+// POST /auth/nonce and POST /auth: a lost token is recovered by a wallet signature. That needs no chain and no gas.
+import { randomBytes } from 'node:crypto';
+import { type Address, getAddress, type Hex, hashMessage } from 'viem';
 import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
-import type { Clock } from '#shared/clock.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Base } from '../bus/base.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { mintNonce, NONCE_LIFETIME_SECONDS, signInDigests, signInText } from '../domain/sign-in.ts';
 import { isActive } from '../domain/subscription.ts';
 import type { AccountsByChain } from '../payments/authorization.ts';
 import { signatureBytes } from '../payments/chain/account-signature.ts';
@@ -16,10 +15,7 @@ import { consumeNonce, insertNonce, replaceTokens } from '../store/money/credent
 import { openPaymentOf, payingAccountChain } from '../store/money/payers.ts';
 import { findSubscriptionByWallet } from '../store/money/subscriptions.ts';
 
-export interface AuthParts {
-  db: Database;
-  bus: Bus;
-  clock: Clock;
+export interface AuthParts extends Pick<Base, 'db' | 'bus' | 'clock'> {
   serviceDomain: string;
   accounts: AccountsByChain;
 }
@@ -134,3 +130,23 @@ const chainUnavailable = (cause: unknown): Refusal =>
 const CHAIN_RETRY_SECONDS = 10;
 
 const mismatch = (message: string): Refusal => new Refusal('signature_mismatch', message);
+
+/** A nonce is valid for one attempt within this time. */
+const NONCE_LIFETIME_SECONDS = 300;
+
+/** 128 random bits, hexadecimal. */
+const mintNonce = (): string => randomBytes(16).toString('hex');
+
+/** The exact text a wallet signs. */
+function signInText(serviceDomain: string, nonce: string): string {
+  return `Sign in to ${serviceDomain} SMS\nNonce: ${nonce}`;
+}
+
+/**
+ * Digests (EIP-191, personal_sign) of the texts that may be signed for `nonce`. Text without the space after "Nonce:" is accepted too,
+ * because the service document can be read either way.
+ */
+function signInDigests(serviceDomain: string, nonce: string): Hex[] {
+  const spaced = signInText(serviceDomain, nonce);
+  return [spaced, spaced.replace('Nonce: ', 'Nonce:')].map((text) => hashMessage(text));
+}

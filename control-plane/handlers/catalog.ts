@@ -1,6 +1,10 @@
-// GET /: describes the service, and links to its documents.
+// GET /: describes the service, and links to its documents; for a browser, the landing page with the present state.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import type { DiscoveryFile } from '../discovery/files.ts';
+import { landingPage } from '../pages/landing-page.ts';
+import { pricesText, priceUnits } from '../payments/offer.ts';
+import { demo } from './demo.ts';
+import { availability, type SubscribeParts } from './subscription.ts';
 
 export interface CatalogParts {
   /** Absolute, without a trailing slash. */
@@ -34,3 +38,20 @@ export const filesByName = (files: readonly DiscoveryFile[]): Record<string, str
 
 /** "x402" of "/.well-known/x402". */
 const nameOf = (path: string): string => path.replace(/^\/(\.well-known\/)?/, '');
+
+type LandingParts = CatalogParts & Pick<SubscribeParts, 'db' | 'clock' | 'sale'>;
+
+export async function landing(parts: LandingParts): Promise<string> {
+  const { baseUrl, files, sale, serviceName } = parts;
+  const offers = sale.offers.slice(0, 1);
+  const { available } = await availability(parts);
+  return landingPage({
+    baseUrl,
+    serviceName,
+    available,
+    demo: demo(),
+    price: pricesText(offers),
+    priceDollars: offers.map(priceUnits).join('') || '…',
+    files: filesByName(files),
+  });
+}

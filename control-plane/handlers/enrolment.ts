@@ -1,20 +1,15 @@
 // POST /nodes/enrol: a code, used once, enrols a node's key.
 import type * as z from 'zod';
-import type { Clock } from '#shared/clock.ts';
 import type { enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
-import type { Logger } from '#shared/log.ts';
-import { keyFingerprint } from '../domain/key-fingerprint.ts';
+import type { Base } from '../bus/base.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { keyFingerprint } from '../domain/shown-value.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { hashCode } from '../nodes/registry.ts';
-import type { Database } from '../store/database/database.ts';
 import { useCode } from '../store/fleet/nodes.ts';
 
-export interface EnrolParts {
-  db: Database;
-  clock: Clock;
+export interface EnrolParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   fleet: Fleet;
-  log: Logger;
   /** Whether an operator approves each new key. */
   enrolmentApproval: boolean;
 }

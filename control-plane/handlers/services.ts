@@ -3,16 +3,13 @@ import { formatUnits } from 'viem';
 import type * as z from 'zod';
 import type { servicesSchema } from '#shared/api/answers.ts';
 import { caip2 } from '#shared/api/payment-networks.ts';
-import type { Clock } from '#shared/clock.ts';
+import type { Base } from '../bus/base.ts';
 import { PLAN } from '../domain/subscription.ts';
 import type { Sale } from '../payments/offer.ts';
-import type { Database } from '../store/database/database.ts';
 import { type CatalogParts, catalog } from './catalog.ts';
 import { availability } from './subscription.ts';
 
-export interface ServicesParts extends CatalogParts {
-  db: Database;
-  clock: Clock;
+export interface ServicesParts extends CatalogParts, Pick<Base, 'db' | 'clock'> {
   sale: Sale;
 }
 

@@ -1,9 +1,8 @@
 // Claims that wait: with an empty inbox, a caller gets a response when a message is stored, or when the time is over.
 import type * as z from 'zod';
 import type { receiveToolSchema } from '#shared/api/requests.ts';
-import type { Clock, Timer } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Timer } from '#shared/clock.ts';
+import type { Base } from '../bus/base.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
@@ -18,11 +17,8 @@ const PROGRESS_EVERY_MS = 5_000;
 /** Retry time for a caller with too many waits. */
 const RETRY_AFTER_SECONDS = 5;
 
-interface SmsWaitsParts {
+interface SmsWaitsParts extends Pick<Base, 'bus' | 'clock' | 'log'> {
   inbox: InboxClaims;
-  bus: Bus;
-  clock: Clock;
-  log: Logger;
   /** Concurrent waits per token. */
   waitsPerToken: number;
 }

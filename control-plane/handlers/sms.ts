@@ -2,11 +2,11 @@
 import type { AnswerOf, BodyOf, OPERATION, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Destinations } from '#shared/destination-list.ts';
+import { SEGMENT_UNITS, segmentText } from '#shared/sms/segmentation.ts';
 import type { Bus } from '../bus/bus.ts';
 import { Remembered } from '../bus/remembered.ts';
 import { checkDestination } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { checkSmsLength } from '../domain/sms-length.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { type OutboundParts, sendSms } from '../nodes/outbound-sms.ts';
@@ -145,4 +145,15 @@ function toHistory(row: MessageRow) {
     created_at: row.created_at.toISOString(),
     delivered_at: row.delivered_at?.toISOString() ?? null,
   };
+}
+
+/** Throws `Refusal` `invalid_request`, with the length, for a text that needs more than `segmentsMax` segments. */
+function checkSmsLength(body: string, segmentsMax: number): void {
+  const { encoding, units, segments } = segmentText(body);
+  if (segments.length <= segmentsMax) return;
+  const { single, concatenated } = SEGMENT_UNITS[encoding];
+  const max = segmentsMax === 1 ? single : segmentsMax * concatenated;
+  throw new Refusal('invalid_request', `"body" is too long: ${units} of ${max} units`, {
+    details: { field: 'body', encoding, units, max_units: max },
+  });
 }

@@ -1,7 +1,7 @@
 // POST /subscribe, GET /number and GET /availability.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Base } from '../bus/base.ts';
 import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { PLAN, type Subscription } from '../domain/subscription.ts';
@@ -13,10 +13,7 @@ import type { Database } from '../store/database/database.ts';
 import { countAvailable } from '../store/fleet/number-pool.ts';
 import { insertToken } from '../store/money/credentials.ts';
 
-export interface SubscribeParts extends CheckoutParts {
-  db: Database;
-  bus: Bus;
-  clock: Clock;
+export interface SubscribeParts extends CheckoutParts, Pick<Base, 'db' | 'bus' | 'clock'> {
   /** Asks the node to confirm a new number; resolves when it has, or after a timeout. */
   provision(number: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 // POST /voice/dial, POST /voice/hangup, GET /voice/calls, and the permission to watch a number.
 import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operations.ts';
 import type { Destinations } from '#shared/destination-list.ts';
-import { isE164 } from '#shared/e164.ts';
+import { isE164 } from '#shared/identities.ts';
 import { checkDestination } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';

@@ -1,14 +1,10 @@
 // POST /waitlist, and leaving it.
 import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
-import type { Clock } from '#shared/clock.ts';
-import type { Database } from '../store/database/database.ts';
+import type { Base } from '../bus/base.ts';
 import { notePool } from '../store/fleet/pool-openings.ts';
 import { register, unsubscribe } from '../store/messages/waitlist.ts';
 
-export interface WaitlistParts {
-  db: Database;
-  clock: Clock;
-}
+export type WaitlistParts = Pick<Base, 'db' | 'clock'>;
 
 export async function joinWaitlist(
   { db, clock }: WaitlistParts,

@@ -1,15 +1,12 @@
 // Finds the subscription of an `Authorization: Bearer` token, and limits how often an address may try invalid tokens.
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '#shared/clock.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Base } from '../bus/base.ts';
 import { Remembered } from '../bus/remembered.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
-import type { Database } from '../store/database/database.ts';
 import { findSubscriptionByToken } from '../store/money/subscriptions.ts';
-import { countRefused } from './attempt-limit.ts';
-import type { RequestLimit } from './request-limit.ts';
+import { countRefused, type RequestLimit } from './request-limit.ts';
 
 /** Tokens that were valid here are checked even if their address has exceeded its limit by guessing. */
 const PROVEN_MAX = 100_000;
@@ -21,10 +18,7 @@ const PROVEN_MAX = 100_000;
  */
 export type Authenticate = (authorization: string | undefined, address?: string) => Promise<Subscription>;
 
-interface BearerParts {
-  db: Database;
-  bus: Bus;
-  clock: Clock;
+interface BearerParts extends Pick<Base, 'db' | 'bus' | 'clock'> {
   /** Limit of requests without a valid token. */
   limit: RequestLimit;
 }

@@ -1,11 +1,12 @@
-// Ends connections that send invalid HTTP or are idle. Responses under way are finished first.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+// Limits connections: those of one network, those that send invalid HTTP or are idle. Responses under way are finished first.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
+import { clientNetworkOf } from './client-network.ts';
 import { answerOf } from './error-body.ts';
 import { linger, writeAnswer } from './raw-answer.ts';
 
@@ -116,3 +117,46 @@ const WHY: Record<string, [RefusalCode, string] | undefined> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and the headers are too long.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long.'],
 };
+
+/**
+ * Counts by the address at the other end of the socket, WebSockets included; an IPv6 /64 is one address. A connection beyond `max` is
+ * reset: a response would keep it, and its cost, for longer.
+ */
+export function capConnections(server: Server, max: number): void {
+  const open = new Map<string, number>();
+  const counted = new WeakSet<Socket>();
+  server.on('connection', (socket: Socket) => {
+    // A socket is reported again after a request whose protocol upgrade was ignored.
+    if (socket.remoteAddress === undefined || counted.has(socket)) return;
+    const { network } = clientNetworkOf(socket.remoteAddress);
+    const before = open.get(network) ?? 0;
+    if (before >= max) {
+      emitMetric({ kind: 'rate_limited', limit: 'connections' });
+      socket.resetAndDestroy();
+      return;
+    }
+    counted.add(socket);
+    open.set(network, before + 1);
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 1) - 1;
+      if (left > 0) open.set(network, left);
+      else open.delete(network);
+    });
+  });
+}
+
+/** A signal that aborts when the connection closes before the whole response was handed to the network. */
+export function untilGone(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const { socket } = response;
+  let isSent = false;
+  // Node 20 emits `finish` even if the connection was lost before it accepted the response.
+  response.prependOnceListener('finish', () => {
+    isSent = socket?.destroyed === false;
+  });
+  response.once('close', () => {
+    if (!isSent) controller.abort();
+  });
+  if (response.destroyed) controller.abort();
+  return controller.signal;
+}

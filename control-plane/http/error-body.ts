@@ -1,13 +1,11 @@
-// Every refusal of the API as `{error, message, …}`.
+// Every refusal of the API as `{error, message, …}`, or as a problem (RFC 9457) for clients that prefer it.
 import { randomUUID } from 'node:crypto';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
-import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { REQUEST_ID } from './headers.ts';
-import { PROBLEM_TYPE, prefersProblem, problemOf } from './problem.ts';
 
 export interface ErrorAnswer {
   status: number;
@@ -75,3 +73,18 @@ export function errorBody({ baseUrl, log }: { baseUrl: string; log: Logger }): M
     }
   };
 }
+
+const PROBLEM_TYPE = 'application/problem+json';
+
+/** Whether the client prefers it to JSON (RFC 9110 §12.5.1). */
+const prefersProblem = (ctx: Context): boolean =>
+  ctx.accepts('application/json', PROBLEM_TYPE) === PROBLEM_TYPE;
+
+/** The fields of a problem (RFC 9457 §3.1), in addition to those of the refusal. */
+const problemOf = (baseUrl: string, refusal: { error: RefusalCode; message: string }): object => ({
+  ...refusal,
+  type: `${baseUrl}/llms.txt#${refusal.error}`,
+  title: REFUSALS[refusal.error].meaning,
+  status: REFUSALS[refusal.error].status,
+  detail: refusal.message,
+});

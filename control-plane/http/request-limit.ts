@@ -1,4 +1,5 @@
-// Rate limits: policies, the remaining quota in headers, and the refusal of requests beyond it.
+// Rate limits: policies, the remaining quota in headers, and the refusal of requests beyond it; a limit of refused attempts.
+import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric, type Limit } from '../metrics/metric-events.ts';
@@ -9,7 +10,7 @@ import { SlidingWindow, type Use } from './sliding-window.ts';
 const SITE_FACTOR = 8;
 
 /** A counted request. */
-export interface Counted {
+interface Counted {
   /** The remaining quota (draft-ietf-httpapi-ratelimit-headers). */
   headers: Record<string, string>;
   /** Undoes the count. */
@@ -96,3 +97,39 @@ const headersOf = (
   'RateLimit-Policy': keys.map(({ policy }) => policy.header).join(', '),
   RateLimit: states.join(', '),
 });
+
+/**
+ * Runs `attempt`. An attempt counts while it is under way and when it is refused, so parallel attempts give no more guesses than serial
+ * ones. A failure for another reason, such as an unavailable database, does not count. Throws `Refusal` `rate_limited` after too many. A
+ * refusal gets headers with the remaining attempts.
+ */
+export async function countRefused<T>(
+  limit: RequestLimit,
+  address: string,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const counted = await limit.count(address);
+  try {
+    const result = await attempt();
+    counted.giveBack();
+    return result;
+  } catch (error) {
+    if (!isRefused(error)) {
+      counted.giveBack();
+      throw error;
+    }
+    const { code, details, headers, message } = error;
+    throw new Refusal(code, message, { details, headers: { ...counted.headers, ...headers }, cause: error });
+  }
+}
+
+/** The credential is invalid, or not valid yet. */
+const REFUSED: readonly RefusalCode[] = [
+  'unauthorized',
+  'enrolment_refused',
+  'node_revoked',
+  'approval_pending',
+];
+
+const isRefused = (error: unknown): error is Refusal =>
+  error instanceof Refusal && REFUSED.includes(error.code);

@@ -6,10 +6,8 @@ import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import { capConnections } from './connection-cap.ts';
-import { Connections } from './connections.ts';
+import { Connections, capConnections } from './connections.ts';
 import { answerOf } from './error-body.ts';
-import { HEADERS_MAX, normalize } from './framing.ts';
 import { endWith, writeAnswer } from './raw-answer.ts';
 
 /** Of the request line and the headers together; the description of `headers_too_large` states it. */
@@ -62,7 +60,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     connectionsCheckingInterval: Math.min(CHECK_MS.max, Math.max(CHECK_MS.min, checkMs)),
     keepAliveTimeout: keepAliveTimeoutMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Checked in framing.ts, where the response has a body.
+    // Checked by `normalize`, where the response has a body.
     requireHostHeader: false,
   });
   server.timeout = unreadTimeoutMs;
@@ -147,4 +145,28 @@ async function drain(server: Server): Promise<void> {
   await closed;
   clearInterval(idle);
   clearTimeout(timeout);
+}
+
+/** RFC 3986 §3.2.2, and a port. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d{0,5})?$/i;
+
+/** Node drops headers beyond this number without reporting it. */
+const HEADERS_MAX = 256;
+
+/**
+ * Checks the version, the number of headers and `Host` (RFC 9112 §3.2), and brings the target into origin form, because routes know paths
+ * only. Throws `Refusal` `invalid_request`, `headers_too_large`.
+ */
+function normalize(request: IncomingMessage): void {
+  const { httpVersion, rawHeaders, url = '' } = request;
+  if (!httpVersion.startsWith('1.')) throw new Refusal('invalid_request', 'The request is not HTTP/1.');
+  if (rawHeaders.length >= 2 * HEADERS_MAX)
+    throw new Refusal('headers_too_large', `A request must have fewer than ${HEADERS_MAX} headers`);
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1') || !HOST.test(request.headers.host ?? ''))
+    throw new Refusal('invalid_request', 'A request must have one Host header.');
+  if (url.startsWith('/') || url === '*') return;
+  if (!URL.canParse(url)) throw new Refusal('invalid_request', 'The target of the request is not a URL.');
+  const { pathname, search } = new URL(url);
+  request.url = pathname + search;
 }

@@ -5,23 +5,21 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
-import { bearerChallenge } from '../discovery/protected-resource.ts';
+import type { Base } from '../bus/base.ts';
+import { bearerChallenge } from '../discovery/well-known.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { ToolSession } from '../mcp/cancellations.ts';
 import type { Caller } from '../mcp/tool.ts';
 import { callsIn, cancelledIn, membersOf, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
 import type { AnswerParts } from './answer.ts';
+import { untilGone } from './connections.ts';
 import { answerOf, type ErrorAnswer } from './error-body.ts';
 import { readJson } from './request-body.ts';
 import { requestIdOf } from './request-record.ts';
-import { untilGone } from './until-gone.ts';
 
-interface ToolRouteParts extends AnswerParts {
+interface ToolRouteParts extends AnswerParts, Pick<Base, 'clock' | 'log'> {
   baseUrl: string;
-  clock: Clock;
-  log: Logger;
 }
 
 /** JSON-RPC 2.0 §5.1. */

@@ -9,7 +9,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { UNSUBSCRIBE_PATH } from '../domain/waitlist-mail.ts';
 import { type CatalogParts, filesByName } from '../handlers/catalog.ts';
 import { joinWaitlist, leaveWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
-import { messagePage } from '../pages/message-page.ts';
+import { messagePage } from '../pages/page.ts';
 import { sendPage } from './pages.ts';
 import { readForm } from './request-body.ts';
 import type { RequestLimit } from './request-limit.ts';

@@ -1,6 +1,6 @@
 // Mails the waitlist when the pool has opened: each entry once, from any instance.
-import { type Clock, sleep } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import { sleep } from '#shared/clock.ts';
+import type { Base } from '../bus/base.ts';
 import type { MailSettings } from '../config/mail-options.ts';
 import {
   afterAttempt,
@@ -10,7 +10,6 @@ import {
   pauseAfter,
 } from '../domain/waitlist-mail.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import type { Database } from '../store/database/database.ts';
 import {
   claimDue,
   type MailAttempt,
@@ -34,10 +33,7 @@ const MAILS_A_SESSION = 50;
 /** A mail that is being sent at a stop gets this long. */
 const STOP_MS = 4_000;
 
-interface MailerParts extends MailSettings {
-  db: Database;
-  clock: Clock;
-  log: Logger;
+interface MailerParts extends MailSettings, Pick<Base, 'db' | 'clock' | 'log'> {
   serviceName: string;
   /** Without a trailing slash. */
   baseUrl: string;

@@ -1,5 +1,4 @@
 // The tool endpoint (MCP): old and new versions of the protocol with the same tools, without sessions.
-
 import {
   createMcpHandler,
   type McpServerFactory,
@@ -10,20 +9,14 @@ import {
   type ServerOptions,
 } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Base } from '../bus/base.ts';
 import type { ServicesParts } from '../handlers/services.ts';
 import type { VoiceParts } from '../handlers/voice.ts';
+import { numberTools, type SmsToolParts, serviceTools, smsTools } from './all-tools.ts';
 import { Cancellations, type ToolSession } from './cancellations.ts';
-import { numberTools } from './number-tools.ts';
-import { serviceTools } from './service-tools.ts';
-import { type SmsToolParts, smsTools } from './sms-tools.ts';
 import { type Call, type Caller, resultOf, type Tool } from './tool.ts';
 
-export interface ToolEndpointParts extends SmsToolParts, ServicesParts, VoiceParts {
-  bus: Bus;
-  log: Logger;
-}
+export type ToolEndpointParts = SmsToolParts & ServicesParts & VoiceParts & Pick<Base, 'bus' | 'log'>;
 
 /** A request that has passed the checks of HTTP. */
 interface ToolRequest {

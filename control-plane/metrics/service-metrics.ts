@@ -2,16 +2,14 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { alertMetrics } from './alert-metrics.ts';
+import { alertMetrics, housekeepingMetrics, probeMetrics } from './background-metrics.ts';
 import { type CallView, callMetrics } from './call-metrics.ts';
 import { type Connections, databaseMetrics } from './database-metrics.ts';
-import { housekeepingMetrics } from './housekeeping-metrics.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { Instruments, type Listeners } from './instruments.ts';
 import { type Inventory, type InventoryStates, inventoryMetrics } from './inventory-metrics.ts';
 import { type MetricEvent, onMetricEvent } from './metric-events.ts';
 import { paymentMetrics, relayerMetrics, type ShowFunds } from './payment-metrics.ts';
-import { probeMetrics } from './probe-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
 
 /** The state that is read at each scrape. */

@@ -1,23 +1,18 @@
-// The common part of committing facts from a link and facts that waited for their SIM.
-import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
-import type { Database, DatabaseTransaction } from '../store/database/database.ts';
+// The common part of committing facts from a link and facts that waited for their SIM, and the metrics of both.
+import type { Fact } from '#shared/link/messages.ts';
+import type { AudioStatistics } from '#shared/voice/call.ts';
+import type { Base } from '../bus/base.ts';
+import type { BusEvent } from '../bus/bus.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
+import type { DatabaseTransaction } from '../store/database/database.ts';
 import { countUnheld } from '../store/fleet/node-links.ts';
 import { hasDueFacts, type KeyedFact, takeWaitingFacts } from '../store/fleet/waiting-facts.ts';
-import { emitFactMetrics } from './fact-metrics.ts';
+import type { UnassignedMessages } from '../store/messages/messages.ts';
 import { applyFacts } from './facts.ts';
-
-interface CommitParts {
-  db: Database;
-  bus: Bus;
-  clock: Clock;
-  log: Logger;
-}
 
 /** Applies the facts that `takeFacts` returns, in the same transaction. Then counts them and publishes the changes. */
 export async function commitFacts(
-  { db, bus, clock, log }: CommitParts,
+  { db, bus, clock, log }: Base,
   nodeId: string,
   takeFacts: (trx: DatabaseTransaction, now: () => Date) => Promise<readonly KeyedFact[]>,
 ): Promise<void> {
@@ -39,7 +34,47 @@ export async function commitFacts(
 }
 
 /** Applies the waiting facts of SIMs that the node now holds. Costs one query if there are none. */
-export async function commitWaitingFacts(parts: CommitParts, nodeId: string): Promise<void> {
+export async function commitWaitingFacts(parts: Base, nodeId: string): Promise<void> {
   if (!(await hasDueFacts(parts.db, nodeId))) return;
   await commitFacts(parts, nodeId, (trx, now) => takeWaitingFacts(trx, nodeId, now()));
+}
+
+function emitFactMetrics(
+  facts: readonly Fact[],
+  { events, unheld, undated }: { events: readonly BusEvent[] } & UnassignedMessages,
+): void {
+  const received = facts.filter(({ kind }) => kind === 'sms_received').length;
+  const probes = events.filter(({ kind }) => kind === 'probe_arrived').length;
+  emitMetric({
+    kind: 'sms_received',
+    result: 'stored',
+    count: Math.max(0, received - unheld - undated - probes),
+  });
+  emitMetric({ kind: 'sms_received', result: 'unheld', count: unheld });
+  emitMetric({ kind: 'sms_received', result: 'undated', count: undated });
+  emitMetric({ kind: 'sms_received', result: 'probe', count: probes });
+  for (const fact of facts) {
+    if (fact.kind === 'sms_unreadable') emitMetric({ kind: 'sms_received', result: 'unreadable', count: 1 });
+    else if (fact.kind === 'sms_report') emitMetric({ kind: 'sms_reported', status: fact.status });
+    else if (fact.kind === 'call_ended' && fact.audio !== null)
+      emitMetric({ kind: 'audio_carried', frames: framesOf(fact.audio) });
+  }
+  for (const event of events)
+    if (event.kind === 'call_ended') emitMetric({ kind: 'call_ended', call: event.call });
+}
+
+function framesOf({
+  captured_frames,
+  played_frames,
+  late_frames,
+  dropped_frames,
+  lost_frames,
+}: AudioStatistics) {
+  return {
+    captured: captured_frames,
+    played: played_frames,
+    late: late_frames,
+    dropped: dropped_frames,
+    lost: lost_frames,
+  };
 }

@@ -1,9 +1,6 @@
 // Facts of one link, committed in order and in batches: those that arrive during a commit are the next batch.
-import type { Clock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
-import type { Database } from '../store/database/database.ts';
+import type { Base } from '../bus/base.ts';
 import { setAcknowledged } from '../store/fleet/node-links.ts';
 import { keepOwnFacts } from '../store/fleet/waiting-facts.ts';
 import { commitFacts } from './fact-commit.ts';
@@ -11,18 +8,23 @@ import { commitFacts } from './fact-commit.ts';
 /** Facts that a node may send without an acknowledgement. */
 export const FACT_WINDOW = 256;
 
+interface FactInboxOptions extends Base {
+  nodeId: string;
+  journalId: string;
+  /** Sequence up to which this journal is committed. */
+  acknowledged: number;
+  /** Sequence of the oldest fact that the node keeps; 0 if it keeps none, and then its next may have any. */
+  oldestSequence: number;
+  /** Resolves when the slots reported so far are stored: only then does the node hold the SIMs of its facts. */
+  slotsWritten: () => Promise<void>;
+  /** Called after each commit. */
+  acknowledge: (sequence: number) => void;
+  /** Called once when a batch cannot be committed; the node sends it again on its next link. */
+  fail: (error: unknown) => void;
+}
+
 export class FactInbox {
-  readonly #options: {
-    db: Database;
-    bus: Bus;
-    clock: Clock;
-    log: Logger;
-    nodeId: string;
-    journalId: string;
-    slotsWritten: () => Promise<void>;
-    acknowledge: (sequence: number) => void;
-    fail: (error: unknown) => void;
-  };
+  readonly #options: FactInboxOptions;
   #queue: Array<{ sequence: number; fact: Fact }> = [];
   #received: number;
   readonly #first: number;
@@ -30,24 +32,7 @@ export class FactInbox {
   #hasFailed = false;
   #running: Promise<void> | undefined;
 
-  constructor(options: {
-    db: Database;
-    bus: Bus;
-    clock: Clock;
-    log: Logger;
-    nodeId: string;
-    journalId: string;
-    /** Sequence up to which this journal is committed. */
-    acknowledged: number;
-    /** Sequence of the oldest fact that the node keeps; 0 if it keeps none, and then its next may have any. */
-    oldestSequence: number;
-    /** Resolves when the slots reported so far are stored: only then does the node hold the SIMs of its facts. */
-    slotsWritten: () => Promise<void>;
-    /** Called after each commit. */
-    acknowledge: (sequence: number) => void;
-    /** Called once when a batch cannot be committed; the node sends it again on its next link. */
-    fail: (error: unknown) => void;
-  }) {
+  constructor(options: FactInboxOptions) {
     this.#options = options;
     const { acknowledged, oldestSequence } = options;
     this.#received = acknowledged;

@@ -2,8 +2,7 @@
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { probeTokenIn } from '../domain/probe-text.ts';
-import { storableText } from '../domain/storable-text.ts';
-import type { DatabaseTransaction } from '../store/database/database.ts';
+import { type DatabaseTransaction, storableText } from '../store/database/database.ts';
 import { CLOCK_ERROR_MAX_MS, SERVICE_CENTRE_KEEPS_MS, ZONE_ERROR_MAX_MS } from '../store/fleet/holdings.ts';
 import type { KeyedFact } from '../store/fleet/waiting-facts.ts';
 import { endCall } from '../store/messages/calls.ts';

@@ -1,7 +1,7 @@
 // Sends an operator's request to a node: over its link at this instance, or through the instance that has its link.
-import { type Clock, sleep } from '#shared/clock.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import type { Database } from '../store/database/database.ts';
+import { sleep } from '#shared/clock.ts';
+import type { Base } from '../bus/base.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import {
   findAnswer,
   leaveRequest,
@@ -38,9 +38,7 @@ const TAKEN_MS = 3_000;
 const ANSWER_MS = 20_000;
 const POLL_MS = 100;
 
-interface NodeReachParts {
-  db: Database;
-  clock: Clock;
+interface NodeReachParts extends Pick<Base, 'db' | 'clock'> {
   /** Undefined outside of the service. */
   here?: { fleet: Fleet; serve: ServeNode } | undefined;
   /** Notifies the instances that a request waits for one of them. */

@@ -1,17 +1,14 @@
-// Runs the requests that operators left for nodes linked to this instance, and stores the answers.
+// Runs the requests that operators left for nodes linked to this instance, restarts of a modem among them, and stores the answers.
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import type { Database } from '../store/database/database.ts';
+import type { Base } from '../bus/base.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { answerRequest, type OperatorRequest, takeRequests } from '../store/operations/operator-requests.ts';
-import type { Fleet } from './fleet.ts';
+import { type Fleet, type NodeLink, NodeUnavailable } from './fleet.ts';
 import type { NodeRequest, ServeNode } from './node-reach.ts';
+import { CommandRefused } from './pending-commands.ts';
 
-interface NodeRequestsParts {
-  db: Database;
-  bus: Bus;
-  log: Logger;
+interface NodeRequestsParts extends Pick<Base, 'db' | 'bus' | 'log'> {
   fleet: Fleet;
   serve: ServeNode;
 }
@@ -50,4 +47,32 @@ export function serveNodeRequests({ db, bus, log, fleet, serve }: NodeRequestsPa
       log.warn({ err: error, node: event.nodeId }, 'the answer to an operator’s request was not stored'),
     );
   });
+}
+
+/** The node first finishes sending a message, if there is one. */
+const COMMAND_TIMEOUT_MS = 10_000;
+
+/** Resolves when the node has begun. Throws `OperatorRefusal`. */
+export async function restartModem(link: NodeLink, slot: string, force: boolean): Promise<void> {
+  try {
+    await link.command(
+      'restart_modem',
+      { slot, force },
+      { id: `restart_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
+    );
+  } catch (error) {
+    if (error instanceof CommandRefused) throw new OperatorRefusal(wordsOf(error, link.nodeId));
+    if (!(error instanceof NodeUnavailable)) throw error;
+    throw new OperatorRefusal(
+      error.isSent
+        ? `${link.nodeId} has not answered (${error.message}): check its slot to see whether the modem restarts`
+        : `${link.nodeId} did not get the request: ${error.message}`,
+    );
+  }
+}
+
+function wordsOf({ code, message }: CommandRefused, node: string): string {
+  if (code === 'command_unknown') return `${node} is too old to restart a modem from here: upgrade it`;
+  if (code === 'line_busy') return 'a call is up on this modem: wait until it ends, or use force';
+  return message;
 }

@@ -1,6 +1,5 @@
 // Resolves sends that were open when their node's link, or this process, ended: only the node knows their outcome.
-import type { Logger } from '#shared/log.ts';
-import type { Database } from '../store/database/database.ts';
+import type { Base } from '../bus/base.ts';
 import {
   findUnsettled,
   recordOutcome,
@@ -15,10 +14,7 @@ const ANSWER_TIMEOUT_MS = 5_000;
 /** Nodes keep outcomes for a week. A node that does not know a command within a day never had it. */
 const OUTCOME_MEMORY_MS = 24 * 60 * 60 * 1000;
 
-interface OpenSendsParts {
-  db: Database;
-  log: Logger;
-}
+type OpenSendsParts = Pick<Base, 'db' | 'log'>;
 
 /** The open sends of a node that reconnected. */
 export class OpenSends {

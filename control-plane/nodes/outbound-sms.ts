@@ -1,8 +1,7 @@
 // Sends one SMS: records it first, hands it to the node once, and returns when the carrier took it.
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Base } from '../bus/base.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
@@ -13,11 +12,8 @@ import { insertSending, messageIdOf, recordOutcome, setUnsettled } from '../stor
 import { type Fleet, NodeUnavailable } from './fleet.ts';
 import { CommandRefused } from './pending-commands.ts';
 
-export interface OutboundParts {
-  db: Database;
+export interface OutboundParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   fleet: Fleet;
-  clock: Clock;
-  log: Logger;
   segmentsMax: number;
   /** How long a request waits for the carrier. */
   sendTimeoutMs: number;

@@ -1,7 +1,6 @@
 // Commands of one link that wait for their result.
 import type { Clock } from '#shared/clock.ts';
-import type { CommandErrorCode } from '#shared/link/error-code.ts';
-import type { NodeFrame } from '#shared/link/frame.ts';
+import type { CommandErrorCode, NodeFrame } from '#shared/link/frame.ts';
 import { NodeUnavailable } from './fleet.ts';
 
 /** Commands in flight on one link; a rack has tens of modems, each with one command at a time. */

@@ -1,20 +1,13 @@
 // Binds subscriptions to the node that holds their SIM.
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
-import type { Database } from '../store/database/database.ts';
+import type { Base } from '../bus/base.ts';
 import { findUnbound, locateNumber, setBound } from '../store/fleet/sims.ts';
 import type { Fleet, NodeLink } from './fleet.ts';
 
 const COMMAND_TIMEOUT_MS = 5_000;
 
-export interface ProvisioningParts {
-  db: Database;
-  bus: Bus;
+export interface ProvisioningParts extends Base {
   fleet: Fleet;
-  clock: Clock;
-  log: Logger;
 }
 
 /** Asks the node to confirm each SIM that a subscription waits for. */

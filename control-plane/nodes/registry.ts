@@ -1,7 +1,7 @@
 // Nodes as operators see them: enrolment codes, and the list.
 import { createHash, randomBytes } from 'node:crypto';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
-import { keyFingerprint } from '../domain/key-fingerprint.ts';
+import { keyFingerprint } from '../domain/shown-value.ts';
 import type { Database } from '../store/database/database.ts';
 import { type Refusals, readRefusals } from '../store/fleet/node-refusals.ts';
 import { type NodeRow, putCode, readNodes } from '../store/fleet/nodes.ts';

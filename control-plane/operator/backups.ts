@@ -12,10 +12,9 @@ import { writeBackup } from '../backup/backup-writer.ts';
 import { restoreDatabase } from '../backup/database-restore.ts';
 import { type BackupKey, encrypted, needsPassphrase, type WriteBackup } from '../backup/encryption.ts';
 import { askPassphrase, type KEY_OPTIONS, keyOf, type LOCK_OPTIONS, lockOf } from '../backup/secret-files.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
-import { inTurn } from './in-turn.ts';
-import { findService, type RunningService } from './operator-socket.ts';
+import { findService, inTurn, type RunningService } from './operator-socket.ts';
 
 /** In place of a file. */
 const STANDARD = '-';

@@ -3,12 +3,11 @@
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
 import { notifyInstances } from '../bus/shared-bus.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { createNodeReach } from '../nodes/node-reach.ts';
 import { openDatabase, openExisting } from '../store/database/database.ts';
-import { inTurn } from './in-turn.ts';
 import { COMMAND_LINE, createOperatorApi } from './operator-api.ts';
-import { findService } from './operator-socket.ts';
+import { findService, inTurn } from './operator-socket.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 
 interface OperatorOptions {

@@ -1,17 +1,13 @@
 // The operations of a running service: the operator API, the nodes linked to this or another instance, and probes.
-import type { Clock } from '#shared/clock.ts';
 import type { Destinations } from '#shared/destination-list.ts';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import type { Base } from '../bus/base.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { restartModem } from '../nodes/modem-restart.ts';
 import { createNodeReach, type NodeAnswers, type NodeRequest, type ServeNode } from '../nodes/node-reach.ts';
-import { serveNodeRequests } from '../nodes/node-requests.ts';
-import { Arrivals } from '../probes/arrivals.ts';
+import { restartModem, serveNodeRequests } from '../nodes/node-requests.ts';
+import { Arrivals } from '../probes/probe-text.ts';
 import { Prober } from '../probes/prober.ts';
-import type { Database } from '../store/database/database.ts';
 import { deleteOldRequests } from '../store/operations/operator-requests.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import { createOperatorApi } from './operator-api.ts';
@@ -22,11 +18,7 @@ const MINUTE_MS = 60_000;
 /** A round begins at most this much late; without rounds there is only little to tidy up. */
 const LOOK_MS = 10_000;
 
-interface OperationsParts {
-  db: Database;
-  bus: Bus;
-  clock: Clock;
-  log: Logger;
+interface OperationsParts extends Base {
   fleet: Fleet;
   live: LiveCalls;
   sendTimeoutMs: number;

@@ -3,10 +3,12 @@
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '#shared/log.ts';
 import type { LocalServer } from '#shared/operator/local-socket.ts';
 import { SocketClient } from '#shared/operator/operator-client.ts';
 import { listenOperators } from '#shared/operator/operator-server.ts';
+import { FolderInUseError } from '#shared/process/single-instance.ts';
 import type { Operator, PROCEDURES } from './procedures/all-procedures.ts';
 
 /** More than the service waits for a statement of its database. */
@@ -53,4 +55,23 @@ export async function findService(folder: string): Promise<RunningService | unde
     operator: client,
     backUp: async (out) => pipeline(await client.download('backup'), out),
   };
+}
+
+const WAIT_MS = 60_000;
+const PAUSE_MS = 100;
+
+/**
+ * Returns the result of `open`. Retries while another process has the database: a command is over soon, and a service
+ * that starts opens its socket soon. Throws `FolderInUseError` after a minute.
+ */
+export async function inTurn<T>(open: () => Promise<T>): Promise<T> {
+  const deadlineMs = performance.now() + WAIT_MS;
+  for (;;) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof FolderInUseError) || performance.now() > deadlineMs) throw error;
+    }
+    await pause(PAUSE_MS);
+  }
 }

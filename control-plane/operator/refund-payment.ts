@@ -1,14 +1,12 @@
 // Sends one payment back, for an operator who has the key: from the command line, or from the console.
 import { systemClock } from '#shared/clock.ts';
 import type { rpcUrlOf } from '../config/config.ts';
-import { shownWallet } from '../domain/masked-wallet.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { shownValue } from '../domain/shown-value.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
+import { shownValue, shownWallet } from '../domain/shown-value.ts';
 import { connectChain } from '../payments/chain/chain.ts';
-import { refund, refundableTransfer } from '../payments/refund.ts';
+import { type RefundLedger, refund, refundableTransfer } from '../payments/refund.ts';
 import { connectRefundWallet } from '../payments/refund-wallet.ts';
 import type { Operator } from './procedures/all-procedures.ts';
-import { refundLedgerOf } from './refund-ledger.ts';
 import { rpcFor } from './void-payment.ts';
 
 export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
@@ -50,4 +48,26 @@ export async function refundPayment(operator: Operator, id: string, options: Ref
     },
   );
   return `${id} is refunded: ${what} by ${hash}`;
+}
+
+/** The ledger of refunds of the running service. */
+function refundLedgerOf(operator: Operator): RefundLedger {
+  return {
+    async find(id) {
+      const { transfer, ...payment } = await operator.call('refundable', { id });
+      return {
+        ...payment,
+        transfer: { ...transfer, value: BigInt(transfer.value) },
+      };
+    },
+    start: (id, refund, transferHash, reason) =>
+      operator.call('startRefund', { id, refund, transferHash, reason }),
+    replace: (id, hash, refund, reason) => operator.call('replaceRefund', { id, hash, refund, reason }),
+    adopt: async (id, hash, mined) => {
+      await operator.call('adoptRefund', { id, hash, mined });
+    },
+    end: async (id, hash) => {
+      await operator.call('endRefund', { id, hash });
+    },
+  };
 }

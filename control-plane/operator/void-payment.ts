@@ -1,7 +1,7 @@
 // Ends a payment by hand, where the chain proves that it can move no money any more.
 import type { Hex } from 'viem';
 import { rpcUrlOf } from '../config/config.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
 import { endedUnused } from '../payments/authorization-end.ts';
 import { type Chain, connectChain } from '../payments/chain/chain.ts';

@@ -26,7 +26,7 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   MARK.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" ').replace('currentColor', '#0b6e4f'),
 )}`;
 
-export interface Frame {
+interface Frame {
   title: string;
   description: string;
   serviceName: string;
@@ -64,4 +64,15 @@ ${isInteractive ? html`<script>${new Html(SCRIPT)}</script>` : ''}
 </body>
 </html>
 `.text;
+}
+
+/** `action` is below the text: a form, or a link back. */
+export function messagePage(
+  frame: Pick<Frame, 'serviceName' | 'files'>,
+  { title, text, action }: { title: string; text: string; action: Html },
+): string {
+  return page(
+    { ...frame, title: `${title} (${frame.serviceName})`, description: text, isInteractive: false },
+    html`<div class="wide message"><h1>${title}</h1><p class="lead">${text}</p>${action}</div>`,
+  );
 }

@@ -2,7 +2,7 @@
 // chain.
 import { type Address, getAddress, type Hex, hashTypedData, isAddressEqual } from 'viem';
 import * as z from 'zod';
-import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
+import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';

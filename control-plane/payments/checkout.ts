@@ -1,18 +1,22 @@
 // One paid POST /subscribe, from header to subscription. Every outcome says whether money may have moved.
 import type { Clock } from '#shared/clock.ts';
-import { DatabaseUnavailable } from '../domain/database-unavailable.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { emitMetric, type PaymentOutcome } from '../metrics/metric-events.ts';
 import { checkWindow } from './authorization.ts';
 import type { Use } from './chain/authorization-use.ts';
 import type { Chain } from './chain/chain.ts';
 import type { Simulation } from './chain/simulation.ts';
-import { type Credential, methodOf, type PaymentHeaders, readCredential } from './credential.ts';
+import {
+  type Credential,
+  methodOf,
+  type PaymentHeaders,
+  readCredential,
+  receiptHeaders,
+} from './credential.ts';
 import type { Finality } from './finality.ts';
 import type { Offer, Sale } from './offer.ts';
 import type { Applied, ClaimResult, KnownPayment, Payment, PaymentLedger } from './payment.ts';
-import { receiptHeaders } from './receipt.ts';
 import { PaymentRejected, unavailable } from './rejection.ts';
 import type { RelayerWallet } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';

@@ -1,4 +1,6 @@
-// Determines which of the three payment headers a request has, and what it pays.
+// Determines which of the three payment headers a request has, and what it pays; the header with the receipt.
+import type { Hex } from 'viem';
+import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import type { PaymentMethod } from '../metrics/metric-events.ts';
@@ -19,7 +21,7 @@ export interface PaymentHeaders {
 }
 
 /** The payer's protocol, which decides the form of the receipt. */
-export type Protocol = { kind: 'x402'; version: 1 | 2 } | { kind: 'mpp'; challengeId: string };
+type Protocol = { kind: 'x402'; version: 1 | 2 } | { kind: 'mpp'; challengeId: string };
 
 export interface Credential {
   protocol: Protocol;
@@ -65,4 +67,34 @@ export async function readCredential(
   if (header === undefined) throw new PaymentRejected('payment_required');
   const { version, ...paid } = await readX402(header, sale.offers, accounts);
   return { protocol: { kind: 'x402', version }, ...paid };
+}
+
+/** Headers of a 200 response. `transaction`: hash of the transaction that moved the money. */
+export function receiptHeaders(
+  { protocol, authorization, offer }: Credential,
+  transaction: Hex,
+  now: Date,
+): Record<string, string> {
+  if (protocol.kind === 'mpp') {
+    const receipt = {
+      method: 'evm',
+      status: 'success',
+      timestamp: now.toISOString(),
+      reference: transaction,
+      challengeId: protocol.challengeId,
+      chainId: offer.chainId,
+    };
+    return {
+      'Payment-Receipt': Buffer.from(JSON.stringify(receipt)).toString('base64url'),
+      'Cache-Control': 'private, no-store',
+    };
+  }
+  const response = {
+    success: true,
+    transaction,
+    payer: authorization.from,
+    network: protocol.version === 1 ? NETWORKS[offer.chainId].network : caip2(offer.chainId),
+  };
+  const text = Buffer.from(JSON.stringify(response)).toString('base64');
+  return protocol.version === 1 ? { 'X-PAYMENT-RESPONSE': text } : { 'PAYMENT-RESPONSE': text };
 }

@@ -1,6 +1,6 @@
 // The service's product, its price and its payment options: checks and challenges read them only here.
-import type { Address } from 'viem';
-import type { ChainId } from '#shared/api/payment-networks.ts';
+import { type Address, formatUnits } from 'viem';
+import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 
 /** A network as an operator configures it. */
 export interface PaymentNetwork {
@@ -51,3 +51,20 @@ export interface Sale {
 
 /** Time between challenge and credential. */
 export const AUTHORIZATION_TIMEOUT_SECONDS = 300;
+
+const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
+
+/** "1800". */
+export const priceUnits = ({ amountAtomic, assetDecimals }: Offer): string =>
+  formatUnits(amountAtomic, assetDecimals);
+
+/** "1,800 USDC or 1,750 Other Dollar". */
+export const pricesText = (offers: readonly Offer[]): string =>
+  offers.map(priceText).join(' or ') || 'see the 402 response for the price';
+
+/** "1,800 USDC". */
+function priceText(offer: Offer): string {
+  const { asset, assetName, chainId } = offer;
+  const isUsdc = asset.toLowerCase() === NETWORKS[chainId].usdc.address.toLowerCase();
+  return `${NUMBER.format(Number(priceUnits(offer)))} ${isUsdc ? 'USDC' : assetName}`;
+}

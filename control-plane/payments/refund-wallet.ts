@@ -15,7 +15,7 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
 import { type RpcOptions, rpcOf, searchBack } from './chain/rpc.ts';
 import type { SignedTransaction } from './payment.ts';
 

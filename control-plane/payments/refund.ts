@@ -1,7 +1,7 @@
 // Refunds a payment that bought nothing, once. Each transaction is stored before it is broadcast, and repeated unchanged.
 import type { Hex } from 'viem';
 import { type Clock, sleep } from '#shared/clock.ts';
-import { OperatorRefusal, OperatorUnfinished } from '../domain/operator-refusal.ts';
+import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
 import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
 import type { PaymentState } from './payment.ts';
 import type { RefundTransaction, RefundTransfer, RefundWallet, SentTransfer } from './refund-wallet.ts';

@@ -1,18 +1,16 @@
 // One call between two SIMs: dialed, seen to ring at the other end, answered, and hung up by both after a second.
-import { type Clock, sleep } from '#shared/clock.ts';
+import { sleep } from '#shared/clock.ts';
+import type { Base } from '../bus/base.ts';
 import { isTolerablySame } from '../domain/probe-text.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
-import type { Database } from '../store/database/database.ts';
 import { type CallRow, deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 
-export interface CallParts {
-  db: Database;
+export interface CallParts extends Pick<Base, 'db' | 'clock'> {
   fleet: Fleet;
   live: LiveCalls;
-  clock: Clock;
 }
 
 /** From the command to the ring at the other end. */

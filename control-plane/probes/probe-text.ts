@@ -1,10 +1,11 @@
 // One text between two SIMs, from the command to its arrival or timeout.
+import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
+import type { Bus } from '../bus/bus.ts';
 import { probeText } from '../domain/probe-text.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
 import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
-import type { Arrivals } from './arrivals.ts';
 
 export interface TextParts {
   fleet: Fleet;
@@ -64,4 +65,32 @@ function notSent(error: unknown): Extract<ProbeOutcome, { result: 'abandoned' }>
   if (error instanceof NodeUnavailable)
     return { result: 'abandoned', why: `the node did not answer: ${error.message}` };
   throw error;
+}
+
+export class Arrivals {
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(bus: Bus, clock: Clock) {
+    this.#clock = clock;
+    bus.subscribe((event) => {
+      if (event.kind === 'probe_arrived') this.#waiting.get(event.probeId)?.();
+    });
+  }
+
+  /** Resolves when the probe has arrived, its time is over, or `signal` is aborted. */
+  wait(probeId: string, { until, signal }: { until: Date; signal: AbortSignal }): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        signal.removeEventListener('abort', end);
+        this.#waiting.delete(probeId);
+        resolve();
+      };
+      const timer = this.#clock.after(Math.max(0, until.getTime() - this.#clock.now()), end);
+      signal.addEventListener('abort', end);
+      this.#waiting.set(probeId, end);
+      if (signal.aborted) end();
+    });
+  }
 }

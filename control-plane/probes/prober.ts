@@ -2,9 +2,9 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { problemOfDestination } from '#shared/destination.ts';
 import type { Destinations } from '#shared/destination-list.ts';
-import { maskedNumber } from '../domain/masked-number.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { newProbeToken } from '../domain/probe-text.ts';
+import { OperatorRefusal } from '../domain/refusal.ts';
+import { maskedNumber } from '../domain/shown-value.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { ProbeKind } from '../store/database/operation-tables.ts';
 import { proveByProbes } from '../store/fleet/sim-proof.ts';
@@ -21,11 +21,10 @@ import {
   type ProbeOutcome,
   takeTurn,
 } from '../store/operations/probes.ts';
-import { inTurns } from './admission-turns.ts';
-import { pairsOf } from './pairs.ts';
 import { type CallParts, RING_MS, tryCall } from './probe-call.ts';
 import { type TextParts, tryText } from './probe-text.ts';
 import { type JudgeParts, judgeSlot } from './slot-judge.ts';
+import { inTurns, pairsOf } from './turns.ts';
 
 const MINUTE_MS = 60_000;
 const KEPT_MS = 30 * 24 * 60 * MINUTE_MS;

@@ -1,16 +1,10 @@
 // Takes slots out of the pool when their probes fail, and puts them back when they succeed.
-import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
-import type { Database } from '../store/database/database.ts';
+import type { Base } from '../bus/base.ts';
 import type { SlotPlace } from '../store/fleet/slot-service.ts';
 import { changeByProbe, findTrials, partnerOf, shareOf } from '../store/operations/probe-trials.ts';
 import { mayLeave, verdictOf } from './verdict.ts';
 
-export interface JudgeParts {
-  db: Database;
-  clock: Clock;
-  log: Logger;
-}
+export type JudgeParts = Pick<Base, 'db' | 'clock' | 'log'>;
 
 /** Judges a slot by its last probes, after another one has ended. */
 export async function judgeSlot({ db, clock, log }: JudgeParts, { node, slot }: SlotPlace): Promise<void> {

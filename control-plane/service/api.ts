@@ -14,8 +14,8 @@ import { SocketGuard } from '../http/upgrades/socket-guard.ts';
 import { routeUpgrades } from '../http/upgrades/upgrades.ts';
 import { createVoiceUpgrades } from '../http/upgrades/voice-upgrade.ts';
 import { checkDatabase } from '../store/database/database.ts';
-import type { Base } from './base.ts';
 import type { Sales } from './sales.ts';
+import type { ServiceBase } from './store.ts';
 import type { Telephony } from './telephony.ts';
 
 const MINUTE_MS = 60_000;
@@ -27,7 +27,7 @@ interface ApiParts {
   server: HttpServer;
 }
 
-export function serveApi(base: Base, { sales, telephony, createResampler, server }: ApiParts) {
+export function serveApi(base: ServiceBase, { sales, telephony, createResampler, server }: ApiParts) {
   const { config, db, bus, clock, log, url } = base;
   const { live, presence, tickets, nodeParts } = telephony;
   const addressLimit = createAddressLimit(clock, {

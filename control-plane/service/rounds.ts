@@ -16,8 +16,8 @@ import { purgeOldMessages } from '../store/messages/message-deletion.ts';
 import { deleteOldMailed } from '../store/messages/waitlist.ts';
 import { deleteExpiredNonces } from '../store/money/credentials.ts';
 import { purgeLapsed } from '../store/money/purge.ts';
-import type { Base } from './base.ts';
 import type { Sales } from './sales.ts';
+import type { ServiceBase } from './store.ts';
 import type { Telephony } from './telephony.ts';
 
 const ROUND_MS = 60_000;
@@ -36,7 +36,7 @@ interface Round {
 }
 
 /** Each round is independent: an RPC that hangs delays only its own payments. */
-export function startRounds(base: Base, parts: RoundParts): Round {
+export function startRounds(base: ServiceBase, parts: RoundParts): Round {
   const { clock, log } = base;
   const everyMinute = (task: Task, work: () => Promise<void>): Round =>
     repeat({ clock, log, task, everyMs: ROUND_MS }, work);
@@ -63,7 +63,11 @@ export function startRounds(base: Base, parts: RoundParts): Round {
 type EveryMinute = (task: Task, work: () => Promise<void>) => Round;
 
 /** Only for open networks: the data of a chain that does not match the configuration must not end a payment. */
-function paymentRounds({ bus }: Base, { sales, telephony }: RoundParts, everyMinute: EveryMinute): Round[] {
+function paymentRounds(
+  { bus }: ServiceBase,
+  { sales, telephony }: RoundParts,
+  everyMinute: EveryMinute,
+): Round[] {
   const { networks, settlementNetworks } = sales;
   return [...settlementNetworks].flatMap(([chainId, { settlement, finality }]) => [
     everyMinute('reconcile', async () => {
@@ -81,7 +85,7 @@ function paymentRounds({ bus }: Base, { sales, telephony }: RoundParts, everyMin
 
 /** Alerts, and the gas balances that some of them need. */
 function moneyWatch(
-  { config, db, clock, log }: Base,
+  { config, db, clock, log }: ServiceBase,
   { sales, metrics, channels }: RoundParts,
   everyMinute: EveryMinute,
 ): Round[] {
@@ -93,7 +97,7 @@ function moneyWatch(
     log,
     channels,
     chainIds: wallets.keys(),
-    options: config,
+    thresholds: config,
     closedChains: () => networks.closed(),
   });
   const gasWatch = new GasWatch({
@@ -110,19 +114,25 @@ function moneyWatch(
 }
 
 const mailerOf = (
-  { config, db, clock, log, url }: Base,
+  { config, db, clock, log, url }: ServiceBase,
   mail: MailSettings | undefined,
 ): WaitlistMailer | undefined =>
   mail && new WaitlistMailer({ ...mail, db, clock, log, serviceName: config.serviceName, baseUrl: url });
 
-async function waitlistRound({ db, clock, log }: Base, mailer: WaitlistMailer | undefined): Promise<void> {
+async function waitlistRound(
+  { db, clock, log }: ServiceBase,
+  mailer: WaitlistMailer | undefined,
+): Promise<void> {
   const { hasOpened, opening } = await notePool(db, new Date(clock.now()));
   if (hasOpened) log.info({ opening }, 'numbers are available again');
   await mailer?.round();
   await deleteOldMailed(db, new Date(clock.now()));
 }
 
-async function cleaningRound({ config, db, bus, clock, log }: Base, { live }: Telephony): Promise<void> {
+async function cleaningRound(
+  { config, db, bus, clock, log }: ServiceBase,
+  { live }: Telephony,
+): Promise<void> {
   await live.endForgotten();
   const now = new Date(clock.now());
   await deleteExpiredNonces(db, now);

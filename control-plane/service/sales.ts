@@ -5,12 +5,12 @@ import type { PaymentNetworks } from '../payments/payment-networks.ts';
 import { openSettlementNetworks } from '../payments/settlement-networks.ts';
 import type { Database } from '../store/database/database.ts';
 import { countOpenPayments, createPaymentLedger } from '../store/money/payments.ts';
-import type { Base } from './base.ts';
+import type { ServiceBase } from './store.ts';
 
 export type Sales = ReturnType<typeof openSales>;
 
 export function openSales(
-  { config, db, clock, log, url }: Base,
+  { config, db, clock, log, url }: ServiceBase,
   {
     networks,
     relayerKey,

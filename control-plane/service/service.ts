@@ -4,18 +4,20 @@ import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import { alertChannelsOf } from '../alerts/alert-channels.ts';
+import { writeBackup } from '../backup/backup-writer.ts';
 import { type Config, paymentNetworksOf, relayerKeyOf } from '../config/config.ts';
 import { mailSettingsOf } from '../config/mail-options.ts';
 import { openConsole } from '../console/console.ts';
-import { createOperations } from '../operator/operations.ts';
+import { createOperations, type Operations } from '../operator/operations.ts';
+import { COMMAND_LINE } from '../operator/operator-api.ts';
+import { listenForCommands } from '../operator/operator-socket.ts';
 import { PaymentNetworks } from '../payments/payment-networks.ts';
 import { INVENTORY_STATES, takeInventory } from '../store/operations/inventory.ts';
 import { serveApi } from './api.ts';
-import { serveCommands } from './commands.ts';
 import { openPorts, urlOf } from './ports.ts';
 import { startRounds } from './rounds.ts';
 import { openSales } from './sales.ts';
-import { openStore } from './store.ts';
+import { openStore, type ServiceBase } from './store.ts';
 import { createTelephony } from './telephony.ts';
 
 export interface Service {
@@ -25,7 +27,7 @@ export interface Service {
   metricsPort: number | undefined;
   /** URL of the console, if it is served. */
   consoleUrl: string | undefined;
-  /** Base URL for clients, without a trailing slash. */
+  /** ServiceBase URL for clients, without a trailing slash. */
   url: string;
   stop(): Promise<void>;
 }
@@ -88,4 +90,15 @@ export async function startService(
       await stop();
     },
   };
+}
+
+/** Undefined with Postgres, which commands can use next to the service. */
+async function serveCommands({ config, db, clock, log }: ServiceBase, operations: Operations) {
+  if (config.databaseUrl !== undefined) return undefined;
+  return listenForCommands({
+    folder: config.dataDir,
+    log,
+    operator: operations.operatorFor(COMMAND_LINE),
+    backUp: (out) => writeBackup(db, out, new Date(clock.now())),
+  });
 }

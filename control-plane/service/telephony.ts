@@ -6,14 +6,14 @@ import { bindNumber } from '../nodes/provisioning.ts';
 import { LiveCalls } from '../voice/live-calls.ts';
 import { MediaTickets } from '../voice/media-tickets.ts';
 import { Presence } from '../voice/presence.ts';
-import type { Base } from './base.ts';
+import type { ServiceBase } from './store.ts';
 
 /** A payer waits at most this long for the node to confirm a number; the number is bound as soon as the node responds. */
 const PROVISION_WAIT_MS = 3_000;
 
 export type Telephony = ReturnType<typeof createTelephony>;
 
-export function createTelephony({ config, db, bus, clock, log, url }: Base) {
+export function createTelephony({ config, db, bus, clock, log, url }: ServiceBase) {
   const fleet = new Fleet();
   const tickets = new MediaTickets(clock);
   const live = new LiveCalls({

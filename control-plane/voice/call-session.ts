@@ -1,12 +1,13 @@
 // One call that is up: its stream's client, its audio, the commands to its node, and its timeouts.
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import type { Clock, Timer } from '#shared/clock.ts';
+import type { Timer } from '#shared/clock.ts';
 import type { CommandParams } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { LiveCallState } from '#shared/voice/call.ts';
 import { MEDIA_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
+import type { Base } from '../bus/base.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
 import type { CallRow } from '../store/messages/calls.ts';
@@ -38,10 +39,8 @@ type HangUpReason = CommandParams<'hang_up'>['reason'];
 
 type CallCommand = 'answer' | 'hang_up' | 'open_media';
 
-export interface CallSessionParts {
+export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   fleet: Fleet;
-  clock: Clock;
-  log: Logger;
   tickets: MediaTickets;
   /** Base URL of this instance for media links; null: use that of the control link. */
   mediaBaseUrl: string | null;

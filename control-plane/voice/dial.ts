@@ -1,15 +1,13 @@
 // Places a call: records it first, hands it to the node once, and returns when the far end rings or the call fails.
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
+import type { Base } from '../bus/base.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
 import { CommandRefused } from '../nodes/pending-commands.ts';
-import type { Database } from '../store/database/database.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { CallSession } from './call-session.ts';
@@ -21,12 +19,9 @@ const START_MS = 10_000;
 /** Wait for a node that refuses for a limit without a retry time. */
 const RATE_LIMIT_WAIT_MS = 60_000;
 
-export interface DialParts {
-  db: Database;
+export interface DialParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   fleet: Fleet;
   live: LiveCalls;
-  clock: Clock;
-  log: Logger;
   /** How long the far end may take to ring. */
   dialTimeoutMs: number;
 }

@@ -4,11 +4,10 @@ import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
-import type { Bus } from '../bus/bus.ts';
-import { storableText } from '../domain/storable-text.ts';
+import type { Base } from '../bus/base.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
-import type { Database } from '../store/database/database.ts';
+import { storableText } from '../store/database/database.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import {
@@ -43,10 +42,7 @@ const ENDED_MAX = 10_000;
 
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
 
-interface LiveCallsParts extends CallSessionParts {
-  db: Database;
-  bus: Bus;
-}
+type LiveCallsParts = CallSessionParts & Pick<Base, 'db' | 'bus'>;
 
 interface Arrival {
   nodeId: string;

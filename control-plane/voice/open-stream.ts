@@ -1,12 +1,10 @@
 // Opens the stream of a call for a client: finds the call, and selects the protocol.
 import type { WebSocket } from 'ws';
-import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
-import { storableText } from '../domain/storable-text.ts';
+import type { Base } from '../bus/base.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import type { Database } from '../store/database/database.ts';
+import { storableText } from '../store/database/database.ts';
 import { findCall } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
 import { RawStream } from './raw-stream.ts';
@@ -27,11 +25,8 @@ const DROPPED: ReadonlySet<number> = new Set([
   STREAM_CLOSE.tokenEnded,
 ]);
 
-export interface OpenStreamParts {
-  db: Database;
+export interface OpenStreamParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   live: LiveCalls;
-  clock: Clock;
-  log: Logger;
   createResampler: CreateResampler;
 }
 

@@ -1,11 +1,8 @@
 // Presence: events of a subscription's calls, pushed to every socket that watches it.
 import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
-import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Base } from '../bus/base.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import type { Database } from '../store/database/database.ts';
 import { type CallRow, type EndedCall, findRinging } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
 
@@ -18,12 +15,8 @@ const RINGING_SEEN_MS = 3 * 60_000;
 /** Remembered events, so that each is sent once: a node that reconnects reports its calls again. */
 const SENT_MAX = 10_000;
 
-interface PresenceParts {
+interface PresenceParts extends Base {
   live: LiveCalls;
-  db: Database;
-  bus: Bus;
-  clock: Clock;
-  log: Logger;
   /** The URL of a call's stream. */
   streamUrl: (callId: string) => string;
 }

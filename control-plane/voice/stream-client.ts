@@ -3,7 +3,6 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { AudioListener } from './audio-bridge.ts';
-import { MessageLimit } from './message-limit.ts';
 
 /** The operations of a client on the call that it streams. */
 export interface StreamedCall {
@@ -99,4 +98,35 @@ export function closeSoon(
   const timer = clock.after(CLOSE_TIMEOUT_MS, () => socket.terminate());
   socket.once('close', () => timer.cancel());
   socket.close(code, reason);
+}
+
+/** A minute of 20 ms frames at once, and twenty times real time in the long run. */
+const BURST = 3_000;
+const PER_SECOND = 1_000;
+
+/** Limits the messages of a client: enough for any program, few enough to protect others. A token bucket. */
+class MessageLimit {
+  readonly #clock: Clock;
+  #left = BURST;
+  #filledAtMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#filledAtMs = clock.now();
+  }
+
+  /** Whether another message may come; `cost`: how many audio messages it counts for. */
+  takes(cost = 1): boolean {
+    if (this.#left < cost) this.#fill();
+    if (this.#left < cost) return false;
+    this.#left -= cost;
+    return true;
+  }
+
+  #fill(): void {
+    const nowMs = this.#clock.now();
+    const passedMs = Math.max(0, nowMs - this.#filledAtMs);
+    this.#filledAtMs = nowMs;
+    this.#left = Math.min(BURST, this.#left + (passedMs * PER_SECOND) / 1_000);
+  }
 }

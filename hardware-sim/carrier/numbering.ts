@@ -1,5 +1,5 @@
 // How the carrier reads the numbers that people dial: North American plan, as in the simulated numbers.
-import { isE164 } from '#shared/e164.ts';
+import { isE164 } from '#shared/identities.ts';
 import { type Address, addressToText, NAME_SEPTETS_MAX } from '../pdu/address.ts';
 import { septetsByCharacter } from '../pdu/gsm7.ts';
 

@@ -1,6 +1,6 @@
 // The requests about messages: sending to modems, and what modems have sent.
 import * as z from 'zod';
-import { isE164 } from '#shared/e164.ts';
+import { isE164 } from '#shared/identities.ts';
 import { type Carrier, CarrierError } from '../carrier/carrier.ts';
 import { isOriginator } from '../carrier/numbering.ts';
 import { PduError } from '../pdu/octets.ts';

@@ -2,8 +2,8 @@
 import { normalize } from 'node:path';
 import * as z from 'zod';
 import { destinationListSchema } from '#shared/destination-list.ts';
-import { E164_PATTERN } from '#shared/e164.ts';
-import { choice, map, text, wholeNumber, yesOrNo } from '#shared/process/config-values.ts';
+import { E164_PATTERN } from '#shared/identities.ts';
+import { choice, map, text, wholeNumber, yesOrNo } from '#shared/process/config-file.ts';
 import { LOG_LEVELS } from '#shared/process/logger.ts';
 import { PLACEHOLDERS, unknownPlaceholders } from '../usb/operator-command.ts';
 import { SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';

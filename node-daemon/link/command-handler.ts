@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { problemOfDestination } from '#shared/destination.ts';
 import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
-import type { CommandErrorCode } from '#shared/link/error-code.ts';
+import type { CommandErrorCode } from '#shared/link/frame.ts';
 import {
   type CommandName,
   type CommandParams,

@@ -15,7 +15,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import type { Clock, Timer } from '#shared/clock.ts';
-import { nodeNameSchema } from '#shared/link/node-name.ts';
+import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import type { Logger } from '#shared/log.ts';
 import { isPlainUrl } from './plain-url.ts';
 

@@ -1,5 +1,5 @@
 // Makes dial strings: only complete E.164 numbers, and none that a network could treat as an emergency call.
-import { isE164 } from '#shared/e164.ts';
+import { isE164 } from '#shared/identities.ts';
 
 /**
  * After the 1, numbers of the North American plan begin with an area code and an exchange. Each is a digit from 2 to 9 and two

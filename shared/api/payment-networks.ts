@@ -1,4 +1,4 @@
-// The chains that payment clients know, and the dollar of each.
+// The chains that payment clients know, the dollar of each, and what a payer signs to move it.
 
 interface KnownNetwork {
   /** Its name in x402 v1; a client of v1 refuses any other. */
@@ -32,3 +32,15 @@ export const CHAIN_IDS = Object.keys(NETWORKS).map(Number) as ChainId[];
 
 /** CAIP-2. */
 export const caip2 = (chainId: ChainId): string => `eip155:${chainId}`;
+
+/** The typed data (EIP-712) that lets the service move the payer's dollars: EIP-3009, `TransferWithAuthorization`. */
+export const TRANSFER_WITH_AUTHORIZATION_TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;

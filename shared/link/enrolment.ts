@@ -1,6 +1,8 @@
 // Enrollment: a one-time code from the operator registers the public half of a node's key.
 import * as z from 'zod';
-import { nodeNameSchema } from './node-name.ts';
+
+/** The operator gives a node its name once, when the node is enrolled. */
+export const nodeNameSchema = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -');
 
 /** `POST` below the control plane's base URL. */
 export const ENROL_PATH = '/nodes/enrol';

@@ -1,7 +1,6 @@
 // The messages between node and control plane: slots, facts, commands. Shapes only; frames are in frame.ts.
 import * as z from 'zod';
-import { e164Schema } from '../e164.ts';
-import { iccidSchema, imeiSchema } from '../identities.ts';
+import { e164Schema, iccidSchema, imeiSchema } from '../identities.ts';
 import { callEndedSchema, callIdSchema, type DialOutcome } from '../voice/call.ts';
 
 /** The operator's name for a slot of a node, one line of text. */

@@ -1,5 +1,5 @@
 // A listing: the columns of a list, defined once and written as a terminal's table, as JSON or as HTML.
-import { alignedTable } from '../process/aligned-table.ts';
+import { alignedTable } from '../process/terminal.ts';
 import type { Status } from './slot-health.ts';
 
 /** A page of the console that a cell leads to. */

@@ -1,7 +1,7 @@
-// Reads a YAML file of an operator, and reports every problem with line, column and key.
+// Reads a YAML file of an operator, and reports every problem with line, column and key; schemas for its values.
 import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { allowedKeys, closest, type Path } from './suggestion.ts';
 
 /** A file of the most slots and SIM cards is a tenth of this. */
@@ -100,3 +100,20 @@ function keyOffsetOf(document: Document, path: Path, key: string): number {
     : undefined;
   return isPair(pair) && isNode(pair.key) && pair.key.range ? pair.key.range[0] : offsetOf(document, path);
 }
+
+/** A text of one form; its message reads as "must be …", like those of the next schemas. Every scalar arrives as text, so that the zeros in front of a PIN survive. */
+export const text = (pattern: RegExp, allowed: string) =>
+  z.string(`must be ${allowed}`).regex(pattern, `must be ${allowed}`);
+/** One of some words. */
+export const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` });
+/** `true` or `false`. */
+export const yesOrNo = choice(['true', 'false']).transform((value) => value === 'true');
+/** From `min` to `max`. */
+export const wholeNumber = (min: number, max: number) =>
+  text(/^\d{1,9}$/, `a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+/** A map of known keys. */
+export const map = <S extends z.ZodRawShape>(shape: S) =>
+  z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? 'must be a map' : undefined) });

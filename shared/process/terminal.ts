@@ -1,4 +1,4 @@
-// Capabilities of a terminal, and text that is safe to write to one.
+// Capabilities of a terminal, and text and tables that are safe to write to one.
 import type { WriteStream } from 'node:tty';
 
 /** Whether colours are wanted: on a terminal that has them, unless NO_COLOR says otherwise (no-color.org). */
@@ -32,3 +32,20 @@ export const unsteeringJson = (json: string): string =>
 /** The error that ended a program or a command, as a line of standard error. */
 export const errorLine = (error: unknown): string =>
   `error: ${onLines(error instanceof Error ? error.message : String(error))}\n`;
+
+/**
+ * Formats rows, safe for a terminal. Columns are as wide as their widest cell, two spaces apart, without trailing
+ * spaces.
+ */
+export function alignedTable(header: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
+  const all = [header, ...rows].map((row) => row.map(onOneLine));
+  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

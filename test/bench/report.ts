@@ -1,5 +1,5 @@
 // How a measurement is printed: median and spread of its rounds, beside what it must reach.
-import { alignedTable } from '#shared/process/aligned-table.ts';
+import { alignedTable } from '#shared/process/terminal.ts';
 
 export interface Measurement {
   name: string;

@@ -1,7 +1,6 @@
 // Plays a plan: the service's parts, payers, strangers and the chain in turns; then gives everything time to settle.
 import type { Hex } from 'viem';
-import { DatabaseUnavailable } from '#control-plane/domain/database-unavailable.ts';
-import { Refusal } from '#control-plane/domain/refusal.ts';
+import { DatabaseUnavailable, Refusal } from '#control-plane/domain/refusal.ts';
 import { PaymentRejected } from '#control-plane/payments/rejection.ts';
 import { openPaymentOf } from '#control-plane/store/money/payers.ts';
 import { findSubscriptionByWallet } from '#control-plane/store/money/subscriptions.ts';

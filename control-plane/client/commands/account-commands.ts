@@ -1,11 +1,10 @@
 // `simrack subscribe | recover | number | availability | waitlist`: get a number, and show it.
 import { type Command, Option } from 'commander';
 import { OPERATION } from '#shared/api/operations.ts';
-import { PAYMENT_WAYS } from '../payments/signed-payment.ts';
+import { PAYMENT_WAYS } from '../payments/sign.ts';
 import { answering, dollars, fieldsOf } from './arguments.ts';
 import type { Session } from './session.ts';
-import { type SubscribeOptions, subscribe } from './subscribe.ts';
-import { keepToken, type SignedIn } from './token-keeping.ts';
+import { keepToken, type SignedIn, type SubscribeOptions, subscribe } from './subscribe.ts';
 
 const SIGNED_IN = ['number', 'expires_at', 'token'];
 

@@ -2,7 +2,7 @@
 import type { CallStream } from '../call-stream.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import type { StreamEnd } from '../stream-end.ts';
-import { interruptible } from './interrupt.ts';
+import { interruptible } from './failures.ts';
 import type { Output } from './output.ts';
 import { Recording, readAudio } from './wave-file.ts';
 

@@ -1,4 +1,4 @@
-// Exit codes and error texts of failed commands.
+// Exit codes and error texts of failed commands, and of those that Ctrl-C or SIGTERM ends.
 import { ownCommand } from '#shared/process/own-command.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
 import { ApiError } from '../api-error.ts';
@@ -112,4 +112,21 @@ function kindOf(error: unknown): string {
   if (error instanceof InterruptedError) return 'interrupted';
   if (error instanceof BusyError) return 'busy';
   return error instanceof UsageError ? 'usage' : 'fault';
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Runs `work` with a signal that aborts, with an `InterruptedError`, when the program is asked to end. */
+export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const handlers = SIGNALS.map((name) => ({
+    name,
+    handle: () => controller.abort(new InterruptedError(name)),
+  }));
+  for (const { name, handle } of handlers) process.once(name, handle);
+  try {
+    return await work(controller.signal);
+  } finally {
+    for (const { name, handle } of handlers) process.off(name, handle);
+  }
 }

@@ -1,12 +1,13 @@
 // The options and environment that every command needs: service, wallet and token.
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
+import * as z from 'zod';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { SimrackClient } from '../simrack-client.ts';
 import { CredentialStore } from './credentials.ts';
-import { type DevStack, devStackFile, readDevStack } from './dev-stack.ts';
 import { UsageError } from './failures.ts';
 import { Output } from './output.ts';
 
@@ -116,5 +117,24 @@ function protocolOf(url: string): string {
     return new URL(url).protocol;
   } catch {
     return '';
+  }
+}
+
+const devStackSchema = z.object({
+  base_url: z.string(),
+  wallets: z.array(z.object({ private_key: z.string() })),
+});
+type DevStack = z.output<typeof devStackSchema>;
+
+const devStackFile = (dataDir: string): string => join(dataDir, 'dev-stack.json');
+
+/** Undefined while it does not run. Throws `UsageError` for any other file. */
+function readDevStack(dataDir: string): DevStack | undefined {
+  const file = devStackFile(dataDir);
+  if (!existsSync(file)) return undefined;
+  try {
+    return devStackSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    throw new UsageError(`${file} was not written by npm start`);
   }
 }

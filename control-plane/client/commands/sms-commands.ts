@@ -6,8 +6,7 @@ import { isApiError, noAnswer } from '../api-error.ts';
 import type { InboundMessage } from '../inbox.ts';
 import type { HistoryMessage } from '../simrack-client.ts';
 import { answering, dateTime, fieldsOf, wholeNumber } from './arguments.ts';
-import { InterruptedError, UsageError } from './failures.ts';
-import { interruptible } from './interrupt.ts';
+import { InterruptedError, interruptible, UsageError } from './failures.ts';
 import type { Session } from './session.ts';
 
 const WAIT_SECONDS = 60;

@@ -1,13 +1,11 @@
 // `simrack subscribe`: pays for a year once, however often it is killed and run again.
 import type { LocalAccount } from 'viem/accounts';
 import { ApiError, isApiError } from '../api-error.ts';
-import type { PaymentWay, SignedPayment } from '../payments/signed-payment.ts';
+import type { PaymentWay, SignedPayment } from '../payments/sign.ts';
 import type { Purchase } from '../purchase.ts';
 import { inDollars } from './arguments.ts';
-import { InterruptedError } from './failures.ts';
-import { interruptible } from './interrupt.ts';
+import { InterruptedError, interruptible } from './failures.ts';
 import type { Session } from './session.ts';
-import { keepToken, type SignedIn } from './token-keeping.ts';
 
 export interface SubscribeOptions {
   max: bigint;
@@ -15,7 +13,7 @@ export interface SubscribeOptions {
   renew?: boolean;
 }
 
-export interface Subscribed extends SignedIn {
+interface Subscribed extends SignedIn {
   /** `unchanged` and `recovered` cost nothing. */
   outcome: 'bought' | 'renewed' | 'recovered' | 'unchanged';
 }
@@ -138,4 +136,17 @@ function untilInterrupted<T>(signal: AbortSignal, purchase: Promise<T>): Promise
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     purchase.then(resolve, reject);
   });
+}
+
+export interface SignedIn {
+  token: string;
+  number: string;
+  expires_at: string;
+}
+
+export function keepToken(session: Session, { address }: LocalAccount, { token, number }: SignedIn): void {
+  const { store, output, baseUrl, isDefaultWallet } = session;
+  const aside = store.save({ base_url: baseUrl, wallet: address, token, number }, isDefaultWallet);
+  if (aside !== undefined) output.note(`the token of the previous wallet is in ${aside}: --token-file`);
+  output.note(`the token is in ${store.fileOf(address)}`);
 }

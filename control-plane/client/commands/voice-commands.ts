@@ -5,8 +5,7 @@ import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frame
 import { ApiError, noAnswer } from '../api-error.ts';
 import { answering, fieldsOf, keys, wholeNumber } from './arguments.ts';
 import { type ConversationOptions, converse, prepare } from './conversation.ts';
-import { InterruptedError } from './failures.ts';
-import { interruptible } from './interrupt.ts';
+import { InterruptedError, interruptible } from './failures.ts';
 import type { Session } from './session.ts';
 
 const CONVERSATION = ['answered', 'end', 'recorded_ms'];

@@ -2,9 +2,7 @@
 import { type Hex, keccak256, stringToBytes } from 'viem';
 import * as z from 'zod';
 import { CHAIN_IDS } from '#shared/api/payment-networks.ts';
-import { addressSchema, amountSchema, isSameAddress } from './fields.ts';
-import type { Offer } from './offer.ts';
-import type { RawAnswer } from './raw-answer.ts';
+import { addressSchema, amountSchema, isSameAddress, type Offer, type RawAnswer } from './offer.ts';
 import type { SignedTransfer } from './transfer.ts';
 import { offersV1 } from './x402.ts';
 

@@ -1,7 +1,21 @@
 // The offers of a 402, in any of the three protocols, and the limits of the caller.
 import type { Address } from 'viem';
+import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
-import { isSameAddress } from './fields.ts';
+
+export const amountSchema = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .transform(BigInt);
+
+/** Accepts any letter case; the result is lower case, so no checksum is expected of it. */
+export const addressSchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .transform((text): Address => text.toLowerCase() as Address);
+
+export const isSameAddress = (one: Address, other: Address): boolean =>
+  one.toLowerCase() === other.toLowerCase();
 
 export interface Offer {
   chainId: ChainId;
@@ -43,4 +57,11 @@ export function payableOffer<T extends { offer: Offer }>(found: readonly T[], li
 function isAllowed({ chainId, asset }: Offer, { chainIds, assets = [] }: SpendLimit): boolean {
   if (chainIds !== undefined && !chainIds.includes(chainId)) return false;
   return [NETWORKS[chainId].usdc.address, ...assets].some((allowed) => isSameAddress(allowed, asset));
+}
+
+/** A response before its status is checked. */
+export interface RawAnswer {
+  status: number;
+  headers: Headers;
+  json: unknown;
 }

@@ -1,10 +1,20 @@
-// Signs one payment for one 402, with the chosen protocol.
+// Signs one payment for one 402, with the chosen protocol. A program stores it until it knows the outcome.
 import type { LocalAccount } from 'viem/accounts';
-import { type Offer, payableOffer, type SpendLimit } from './offer.ts';
-import type { RawAnswer } from './raw-answer.ts';
-import type { PaymentWay, SignedPayment } from './signed-payment.ts';
+import * as z from 'zod';
+import { type Offer, payableOffer, type RawAnswer, type SpendLimit } from './offer.ts';
 import { signTransfer } from './transfer.ts';
 import { headerV1, headerV2, offersV1, offersV2 } from './x402.ts';
+
+/** x402 version 1, x402 version 2, or MPP. */
+export const PAYMENT_WAYS = ['x402-v1', 'x402-v2', 'mpp'] as const;
+export type PaymentWay = (typeof PAYMENT_WAYS)[number];
+
+/** The header with the payment. It can be sent repeatedly: it moves money once. */
+export const signedPaymentSchema = z.object({
+  header: z.enum(['X-PAYMENT', 'PAYMENT-SIGNATURE', 'Authorization']),
+  value: z.string(),
+});
+export type SignedPayment = z.infer<typeof signedPaymentSchema>;
 
 interface SignOptions extends SpendLimit {
   account: LocalAccount;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Address, Hex } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
-import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
+import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
 import type { Offer } from './offer.ts';
 
 /** Clocks differ: the authorization is valid from a little before now. */

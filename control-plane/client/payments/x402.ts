@@ -2,9 +2,7 @@
 import * as z from 'zod';
 import { challengeSchema } from '#shared/api/answers.ts';
 import { CHAIN_IDS, type ChainId, caip2, NETWORKS } from '#shared/api/payment-networks.ts';
-import { addressSchema, amountSchema } from './fields.ts';
-import type { Offer } from './offer.ts';
-import type { RawAnswer } from './raw-answer.ts';
+import { addressSchema, amountSchema, type Offer, type RawAnswer } from './offer.ts';
 import type { SignedTransfer } from './transfer.ts';
 
 const requirementsSchema = z.looseObject({

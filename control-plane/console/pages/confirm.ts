@@ -1,9 +1,22 @@
-// Asks once more before something is changed: on a page of its own, or in a dialog where there is a script.
+// Links to what can be done, and the question that each leads to: on a page of its own, or in a dialog where there is a script.
 import { type Html, html } from '#shared/html.ts';
 import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
 import type { Action } from '../actions/actions.ts';
 import { formTokenField } from '../session/forms.ts';
 import type { Session } from '../session/sessions.ts';
+
+export type ActionLink = readonly [name: ActionName, fields: Readonly<Record<string, string>>];
+
+const actionPath = (name: ActionName, fields: Readonly<Record<string, string>>): string =>
+  `/actions/${name}?${new URLSearchParams(fields).toString()}`;
+
+export const actionLinks = (links: readonly ActionLink[]): Html =>
+  links.length === 0
+    ? html``
+    : html`<p class="actions">${links.map(
+        ([name, fields]) =>
+          html`<a class="button${ACTION_WORDS[name].isGrave ? ' grave' : ''}" href="${actionPath(name, fields)}" data-dialog>${ACTION_WORDS[name].verb}</a>`,
+      )}</p>`;
 
 const REASON_LENGTH_MAX = 200;
 

@@ -1,7 +1,7 @@
 // Lists of what happened: to slots, and to a number.
 
 import { type Html, html } from '#shared/html.ts';
-import { maskedNumber } from '../../domain/masked-number.ts';
+import { maskedNumber } from '../../domain/shown-value.ts';
 import type { NumberEvent, SlotEvent } from '../../store/operations/events.ts';
 import { paymentPath } from '../actions/paths.ts';
 import { plain, shownAt, slotLink } from './shown.ts';

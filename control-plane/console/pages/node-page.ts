@@ -1,12 +1,12 @@
 // One node: how it is, its slots in a table, what happened on it.
 import { type Html, html } from '#shared/html.ts';
-import { listedNumber } from '../../domain/masked-number.ts';
-import { shownRefusals } from '../../operator/listings/shown-refusals.ts';
+import { listedNumber } from '../../domain/shown-value.ts';
+import { shownRefusals } from '../../operator/listings/nodes.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import type { SlotEvent } from '../../store/operations/events.ts';
 import { numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
-import { actionLinks } from './action-links.ts';
+import { actionLinks } from './confirm.ts';
 import { slotEvents } from './event-lists.ts';
 import { cell, idOf } from './rack.ts';
 import { badge, facts, plain, shownAt, table } from './shown.ts';

@@ -2,13 +2,12 @@
 
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { listedNumber } from '../../domain/masked-number.ts';
-import { shownWallet } from '../../domain/masked-wallet.ts';
+import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 import { NUMBER_STATUS } from '../../operator/listings/numbers.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
 import type { NumberEvent } from '../../store/operations/events.ts';
 import { numberPath } from '../actions/paths.ts';
-import { type ActionLink, actionLinks } from './action-links.ts';
+import { type ActionLink, actionLinks } from './confirm.ts';
 import { numberEvents } from './event-lists.ts';
 import { nothing } from './listing.ts';
 import { badge, facts, shownAt, slotLink } from './shown.ts';

@@ -9,11 +9,9 @@ import type { Sample, Span } from '../../store/operations/samples.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { attention } from './attention.ts';
 import { slotEvents } from './event-lists.ts';
-import { plotFigure, rangeChoice } from './plot.ts';
-import { fleetPlots } from './plots.ts';
+import { fleetPlots, plotFigure, type Range, rangeChoice } from './plots.ts';
 import { legend, rackFragments } from './rack.ts';
 import { plain } from './shown.ts';
-import type { Range } from './span.ts';
 import { type TileFacts, tiles } from './tiles.ts';
 
 interface Overview extends TileFacts {

@@ -1,15 +1,15 @@
 // Payments by state, those that need the operator on top; and one payment with its history.
-
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { maskedNumber } from '../../domain/masked-number.ts';
-import { shownWallet } from '../../domain/masked-wallet.ts';
-import { shownValue } from '../../domain/shown-value.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
+import { maskedNumber, shownValue, shownWallet } from '../../domain/shown-value.ts';
 import { PAYMENT_STATUS, PAYMENTS } from '../../operator/listings/payments.ts';
 import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { PaymentEvent } from '../../store/money/payment-events.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { numberPath } from '../actions/paths.ts';
+import type { RefundSender } from '../actions/refunds.ts';
+import { actionLinks } from './confirm.ts';
 import { type ListPage, listPage, listTable } from './listing.ts';
 import { badge, facts, shownAt, table } from './shown.ts';
 
@@ -63,3 +63,15 @@ ${facts([
 
 const hash = (text: string | null): Html | null =>
   text === null ? null : html`<code class="hash">${text}</code>`;
+
+/** In which money may have come and bought nothing, where a transfer was seen; or is on its way back. */
+const REFUNDABLE: readonly PaymentState[] = ['in_flight', 'reverted', 'released', 'void'];
+
+/** The refund of money that bought nothing: a button if the service has the key, else the command to run. */
+export function refundOffer(payment: Json<PaymentRow>, refunds: RefundSender | undefined): Html {
+  const { id, pay_to, state, transfer_hash } = payment;
+  if (state !== 'refunding' && !(REFUNDABLE.includes(state) && transfer_hash !== null)) return html``;
+  if (refunds?.hasKeyOf(pay_to) === true) return actionLinks([['refund', { id }]]);
+  return html`<div class="nothing"><p>The money came and bought nothing. This sends it back, where the key of the account that was paid is at hand:</p>
+<pre>REFUND_KEY_FILE=pay-to.key ${ownCommand('control-plane')} payment refund ${id} --reason '…' --yes</pre></div>`;
+}

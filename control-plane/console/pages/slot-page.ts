@@ -1,21 +1,18 @@
 // One slot: what sits in it, how it hears the network, what happened to it.
 
 import { type Html, html } from '#shared/html.ts';
-import { listedNumber } from '../../domain/masked-number.ts';
-import { shownWallet } from '../../domain/masked-wallet.ts';
+import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 import type { FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import type { SlotEvent } from '../../store/operations/events.ts';
 import type { Span } from '../../store/operations/samples.ts';
 import { nodePath, numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
-import { actionLinks } from './action-links.ts';
+import { actionLinks } from './confirm.ts';
 import { slotEvents } from './event-lists.ts';
-import { plotFigure, rangeChoice } from './plot.ts';
-import { signalPlot } from './plots.ts';
+import { plotFigure, type Range, rangeChoice, signalPlot } from './plots.ts';
 import { badge, facts, plain, shownAt } from './shown.ts';
 import { signalBars } from './signs.ts';
 import { barsOf, isClaim, spareNumberOf, statusOf, USE_WORDS } from './slot-status.ts';
-import type { Range } from './span.ts';
 
 interface SlotHistory {
   signals: ReadonlyArray<{ at: Date; dbm: number | null }>;

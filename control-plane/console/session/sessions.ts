@@ -1,11 +1,17 @@
 // Sessions: an operator signs in with the key, then has a cookie, until a limit, the sign-out or the operator's removal.
 import type { Context } from 'koa';
 import type { Clock } from '#shared/clock.ts';
-import { formTokenOf, hashSecret, isOperatorKey, isSession, mintSession } from '../../domain/operator-key.ts';
-import { SESSION_LIFETIME_MS, sessionLimitsAt } from '../../domain/operator-session.ts';
+import {
+  formTokenOf,
+  hashSecret,
+  isOperatorKey,
+  isSession,
+  mintSession,
+  SESSION_LIFETIME_MS,
+  sessionLimitsAt,
+} from '../../domain/operator-key.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { countRefused } from '../../http/attempt-limit.ts';
-import { createAddressLimit } from '../../http/request-limit.ts';
+import { countRefused, createAddressLimit } from '../../http/request-limit.ts';
 import type { Database } from '../../store/database/database.ts';
 import {
   deleteEndedSessions,
@@ -17,7 +23,6 @@ import {
   operatorKeys,
   touchSession,
 } from '../../store/operations/operators.ts';
-import { FreshRead } from './fresh-read.ts';
 import type { Site } from './site.ts';
 
 const MINUTE_MS = 60_000;
@@ -99,4 +104,34 @@ function setCookie(ctx: Context, site: Site, value: string, maxAgeSeconds: numbe
   const attributes = ['Path=/', `Max-Age=${maxAgeSeconds}`, 'HttpOnly', 'SameSite=Strict'];
   if (site.isEncrypted) attributes.push('Secure');
   ctx.set('Set-Cookie', [`${cookieName(site)}=${value}`, ...attributes].join('; '));
+}
+
+/** A read with many callers: one read at a time, and none begins before its caller asked. */
+export class FreshRead<T> {
+  readonly #read: () => Promise<T>;
+  #current: Promise<T> | undefined;
+  #next: Promise<T> | undefined;
+
+  constructor(read: () => Promise<T>) {
+    this.#read = read;
+  }
+
+  /** Returns the result of a read that begins now or later. Two reads serve all callers while one is under way. */
+  ask(): Promise<T> {
+    if (this.#current === undefined) return this.#begin();
+    this.#next ??= this.#current.then(
+      () => this.#begin(),
+      () => this.#begin(),
+    );
+    return this.#next;
+  }
+
+  #begin(): Promise<T> {
+    this.#next = undefined;
+    const current = this.#read().finally(() => {
+      if (this.#current === current) this.#current = undefined;
+    });
+    this.#current = current;
+    return current;
+  }
 }

@@ -56,3 +56,6 @@ export function checkSameOrigin(ctx: Context, { origin }: Site): void {
   if (ctx.get('Origin') === origin && (fetchSite === '' || fetchSite === 'same-origin')) return;
   throw new Refusal('origin_not_allowed', 'a change is made from a page of the console, and from no other');
 }
+
+/** A path of ours as it is, `/` for anything else: "//host" and "/\host" are elsewhere to a browser. */
+export const ownPath = (text: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(text) ? text : '/');

@@ -1,10 +1,9 @@
 // Keeps sockets of clients open only while their token is valid: closes them when it is revoked or its year ends, and limits their number.
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
-import type { Clock, Timer } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Timer } from '#shared/clock.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
-import type { Bus } from '../../bus/bus.ts';
+import type { Base } from '../../bus/base.ts';
 import { hashToken, tokenOf } from '../../domain/bearer-token.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Subscription } from '../../domain/subscription.ts';
@@ -22,13 +21,10 @@ const ASK_AGAIN_MS = 1_000;
 /** Retry time for a client that opens too many sockets. */
 const RETRY_AFTER_SECONDS = 5;
 
-interface SocketGuardParts {
+interface SocketGuardParts extends Pick<Base, 'bus' | 'clock' | 'log'> {
   authenticate: Authenticate;
   /** Address of the client. */
   addressOf: (request: IncomingMessage) => string;
-  bus: Bus;
-  clock: Clock;
-  log: Logger;
   /** Open sockets per token. */
   socketsPerToken: number;
 }

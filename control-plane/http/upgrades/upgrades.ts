@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { MEDIA_PATH } from '#shared/voice/media.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { countRefused } from '../attempt-limit.ts';
-import type { RequestLimit } from '../request-limit.ts';
+import { countRefused, type RequestLimit } from '../request-limit.ts';
 import type { UpgradeHandler } from '../server.ts';
 
 export interface UpgradeHandlers {

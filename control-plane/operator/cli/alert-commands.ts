@@ -5,7 +5,7 @@ import { switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
 import { ALERT_OPTIONS } from '../../config/alert-options.ts';
 import { OPTIONS } from '../../config/config.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { ALERTS } from '../listings/operators.ts';
 import { LIMIT_OPTION, listCommand } from './operator-command.ts';
 

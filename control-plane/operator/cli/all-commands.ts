@@ -1,10 +1,9 @@
 // The operator's commands, in the order of `--help`.
 import { ALERT_COMMANDS } from './alert-commands.ts';
-import { AUDIT_COMMANDS } from './audit-commands.ts';
 import { BACKUP_COMMANDS } from './backup-commands.ts';
 import { NODE_COMMANDS } from './node-commands.ts';
 import { NUMBER_COMMANDS } from './number-commands.ts';
-import { OPERATOR_COMMANDS } from './operator-commands.ts';
+import { AUDIT_COMMANDS, OPERATOR_COMMANDS } from './operator-commands.ts';
 import { PAYMENT_COMMANDS } from './payment-commands.ts';
 import { PROBE_COMMANDS } from './probe-commands.ts';
 import { SLOT_COMMANDS } from './slot-commands.ts';

@@ -1,5 +1,5 @@
 // `control-plane node add | list | revoke | approve`.
-import { nodeNameSchema } from '#shared/link/node-name.ts';
+import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { NODES } from '../listings/nodes.ts';
 import { fingerprintSchema } from '../procedures/fields.ts';
 import { checked, filterOption, listCommand, operatorCommand, URL_OPTIONS } from './operator-command.ts';

@@ -1,8 +1,9 @@
 // A list of numbers and their SIMs as an operator has it from a carrier: a line each, "number,iccid" or "number,iccid,node".
 import { readFileSync, statSync } from 'node:fs';
-import { nodeNameSchema } from '#shared/link/node-name.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { problemOfIccid, problemOfNumber } from '../../domain/sim-number.ts';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { iccidSchema, isE164 } from '#shared/identities.ts';
+import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { ImportedNumber } from '../../store/fleet/numbers.ts';
 import { IMPORT_LINES_MAX } from '../procedures/fields.ts';
 
@@ -66,4 +67,26 @@ function twice(seen: Map<string, number>, key: string, line: number): string | u
   if (earlier !== undefined) return `${key} is in line ${earlier} already`;
   seen.set(key, line);
   return undefined;
+}
+
+/** Returns the problem of a number; undefined for a US number that exists in the numbering plan. */
+function problemOfNumber(number: string): string | undefined {
+  if (!isE164(number)) return `"${number}" is not an E.164 number, such as +12065550123`;
+  const parsed = parsePhoneNumberFromString(number);
+  if (parsed?.isValid() !== true || parsed.country !== 'US') return `${number} is not a US number`;
+  return undefined;
+}
+
+/** Returns the problem of an ICCID; undefined for 18 to 22 digits that end with a valid check digit (ITU-T E.118, Luhn). */
+function problemOfIccid(iccid: string): string | undefined {
+  if (!iccidSchema.safeParse(iccid).success) return `"${iccid}" is not an ICCID: it needs 18 to 22 digits`;
+  return isLuhn(iccid) ? undefined : `the check digit of ICCID ${iccid} is wrong`;
+}
+
+function isLuhn(digits: string): boolean {
+  const sum = [...digits].reverse().reduce((total, digit, index) => {
+    const weighted = Number(digit) * (index % 2 === 0 ? 1 : 2);
+    return total + (weighted > 9 ? weighted - 9 : weighted);
+  }, 0);
+  return sum % 10 === 0;
 }

@@ -1,8 +1,15 @@
-// `control-plane operator add | list | remove`: the people who may sign in to the console.
-
+// `control-plane operator add | list | remove`: the people who may sign in to the console; `audit list`: the changes that they asked for.
+import { AUDIT_LOG } from '../listings/audit-log.ts';
 import { OPERATORS } from '../listings/operators.ts';
 import { operatorNameSchema } from '../procedures/fields.ts';
-import { checked, listCommand, operatorCommand } from './operator-command.ts';
+import {
+  AFTER_POSITION,
+  checked,
+  FULL_OPTION,
+  LIMIT_OPTION,
+  listCommand,
+  operatorCommand,
+} from './operator-command.ts';
 
 const nameOf = ([text]: readonly string[]): string => checked('name', operatorNameSchema, text);
 
@@ -30,5 +37,15 @@ export const OPERATOR_COMMANDS = [
       await operator.call('removeOperator', { name });
       return `${name} is removed: the key no longer works, and all sessions are closed`;
     },
+  }),
+];
+
+export const AUDIT_COMMANDS = [
+  listCommand({
+    usage: 'audit list',
+    about: 'List the changes by operators and probes, newest first.',
+    options: { ...LIMIT_OPTION, ...FULL_OPTION, after: AFTER_POSITION },
+    listing: AUDIT_LOG,
+    read: (operator, { after, limit }) => operator.call('auditLog', { after, limit }),
   }),
 ];

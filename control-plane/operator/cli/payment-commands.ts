@@ -1,9 +1,14 @@
 // `control-plane payment …`: the state of payments, the history of one, and the refund of money that bought nothing.
+import { getAddress } from 'viem';
+import type { Json } from '#shared/operator/procedure.ts';
 import { integerOption, switchOption } from '#shared/process/options.ts';
-import { toJson } from '#shared/process/terminal.ts';
+import { alignedTable, toJson } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../../config/config.ts';
 import { keyFileSchema, keySchema } from '../../config/private-key.ts';
+import { shownValue } from '../../domain/shown-value.ts';
 import { PAYMENT_STATES } from '../../payments/payment.ts';
+import type { PaymentEvent } from '../../store/money/payment-events.ts';
+import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { PAYMENTS } from '../listings/payments.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../procedures/fields.ts';
 import {
@@ -16,7 +21,6 @@ import {
   listCommand,
   operatorCommand,
 } from './operator-command.ts';
-import { shownPayment } from './shown-payment.ts';
 
 const { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, safeDepthBlocks } = OPTIONS;
 
@@ -107,3 +111,32 @@ export const PAYMENT_COMMANDS = [
     },
   }),
 ];
+
+/** With whole wallets: an operator who asks for one payment answers its payer. */
+function shownPayment(
+  payment: Json<PaymentRow> & { refund_hash: string | null },
+  events: readonly Json<PaymentEvent>[],
+): string {
+  const facts: Array<[string, string | null]> = [
+    ['payment', payment.id],
+    ['state', payment.state],
+    ['why', payment.failure],
+    ['value', shownValue(payment)],
+    ['chain', `eip155:${payment.chain_id}`],
+    ['payer', getAddress(payment.payer)],
+    ['paid to', getAddress(payment.pay_to)],
+    ['authorization', payment.nonce],
+    ['number', payment.number],
+    ['subscription', payment.subscription_id],
+    ['our transaction', payment.transaction_hash],
+    ['money came by', payment.transfer_hash],
+    ['sent back by', payment.refund_hash],
+  ];
+  const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  const width = Math.max(...known.map(([name]) => name.length));
+  const history = alignedTable(
+    ['AT', 'STATE', 'WHY', 'TRANSACTION'],
+    events.map(({ at, state, why, transactionHash }) => [at, state, why ?? '-', transactionHash ?? '']),
+  );
+  return `${known.map(([name, fact]) => `${name.padEnd(width)}  ${fact}`).join('\n')}\n\n${history}`;
+}

@@ -6,7 +6,7 @@ import type { Json } from '#shared/operator/procedure.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { PROBE_OPTIONS } from '../../config/probe-options.ts';
-import { OperatorUnfinished } from '../../domain/operator-refusal.ts';
+import { OperatorUnfinished } from '../../domain/refusal.ts';
 import { PROBE_RESULTS } from '../../store/database/operation-tables.ts';
 import type { ProbeRow } from '../../store/operations/probe-list.ts';
 import { CARRIER_FIGURES, PROBES, SLOT_FIGURES } from '../listings/probes.ts';

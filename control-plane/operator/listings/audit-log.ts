@@ -1,10 +1,10 @@
 // The list of changes by operators and probes.
 
-import { isE164 } from '#shared/e164.ts';
+import { isE164 } from '#shared/identities.ts';
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
-import { withMaskedNumbers } from '../../domain/masked-number.ts';
+import { withMaskedNumbers } from '../../domain/shown-value.ts';
 import type { AuditRow } from '../../store/operations/audit-log.ts';
 import { numberCell } from './cells.ts';
 

@@ -1,7 +1,6 @@
 // Cells that several listings have.
 import type { Cell } from '#shared/operator/listing.ts';
-import { listedNumber } from '../../domain/masked-number.ts';
-import { shownWallet } from '../../domain/masked-wallet.ts';
+import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 
 /** `isMasked`: it is a subscriber's. */
 export const numberCell = (number: string | null, isMasked: boolean): Cell =>

@@ -1,8 +1,8 @@
-// The list of nodes.
+// The list of nodes, and words for what of their requests was refused.
 import type { Listing } from '#shared/operator/listing.ts';
 import type { NodeListing } from '../../nodes/registry.ts';
+import type { Refusals } from '../../store/fleet/node-refusals.ts';
 import { nodeCell } from './cells.ts';
-import { shownRefusals } from './shown-refusals.ts';
 
 export const NODES: Listing<NodeListing> = {
   name: 'nodes',
@@ -26,3 +26,18 @@ const notesOf = (node: NodeListing): string[] => [
   ),
   ...(node.code_until === null ? [] : [`code until ${node.code_until}`]),
 ];
+
+const WORDS = {
+  claims: 'of SIMs that other nodes hold',
+  facts: 'of SIMs that it does not hold',
+  calls: 'of SIMs that it does not hold',
+  numbers: "that are no US mobile numbers, or another SIM's",
+} as const;
+
+/** One piece of text for each reason: "refused: 3 claims of SIMs that other nodes hold". */
+export const shownRefusals = (refused: Refusals): string[] =>
+  (Object.keys(WORDS) as Array<keyof typeof WORDS>).flatMap((reason) => {
+    const count = refused[reason] ?? 0;
+    const what = count === 1 ? reason.slice(0, -1) : reason;
+    return count === 0 ? [] : [`refused: ${count} ${what} ${WORDS[reason]}`];
+  });

@@ -2,9 +2,8 @@
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
-import { listedNumber } from '../../domain/masked-number.ts';
-import { maskedWallet } from '../../domain/masked-wallet.ts';
 import type { NumberState } from '../../domain/number-state.ts';
+import { listedNumber, maskedWallet } from '../../domain/shown-value.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
 import { nodeCell, numberCell, slotCell, walletCell } from './cells.ts';
 

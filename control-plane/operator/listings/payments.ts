@@ -2,9 +2,7 @@
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
-import { maskedNumber } from '../../domain/masked-number.ts';
-import { maskedWallet } from '../../domain/masked-wallet.ts';
-import { shownValue } from '../../domain/shown-value.ts';
+import { maskedNumber, maskedWallet, shownValue } from '../../domain/shown-value.ts';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { numberCell, walletCell } from './cells.ts';

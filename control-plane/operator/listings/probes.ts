@@ -2,7 +2,7 @@
 import type { Column, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
-import { maskedNumber } from '../../domain/masked-number.ts';
+import { maskedNumber } from '../../domain/shown-value.ts';
 import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
 import { nodeCell, placeCell, secondsCell, slotCell } from './cells.ts';
 

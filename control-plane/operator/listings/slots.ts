@@ -1,7 +1,7 @@
 // The list of slots.
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { listedNumber } from '../../domain/masked-number.ts';
+import { listedNumber } from '../../domain/shown-value.ts';
 import type { SlotRow } from '../../store/fleet/slot-service.ts';
 import { nodeCell, numberCell, slotCell } from './cells.ts';
 

@@ -2,8 +2,7 @@
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
-import { maskedNumber } from '../../domain/masked-number.ts';
-import { maskedWallet } from '../../domain/masked-wallet.ts';
+import { maskedNumber, maskedWallet } from '../../domain/shown-value.ts';
 import type { SubscriptionRow } from '../../store/money/subscription-list.ts';
 import { numberCell, walletCell } from './cells.ts';
 

@@ -1,8 +1,8 @@
 // The fields of operator procedures, which options of commands have, too.
 import * as z from 'zod';
-import { E164_PATTERN } from '#shared/e164.ts';
+import { E164_PATTERN } from '#shared/identities.ts';
+import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { slotNameSchema } from '#shared/link/messages.ts';
-import { nodeNameSchema } from '#shared/link/node-name.ts';
 
 export const LIMIT_MAX = 1_000;
 export const IMPORT_LINES_MAX = 10_000;

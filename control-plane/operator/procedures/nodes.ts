@@ -1,9 +1,8 @@
 // Nodes: the list, the code that enrolls one, its approval, and its end.
 import * as z from 'zod';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { listNodes, newNodeCode } from '../../nodes/registry.ts';
-import { approveNode } from '../../store/fleet/node-approval.ts';
-import { revokeNode } from '../../store/fleet/nodes.ts';
+import { approveNode, revokeNode } from '../../store/fleet/nodes.ts';
 import { fingerprintSchema, nodeSchema } from './fields.ts';
 import { change, procedure } from './procedure.ts';
 

@@ -1,8 +1,7 @@
 // Operators: who may sign in to the console, what they changed, and the alerts that they get.
 import * as z from 'zod';
-import { hashSecret, mintOperatorKey } from '../../domain/operator-key.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { sessionLimitsAt } from '../../domain/operator-session.ts';
+import { hashSecret, mintOperatorKey, sessionLimitsAt } from '../../domain/operator-key.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { listAlerts } from '../../store/operations/alerts.ts';
 import { listAudit } from '../../store/operations/audit-log.ts';
 import { deleteOperator, insertOperator, listOperators } from '../../store/operations/operators.ts';

@@ -1,6 +1,6 @@
 // Payments: the list, one with its history, and the end of one that can move no money.
 import * as z from 'zod';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { PAYMENT_STATES } from '../../payments/payment.ts';
 import { listPaymentEvents } from '../../store/money/payment-events.ts';
 import { findPaymentRow, listPayments } from '../../store/money/payment-list.ts';

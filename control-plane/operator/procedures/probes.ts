@@ -1,7 +1,7 @@
 // Delivery probes: the list, their figures, and one on request.
 import * as z from 'zod';
-import { maskedNumber } from '../../domain/masked-number.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
+import { maskedNumber } from '../../domain/shown-value.ts';
 import { PROBE_RESULTS } from '../../store/database/operation-tables.ts';
 import { findProbe, listProbes, summarizeProbes } from '../../store/operations/probe-list.ts';
 import { findTestPair } from '../../store/operations/probe-pairs.ts';

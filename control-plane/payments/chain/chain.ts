@@ -1,13 +1,20 @@
 // The operations of a chain that settlement needs: simulate, broadcast, read results.
-import { type Address, createPublicClient, type Hex } from 'viem';
-import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
+import {
+  type Address,
+  createPublicClient,
+  domainSeparator,
+  type Hex,
+  type PublicClient,
+  TransactionReceiptNotFoundError,
+  WaitForTransactionReceiptTimeoutError,
+} from 'viem';
+import type { AuthorizedTransfer, TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { accountSignatures } from './account-signature.ts';
-import { readAsset } from './asset.ts';
 import { authorizationUses } from './authorization-use.ts';
 import { blocksOf } from './blocks.ts';
 import { type RpcOptions, rpcOf } from './rpc.ts';
 import { simulate } from './simulation.ts';
-import { transferResults } from './transfer-results.ts';
+import { resultIn, TOKEN_ABI, type TransferResult } from './token-events.ts';
 
 export interface ChainOptions extends RpcOptions {
   /** Address of the relayer, if the network has one. */
@@ -35,4 +42,63 @@ export function connectChain({ relayer, safeDepthBlocks, ...rpc }: ChainOptions)
       simulate(publicClient, { relayer, ...uses }, authorization),
     broadcast: (raw: Hex): Promise<Hex> => publicClient.sendRawTransaction({ serializedTransaction: raw }),
   };
+}
+
+/** Throws if the token's domain separator does not match its name and version, or if the RPC serves another chain. */
+async function readAsset(
+  publicClient: PublicClient,
+  { asset, chainId: wanted }: { asset: Address; chainId: number },
+): Promise<{ name: string; version: string; decimals: number }> {
+  const chainId = await publicClient.getChainId();
+  if (chainId !== wanted) {
+    throw new Error(`the RPC serves chain ${chainId}, not ${wanted}`);
+  }
+  const token = { address: asset, abi: TOKEN_ABI } as const;
+  const [name, version, decimals, separator] = await Promise.all([
+    publicClient.readContract({ ...token, functionName: 'name' }),
+    publicClient.readContract({ ...token, functionName: 'version' }),
+    publicClient.readContract({ ...token, functionName: 'decimals' }),
+    publicClient.readContract({ ...token, functionName: 'DOMAIN_SEPARATOR' }),
+  ]);
+  const expected = domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } });
+  if (separator !== expected) {
+    throw new Error(
+      `its domain separator ${separator} is not that of "${name}" version "${version}": ${expected}`,
+    );
+  }
+  return { name, version, decimals };
+}
+
+const RECEIPT_POLL_MS = 200;
+
+function transferResults(publicClient: PublicClient) {
+  async function resultOf(authorization: AuthorizedTransfer, hash: Hex): Promise<TransferResult> {
+    try {
+      const receipt = await publicClient.getTransactionReceipt({ hash });
+      return resultIn(receipt, authorization, hash);
+    } catch (error) {
+      if (error instanceof TransactionReceiptNotFoundError) return { kind: 'unknown' };
+      throw error;
+    }
+  }
+
+  async function awaitResult(
+    authorization: TransferAuthorization,
+    hash: Hex,
+    timeoutMs: number,
+  ): Promise<TransferResult> {
+    try {
+      const receipt = await publicClient.waitForTransactionReceipt({
+        hash,
+        timeout: timeoutMs,
+        pollingInterval: RECEIPT_POLL_MS,
+      });
+      return resultIn(receipt, authorization, hash);
+    } catch (error) {
+      if (error instanceof WaitForTransactionReceiptTimeoutError) return { kind: 'unknown' };
+      throw error;
+    }
+  }
+
+  return { resultOf, awaitResult };
 }

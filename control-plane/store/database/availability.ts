@@ -2,7 +2,7 @@
 // slow.
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
+import { DatabaseUnavailable } from '../../domain/refusal.ts';
 
 /** SQLSTATE classes: connection exceptions, and insufficient resources (connections among them). */
 const CLASSES: ReadonlySet<string> = new Set(['08', '53']);

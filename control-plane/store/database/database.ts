@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
 import { Pool, types } from 'pg';
 import { lockFolder } from '#shared/process/single-instance.ts';
-import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
+import { DatabaseUnavailable } from '../../domain/refusal.ts';
 import type { Connections } from '../../metrics/database-metrics.ts';
 import { emitMetric } from '../../metrics/metric-events.ts';
 import { watched } from './availability.ts';
@@ -140,3 +140,7 @@ function openPostgresPool(url: string, connectionsMax: number): Pool {
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
+
+/** UCS-2 texts and modem names may contain U+0000 and unpaired surrogates, which text and JSON in Postgres cannot store. */
+export const storableText = (text: string): string =>
+  text.replaceAll('\u0000', '\ufffd').replace(/\p{Cs}/gu, '\ufffd');

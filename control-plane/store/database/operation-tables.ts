@@ -1,5 +1,6 @@
-// Kysely types of the tables for operator actions and delivery probes.
+// Kysely types of the tables for operators and their actions, alerts, delivery probes and samples of the fleet.
 import type { ColumnType, Generated } from 'kysely';
+import type { AlertChannelName, Severity, Trouble } from '../../domain/alert.ts';
 
 /** `begun`: a command to a node whose result has not been recorded. `failed`: an internal error. */
 export type AuditResult = 'begun' | 'ok' | 'refused' | 'failed';
@@ -96,10 +97,98 @@ interface OperatorRequestsTable {
   answered_at: ColumnType<Date | null, undefined, Date | null>;
 }
 
+export interface AlertsTable extends Trouble {
+  id: string;
+  since: Date;
+  seen_at: Date;
+  /** When the alert began to count. */
+  raised_at: Date | null;
+  /** When it became critical; set while it still counts as a warning. */
+  worse_since: Date | null;
+  /** When the trouble ended; null while it lasts. */
+  well_since: Date | null;
+  recovered_at: Date | null;
+}
+
+/** A message on one channel. Its content is in `alert_tidings`. */
+interface AlertMessagesTable {
+  id: string;
+  channel: AlertChannelName;
+  state: 'open' | 'sent' | 'given_up';
+  created_at: Date;
+  /** The attempt that begins now is counted. */
+  attempts: ColumnType<number, undefined, number>;
+  /** Until then one instance sends the message. The lease expires if that instance dies. */
+  claimed_until: ColumnType<Date | null, undefined, Date | null>;
+  retry_at: ColumnType<Date | null, undefined, Date | null>;
+}
+
+interface AlertTidingsTable {
+  alert_id: string;
+  change: 'raised' | 'escalated' | 'recovered';
+  channel: AlertChannelName;
+  message_id: string;
+  /** State of the alert when the message was composed: every attempt sends the same text. */
+  severity: Severity;
+  summary: string;
+  advice: string;
+}
+
+interface OperatorsTable {
+  name: string;
+  /** SHA-256 of the key. */
+  key_hash: Buffer;
+  created_at: Date;
+}
+
+/** Open sessions of the console. */
+interface OperatorSessionsTable {
+  /** SHA-256 of the session token in the browser's cookie. */
+  hash: Buffer;
+  operator: string;
+  created_at: Date;
+  used_at: Date;
+}
+
+/** The state of the fleet in one minute. A column is null if it was not measured. */
+interface FleetSamplesTable {
+  /** When the minute begins. */
+  at: Date;
+  slots_up: number | null;
+  slots: number | null;
+  available: number | null;
+  held: number | null;
+  calls_up: number | null;
+  sms_sent: number;
+  sms_delivered: number;
+  sms_failed: number;
+  sms_received: number;
+  calls_ended: number;
+  calls_answered: number;
+  calls_failed: number;
+  /** Audio frames (20 ms) of the calls that ended in this minute, and how many of them were lost. */
+  audio_frames: number;
+  audio_gaps: number;
+}
+
+interface NodeSamplesTable {
+  node_id: string;
+  at: Date;
+  /** Signal in dBm by slot. */
+  signals: ColumnType<Record<string, number>, string, string>;
+}
+
 export interface OperationTables {
   audit_log: AuditLogTable;
   slot_service: SlotServiceTable;
   probes: ProbesTable;
   probe_turn: ProbeTurnTable;
   operator_requests: OperatorRequestsTable;
+  alerts: AlertsTable;
+  alert_messages: AlertMessagesTable;
+  alert_tidings: AlertTidingsTable;
+  operators: OperatorsTable;
+  operator_sessions: OperatorSessionsTable;
+  fleet_samples: FleetSamplesTable;
+  node_samples: NodeSamplesTable;
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PGlite, types } from '@electric-sql/pglite';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
-import { DatabaseUnavailable } from '../../domain/database-unavailable.ts';
+import { DatabaseUnavailable } from '../../domain/refusal.ts';
 
 /** Callers that may wait for the connection. If there are more, the embedded database is too small for the service. */
 const WAITERS_MAX = 10_000;

@@ -5,8 +5,6 @@ import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voic
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { SignedBy } from '../../domain/transfer-authorization.ts';
 import type { PaymentState } from '../../payments/payment.ts';
-import type { AlertTables } from './alert-tables.ts';
-import type { ConsoleTables } from './console-tables.ts';
 import type { OperationTables } from './operation-tables.ts';
 import type { SimTables } from './sim-tables.ts';
 
@@ -326,7 +324,7 @@ interface WaitlistMailedTable {
   mailed_at: Date;
 }
 
-export interface Tables extends AlertTables, ConsoleTables, OperationTables, SimTables {
+export interface Tables extends OperationTables, SimTables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
   number_rivals: NumberRivalsTable;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { SlotState } from '#shared/link/messages.ts';
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
-import { keyFingerprint } from '../../domain/key-fingerprint.ts';
+import { keyFingerprint } from '../../domain/shown-value.ts';
 import type { Database } from '../database/database.ts';
 import { isSwept } from './holdings.ts';
 import { type Refusals, readRefusals } from './node-refusals.ts';

@@ -68,7 +68,7 @@ export const isUndated = sql<boolean>`coalesce(stamp.sent_at is null or stamp.se
   holding.freed_at - ${ms(CLOCK_ERROR_MAX_MS)} and holding.freed_at + ${ms(CLOCK_ERROR_MAX_MS)}, false)`;
 
 /** Whether a call began in the holding of a joined row of `subscriptions`. */
-export const isCallOfHolding = (startedAt: Date) => sql<boolean>`
+const isCallOfHolding = (startedAt: Date) => sql<boolean>`
   subscriptions.created_at <= ${startedAt}::timestamptz + ${ms(CLOCK_ERROR_MAX_MS)}
   and coalesce(${freedAt} + ${ms(CLOCK_ERROR_MAX_MS)} < ${startedAt}::timestamptz, true)`;
 
@@ -90,4 +90,22 @@ export async function endHolding(
 export async function endByNow(db: Database, now: Date): Promise<void> {
   await sql`update former_holdings set held_until = ${now}::timestamptz
     where held_until > ${now}::timestamptz`.execute(db);
+}
+
+/** The number of a SIM and its subscription. A call that began before the subscription is not its call. */
+export async function holderOfSim(
+  db: Database | DatabaseTransaction,
+  iccid: string,
+  startedAt: Date,
+): Promise<{ number: string | null; subscriptionId: string | null }> {
+  const row = await db
+    .selectFrom('numbers')
+    .leftJoin('subscriptions', (join) =>
+      join.onRef('subscriptions.number', '=', 'numbers.number').on(isCallOfHolding(startedAt)),
+    )
+    .select(['numbers.number', 'subscriptions.id as subscriptionId'])
+    .where('numbers.iccid', '=', iccid)
+    .where('numbers.retired_at', 'is', null)
+    .executeTakeFirst();
+  return row ?? { number: null, subscriptionId: null };
 }

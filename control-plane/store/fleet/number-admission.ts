@@ -1,6 +1,6 @@
 // Numbers of SIMs that no operator imported: they are on sale once an operator or a probe admits them.
 import { sql } from 'kysely';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import type { Database } from '../database/database.ts';
 

@@ -1,10 +1,10 @@
 // Numbers as operators see and change them: out of service, retired, imported from a list.
 
 import { sql } from 'kysely';
-import { maskedWallet } from '../../domain/masked-wallet.ts';
 import type { NumberState } from '../../domain/number-state.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
+import { maskedWallet } from '../../domain/shown-value.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';

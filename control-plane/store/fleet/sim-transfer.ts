@@ -1,5 +1,5 @@
 // An operator's decision on which node holds a SIM.
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { proveHolder } from './sim-proof.ts';
 import { endTenures } from './sim-tenures.ts';

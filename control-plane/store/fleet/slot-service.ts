@@ -1,6 +1,6 @@
 // Slots in and out of service. The number of a SIM in a slot out of service is not sold, but a current subscriber keeps it.
 import { sql } from 'kysely';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { SLOTS } from './slots.ts';
 

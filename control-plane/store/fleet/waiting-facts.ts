@@ -2,8 +2,7 @@
 // its new SIM before the former holder released it.
 import { sql } from 'kysely';
 import type { Fact, FactOf } from '#shared/link/messages.ts';
-import { storableText } from '../../domain/storable-text.ts';
-import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
 import { STAMP_LEAD_MAX_MS, ZONE_ERROR_MAX_MS } from './holdings.ts';
 import { countRefused } from './node-refusals.ts';
 import { findHeldAs } from './sim-tenures.ts';

@@ -1,7 +1,7 @@
 // Refunds in the database: one transaction per payment, stored before it may be broadcast.
 import { sql } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { RefundablePayment, RefundLedger } from '../../payments/refund.ts';
 import type { RefundTransaction } from '../../payments/refund-wallet.ts';

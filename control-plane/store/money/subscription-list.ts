@@ -1,10 +1,10 @@
 // Subscriptions as operators see and end them.
 import type { ExpressionBuilder } from 'kysely';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type SubscriptionState, shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
-import { closeTakenBack } from './taken-back.ts';
+import { closeTakenBack } from './payment-events.ts';
 
 interface SubscriptionQuery {
   state?: SubscriptionState | undefined;

@@ -5,7 +5,7 @@ import type { Subscription } from '../../domain/subscription.ts';
 import { extendedExpiry } from '../../domain/subscription.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { SubscriptionsTable } from '../database/tables.ts';
-import { closeTakenBack } from './taken-back.ts';
+import { closeTakenBack } from './payment-events.ts';
 
 export async function findSubscriptionByWallet(
   db: Database,

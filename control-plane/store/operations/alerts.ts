@@ -1,8 +1,8 @@
 // Alerts: open ones, and ended ones for a while.
 import { type Selectable, sql } from 'kysely';
 import type { AlertRow, OpenAlert } from '../../domain/alert.ts';
-import type { AlertsTable } from '../database/alert-tables.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
+import type { AlertsTable } from '../database/operation-tables.ts';
 
 /** Any constant that no other lock uses. */
 const ALERTS_LOCK = 7_402_002;

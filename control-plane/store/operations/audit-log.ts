@@ -1,6 +1,5 @@
 // The audit log: who asked for which change, when, and with what result. Rows are only added, and completed with their result.
-import { storableText } from '../../domain/storable-text.ts';
-import type { Database } from '../database/database.ts';
+import { type Database, storableText } from '../database/database.ts';
 import type { AuditResult } from '../database/operation-tables.ts';
 
 export interface AuditEntry {

@@ -3,7 +3,7 @@
 import type { CallDirection } from '#shared/voice/call.ts';
 import { isTolerablySame } from '../../domain/probe-text.ts';
 import type { Database } from '../database/database.ts';
-import { holderOfSim } from '../fleet/call-holder.ts';
+import { holderOfSim } from '../fleet/holdings.ts';
 
 interface OwnedCall {
   callId: string;

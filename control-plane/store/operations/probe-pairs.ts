@@ -1,7 +1,7 @@
 // SIMs that may probe: their number has no subscriber and no reservation, and they are on the network in a linked node.
 import { sql } from 'kysely';
-import { maskedNumber } from '../../domain/masked-number.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
+import { maskedNumber } from '../../domain/shown-value.ts';
 import type { Database } from '../database/database.ts';
 
 export interface ProbeSim {

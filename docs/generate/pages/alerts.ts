@@ -40,10 +40,10 @@ export const ALERTS_PAGE: Page = {
   body() {
     const rules = rulesOf({
       heartbeatMs: defaultOf(OPTIONS.heartbeatMs),
-      slotDownMs: defaultOf(ALERT_OPTIONS.alertSlotDownMs),
-      storagePercent: 0,
-      journalDepth: 0,
-      poolMin: 0,
+      alertSlotDownMs: defaultOf(ALERT_OPTIONS.alertSlotDownMs),
+      alertStoragePercent: 0,
+      alertJournalDepth: 0,
+      alertPoolMin: 0,
       relayerTransfersMin: 0,
     });
     return [

@@ -2,7 +2,7 @@
 import { REJECTIONS } from '../../../control-plane/payments/rejection.ts';
 import { OPERATION, type Operation, refusalsOf } from '../../../shared/api/operations.ts';
 import { REFUSALS, type RefusalCode } from '../../../shared/api/refusals.ts';
-import { COMMAND_ERRORS } from '../../../shared/link/error-code.ts';
+import { COMMAND_ERRORS } from '../../../shared/link/frame.ts';
 import { END_REASON } from '../../../shared/voice/release-cause.ts';
 import { code, table } from '../markdown.ts';
 import type { Page } from '../page.ts';

@@ -1,7 +1,5 @@
 // The tools for agents, as `tools/list` shows them.
-import { numberTools } from '../../../control-plane/mcp/number-tools.ts';
-import { serviceTools } from '../../../control-plane/mcp/service-tools.ts';
-import { smsTools } from '../../../control-plane/mcp/sms-tools.ts';
+import { numberTools, serviceTools, smsTools } from '../../../control-plane/mcp/all-tools.ts';
 import type { Tool } from '../../../control-plane/mcp/tool.ts';
 import { block, paragraph, table } from '../markdown.ts';
 import type { Page } from '../page.ts';

@@ -1,5 +1,5 @@
 // Reads the SIM card: its presence, its lock, its identity (3GPP TS 27.007 §8.3, ITU-T E.118).
-import { E164_PATTERN } from '#shared/e164.ts';
+import { E164_PATTERN } from '#shared/identities.ts';
 import { ask } from '../../at/ask.ts';
 import { CmeError, isUnanswered } from '../../at/at-error.ts';
 import type { AtChannel } from '../../at/channel.ts';

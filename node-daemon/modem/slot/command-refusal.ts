@@ -1,5 +1,5 @@
 // A slot's refusal of a command of the control plane.
-import type { CommandErrorCode } from '#shared/link/error-code.ts';
+import type { CommandErrorCode } from '#shared/link/frame.ts';
 
 /** The command was not tried, and no part of it reached the modem. */
 export class CommandRefusal extends Error {

@@ -1,8 +1,7 @@
 // `node-daemon list`: the contents of each slot.
 import type { Slot } from '#shared/link/messages.ts';
-import { alignedTable } from '#shared/process/aligned-table.ts';
 import { programCommand } from '#shared/process/commands.ts';
-import { toJson } from '#shared/process/terminal.ts';
+import { alignedTable, toJson } from '#shared/process/terminal.ts';
 import { JSON_OPTION, print, WHERE, withOperator } from './with-operator.ts';
 
 const HEADER = ['SLOT', 'STATE', 'OPERATOR', 'SIGNAL', 'NUMBER', 'MODEL', 'IMEI', 'ICCID', 'USB'];

@@ -1,6 +1,6 @@
 // One SMS, by the path and with the limits of the control plane's messages.
 import * as z from 'zod';
-import { E164_PATTERN } from '#shared/e164.ts';
+import { E164_PATTERN } from '#shared/identities.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { slotField } from './fields.ts';

@@ -7,10 +7,10 @@ import type { FleetSnapshot, SlotReading } from '#control-plane/store/operations
 
 const THRESHOLDS: AlertThresholds = {
   heartbeatMs: 10_000,
-  slotDownMs: 60_000,
-  storagePercent: 80,
-  journalDepth: 500,
-  poolMin: 5,
+  alertSlotDownMs: 60_000,
+  alertStoragePercent: 80,
+  alertJournalDepth: 500,
+  alertPoolMin: 5,
   relayerTransfersMin: 100,
 };
 const START_MS = Date.UTC(2026, 0, 1);

@@ -28,10 +28,10 @@ const { alertWebhookUrl: url, alertWebhookSecret: secret } = alertBy(hook);
 const channel = createWebhook({ url, secret }, { serviceName: 'Simrack', environment: 'test' });
 const thresholds = {
   heartbeatMs: 10_000,
-  slotDownMs: 60_000,
-  storagePercent: 80,
-  journalDepth: 500,
-  poolMin: 0,
+  alertSlotDownMs: 60_000,
+  alertStoragePercent: 80,
+  alertJournalDepth: 500,
+  alertPoolMin: 0,
   relayerTransfersMin: 100,
 };
 const databaseUrl = await postgres.createDatabase();

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { PAYMENT_WAYS, type SignedPayment } from '#control-plane/client/payments/signed-payment.ts';
+import { PAYMENT_WAYS, type SignedPayment } from '#control-plane/client/payments/sign.ts';
 import { SimrackClient } from '#control-plane/client/simrack-client.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { PRICE } from '../../fixtures/paid-chain.ts';

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { concat, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config/config.ts';
-import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
+import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
 import { BUYERS, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';

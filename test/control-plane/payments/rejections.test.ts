@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/transfer-authorization.ts';
+import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
 import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
 import { signMpp, signV1, signV2 } from '../../fixtures/payment-headers.ts';
 import { createRig } from '../../fixtures/rig.ts';

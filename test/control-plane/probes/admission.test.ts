@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { createLocalBus } from '#control-plane/bus/bus.ts';
 import { probeTokenIn } from '#control-plane/domain/probe-text.ts';
 import { Fleet, type NodeLink } from '#control-plane/nodes/fleet.ts';
-import { Arrivals } from '#control-plane/probes/arrivals.ts';
+import { Arrivals } from '#control-plane/probes/probe-text.ts';
 import { Prober } from '#control-plane/probes/prober.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { recordArrival } from '#control-plane/store/operations/probes.ts';

@@ -1,6 +1,6 @@
 // Texts between our own SIMs, over the real daemon and simulated modems: what arrives, what does not, and whose fault it is.
 import t from 'tap';
-import { maskedNumber } from '#control-plane/domain/masked-number.ts';
+import { maskedNumber } from '#control-plane/domain/shown-value.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { type ModemStack, modemStack } from '../../fixtures/modem-stack.ts';

@@ -1,6 +1,6 @@
 // The pairs of SIMs for probes, and the verdict on a slot: the guilty end is found, and no pool is emptied.
 import t from 'tap';
-import { pairsOf } from '#control-plane/probes/pairs.ts';
+import { pairsOf } from '#control-plane/probes/turns.ts';
 import { mayLeave, type Partners, verdictOf } from '#control-plane/probes/verdict.ts';
 import type { Trial } from '#control-plane/store/operations/probe-trials.ts';
 

@@ -1,6 +1,6 @@
 // The last gate of the log: people's texts are removed in every form, and the data that operators need stays.
 import t from 'tap';
-import { redacted } from '#shared/process/redaction.ts';
+import { redacted } from '#shared/process/logger.ts';
 
 t.test('numbers, wallets, keys, tokens, credentials and mail addresses are replaced', async (t) => {
   for (const [secret, shown] of [

@@ -1,8 +1,7 @@
 // Texts of strangers in a terminal: they are shown, and steer nothing.
 import t from 'tap';
-import { alignedTable } from '#shared/process/aligned-table.ts';
 import { createLogger } from '#shared/process/logger.ts';
-import { onLines, toJson } from '#shared/process/terminal.ts';
+import { alignedTable, onLines, toJson } from '#shared/process/terminal.ts';
 import { STEERING_TEXT, steeringIn } from '../../fixtures/steering-text.ts';
 
 const HOSTILE = 'a\u001b[2J\u009b31m\u0007\r\u0000\u202eb';

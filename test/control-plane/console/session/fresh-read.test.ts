@@ -1,6 +1,6 @@
 // The cost of a thousand wrong keys at once for the database.
 import t from 'tap';
-import { FreshRead } from '#control-plane/console/session/fresh-read.ts';
+import { FreshRead } from '#control-plane/console/session/sessions.ts';
 
 t.test(
   'however many ask, one read at a time answers them, and none that began before they asked',

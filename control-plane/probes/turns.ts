@@ -1,5 +1,13 @@
-// Selects the due admission texts to send now. Pure: each node has a daily limit, and nodes take turns.
+// Which SIMs text each other in a round of probes, and which admission texts are sent now. Pure.
 import type { AdmissionText } from '../store/operations/probe-admission.ts';
+
+/** `round` counts up. There are no pairs for fewer than two SIMs. */
+export function pairsOf<S>(sims: readonly S[], round: number): Array<{ sender: S; recipient: S }> {
+  const count = sims.length;
+  if (count < 2) return [];
+  const shift = 1 + (round % (count - 1));
+  return sims.map((sender, index) => ({ sender, recipient: sims[(index + shift) % count] as S }));
+}
 
 /**
  * Texts to and from SIMs of one node in 24 hours, without those for SIMs that were proven. A rack of 64 working SIMs is admitted at once;

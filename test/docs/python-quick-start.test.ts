@@ -1,7 +1,7 @@
 // The quick start in Python, with Debian's packages: it pays, texts, receives and calls.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -15,7 +15,7 @@ const skip = hasPackages ? false : 'python3-ecdsa and python3-pycryptodome are n
 /** A service whose first answer to a payment is that it takes long, although it is paid. Returns its URL. */
 async function startSlowSeller(t: Test, url: string): Promise<string> {
   let isFirst = true;
-  const proxy = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = 'GET', headers } = request;
     const body = method === 'POST' ? new Uint8Array(await buffer(request)) : null;
     const sent = Object.entries(headers).filter(([name]) => !['host', 'connection'].includes(name));
@@ -25,7 +25,8 @@ async function startSlowSeller(t: Test, url: string): Promise<string> {
     if (isPending) isFirst = false;
     response.writeHead(isPending ? 503 : answer.status, { 'Content-Type': 'application/json' });
     response.end(isPending ? '{"error": "settlement_pending", "message": "wait"}' : text);
-  });
+  };
+  const proxy = createServer((...each) => void serve(...each));
   t.teardown(() => proxy.close());
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');

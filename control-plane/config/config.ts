@@ -264,7 +264,8 @@ export const OPTIONS = {
   },
   graceDays: {
     env: 'GRACE_DAYS',
-    about: 'Days after a year in which a payment brings the number back; then its messages are deleted',
+    about:
+      'Days after the end of a subscription in which a payment brings the number back; then its messages are deleted',
     schema: integerOption(0, 3_650, 30),
   },
   quarantineDays: {

@@ -32,7 +32,7 @@ export const SUBSCRIPTION_COMMANDS = [
   operatorCommand({
     usage: 'subscription end <id>',
     about:
-      'End a subscription now. Its number is kept for the grace time. If the chain took payments back, only the years that they bought are taken off.',
+      'End a subscription now, and keep its number for the grace time. If the chain reverted some of its payments, remove only the years that they bought.',
     options: { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } },
     async run(operator, { reason }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);

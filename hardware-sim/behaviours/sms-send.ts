@@ -3,7 +3,7 @@
 import { type Answer, CMS, cms, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { Submission } from '../carrier/carrier.ts';
-import { tpduOfLinePdu } from '../pdu/line-pdu.ts';
+import { tpduOfLinePdu } from '../pdu/address.ts';
 import { hexFromOctets } from '../pdu/octets.ts';
 import { withDestination } from '../pdu/submit.ts';
 import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
@@ -15,7 +15,7 @@ import {
   refusing,
   textMessage,
 } from './message-input.ts';
-import { requireMessaging } from './require-messaging.ts';
+import { requireMessaging } from './sim-card.ts';
 import { unquoted } from './terminal-text.ts';
 
 const STATUS_SENT = 3;

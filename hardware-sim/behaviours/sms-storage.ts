@@ -5,7 +5,7 @@ import type { StoredMessage } from '../state/records.ts';
 import { type CommandContext, commandFamily, forms, numberParameter } from './behaviour.ts';
 import { messagePrompt, pduLengthParameter, pduMessage, textMessage } from './message-input.ts';
 import { listedLine, readLine, STATUS_NAMES } from './message-listing.ts';
-import { requireMessaging } from './require-messaging.ts';
+import { requireMessaging } from './sim-card.ts';
 
 const STATUS_UNREAD = 0;
 const STATUS_READ = 1;

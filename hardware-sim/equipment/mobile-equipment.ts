@@ -17,8 +17,7 @@ import { capacitiesUnder, reportPolicyUnder, timePolicyUnder } from './policies.
 import { Radio } from './radio.ts';
 import type { Registration } from './registration.ts';
 import type { SimCard } from './sim-card.ts';
-import { SimChange } from './sim-change.ts';
-import { SimReader } from './sim-reader.ts';
+import { SimChange, SimReader } from './sim-reader.ts';
 import { SmsReceiver } from './sms-receiver.ts';
 
 /** How it behaves while no fault is on. */

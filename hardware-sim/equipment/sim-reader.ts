@@ -1,6 +1,7 @@
-// The card reader of a modem: the card in it, if any, and the effect of the fault `sim`.
+// The card reader of a modem: the card in it, if any, the lines about its removal and insertion, and the effect of the fault `sim`.
 import type { Answer } from '../at/answer.ts';
 import type { FaultOf } from '../faults/fault-set.ts';
+import type { ModelLines } from './modem-model.ts';
 import type { SimCard, SimState } from './sim-card.ts';
 
 /** Empty at first. */
@@ -52,5 +53,33 @@ export class SimReader {
   repair(): void {
     this.#played = 'ready';
     this.#card?.setState('ready');
+  }
+}
+
+/** For one modem. */
+export class SimChange {
+  readonly #lines: ModelLines;
+  readonly #sendUrc: (line: string) => void;
+  #isFaultReported = false;
+
+  constructor(lines: ModelLines, sendUrc: (line: string) => void) {
+    this.#lines = lines;
+    this.#sendUrc = sendUrc;
+  }
+
+  reportRemoved(): void {
+    for (const line of this.#lines.cardRemoved) this.#sendUrc(line);
+  }
+
+  reportInserted(): void {
+    for (const line of this.#lines.cardInserted) this.#sendUrc(line);
+  }
+
+  /** Reports a fault of the card, and its end if the fault itself was reported. */
+  follow(isFaultReported: boolean): void {
+    if (isFaultReported === this.#isFaultReported) return;
+    this.#isFaultReported = isFaultReported;
+    if (isFaultReported) this.reportRemoved();
+    else this.reportInserted();
   }
 }

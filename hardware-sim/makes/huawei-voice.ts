@@ -2,11 +2,10 @@
 
 import { CME, cme, ok } from '../at/answer.ts';
 import { commandFamily, forms } from '../behaviours/behaviour.ts';
-import { hangUp } from '../behaviours/calls.ts';
-import { press } from '../behaviours/keys.ts';
+import { hangUp, press } from '../behaviours/calls.ts';
 import { causeText } from '../calls/cause.ts';
 import type { CallLines, MakeVoice } from '../voice/make-voice.ts';
-import { DRIVER_BUFFER_BYTES } from './generic-voice.ts';
+import { DRIVER_BUFFER_BYTES } from './generic.ts';
 
 /** <end_status>: ended by the network or the other side, and by the stick itself. */
 const STATUS_NETWORK = 104;

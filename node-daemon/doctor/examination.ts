@@ -9,8 +9,7 @@ import { messageOf } from './audio-port.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
 import type { Seen } from './checks/check.ts';
 import { findSlots, modemDevices, type RackAccess, settledSlots } from './rack-slots.ts';
-import { type Finding, type Outcome, skipped } from './report/finding.ts';
-import { type Report, reportOf } from './report/report.ts';
+import { type Finding, type Outcome, type Report, reportOf, skipped } from './report/report.ts';
 import { type HostRoots, type HostView, readHost, readPrograms, SYSTEM_ROOTS } from './seen/host-view.ts';
 import { examineSlot } from './slot-examination.ts';
 

@@ -11,8 +11,7 @@ import { askAll } from './questions.ts';
 import { cardPaths, type FoundSlot, type RackAccess } from './rack-slots.ts';
 import { type Programs, readDeviceNode } from './seen/device-node.ts';
 import type { HostView } from './seen/host-view.ts';
-import type { AskModem } from './seen/modem-view.ts';
-import type { HeardAudio, LoopResult, NoAnswers, SlotView } from './seen/slot-view.ts';
+import type { AskModem, HeardAudio, LoopResult, NoAnswers, SlotView } from './seen/slot-view.ts';
 
 /** A healthy modem answers a query within 300 ms. */
 const ANSWER_TIMEOUT_MS = 2_000;

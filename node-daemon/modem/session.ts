@@ -5,7 +5,7 @@ import { ask } from '../at/ask.ts';
 import { AtTimeoutError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
-import type { SimSettings } from '../config/sim-settings.ts';
+import type { SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { UsbId } from '../usb/usb-device.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';

@@ -1,4 +1,5 @@
 // Reads the facts of the host that the checks use.
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#shared/clock.ts';
@@ -11,7 +12,6 @@ import { type DataFolder, type Enrolment, readDataFolder, readEnrolment } from '
 import type { Programs, User } from './device-node.ts';
 import { readDisconnects } from './kernel-log.ts';
 import { readLocks, readProcesses } from './processes.ts';
-import { isClockSynchronized, missingSoundPrograms } from './system-programs.ts';
 import { readUdevRules, UDEV_RULES_FOLDERS, type UdevRules } from './udev-rules.ts';
 import { readUsbAttributes, type UsbAttributes } from './usb-attributes.ts';
 
@@ -117,4 +117,28 @@ async function readGroups(file: string): Promise<Map<number, string>> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const lines = text.split('\n').map((line) => line.split(':'));
   return new Map(lines.flatMap(([name = '', , gid]) => (gid === undefined ? [] : [[Number(gid), name]])));
+}
+
+const ANSWER_TIMEOUT_MS = 3_000;
+
+/** Returns the output of a program; `undefined` if it is not installed, fails, or takes longer than 3 s. */
+function outputOf(program: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(program, args, { timeout: ANSWER_TIMEOUT_MS, killSignal: 'SIGKILL' }, (error, output) =>
+      resolve(error === null ? output.trim() : undefined),
+    );
+  });
+}
+
+/** Returns whether the system clock is synchronized with a time server; `undefined` if unknown. */
+async function isClockSynchronized(): Promise<boolean | undefined> {
+  const output = await outputOf('timedatectl', ['show', '--property=NTPSynchronized', '--value']);
+  return output === 'yes' ? true : output === 'no' ? false : undefined;
+}
+
+/** Returns the names of the missing programs for sound cards. */
+async function missingSoundPrograms(): Promise<string[]> {
+  const programs = ['arecord', 'aplay'];
+  const outputs = await Promise.all(programs.map((program) => outputOf(program, ['--version'])));
+  return programs.filter((_, position) => outputs[position] === undefined);
 }

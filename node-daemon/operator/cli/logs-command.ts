@@ -27,7 +27,7 @@ export const LOGS_COMMAND = programCommand({
     json: JSON_OPTION,
   },
   async run({ follow: isFollowed, json, ...where }) {
-    const { findDaemon } = await import('../daemon-operator.ts');
+    const { findDaemon } = await import('../open-operator.ts');
     const { socketPathOf } = await import('../operator-socket.ts');
     const settings = settingsOf(where);
     const operator = await findDaemon(socketPathOf(settings));

@@ -72,7 +72,7 @@ async function sendOnce(operator: NodeOperator, settings: Settings, message: Mes
 }
 
 async function daemonBack(settings: Settings, end: number): Promise<NodeOperator> {
-  const { findDaemon } = await import('../daemon-operator.ts');
+  const { findDaemon } = await import('../open-operator.ts');
   const { socketPathOf } = await import('../operator-socket.ts');
   for (;;) {
     await pause(ASK_AGAIN_MS);

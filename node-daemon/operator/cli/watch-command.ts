@@ -81,7 +81,7 @@ async function watch(
 }
 
 async function nextDaemon(settings: Settings, signal: AbortSignal): Promise<NodeOperator | undefined> {
-  const { findDaemon } = await import('../daemon-operator.ts');
+  const { findDaemon } = await import('../open-operator.ts');
   const { socketPathOf } = await import('../operator-socket.ts');
   for (;;) {
     await pause(LOOK_FOR_DAEMON_MS, undefined, { signal }).catch(() => undefined);

@@ -26,8 +26,7 @@ export function press({ equipment }: CommandContext, digits: string, tenths?: nu
 /** +VTS=<keys>[,<tenths>], with quotes or without. */
 export function pressKeys(allowed: RegExp): CommandHandler {
   return ({ parameters }, context) => {
-    const digits = parameters[0]?.text ?? '';
-    const tenths = parameters[1]?.text;
+    const [digits = '', tenths] = parameters;
     if (!allowed.test(digits) || parameters.length > 2) return cme(CME.incorrectParameters);
     if (tenths !== undefined && (!/^\d{1,3}$/.test(tenths) || Number(tenths) > 255)) {
       return cme(CME.incorrectParameters);
@@ -88,7 +87,7 @@ function callHold(command: AtCommand, context: CommandContext): Answer {
 /** <n> shows a waiting caller, <mode> lets one wait; 2 asks. */
 function callWaiting({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
   const { kept } = equipment.settings;
-  const [n, mode] = parameters.map(({ text }) => text);
+  const [n, mode] = parameters;
   if (!/^[01]?$/.test(n ?? '') || !/^[012]?$/.test(mode ?? '')) return cme(CME.incorrectParameters);
   if (mode === '2') return ok(`+CCWA: ${kept.get('+CCWA mode') ?? '0'},1`);
   if (n !== undefined && n !== '') kept.set('+CCWA n', n);

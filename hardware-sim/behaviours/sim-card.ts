@@ -75,11 +75,11 @@ const lock = forms({
   set: (command, context) => {
     requireSim(context);
     const { card } = context.equipment.sim;
-    const [facility, mode, code] = command.parameters;
-    const isCard = facility?.text === 'SC' && card !== undefined;
-    if (mode?.text === '2') return ok(`+CLCK: ${isCard && card.asksForPin ? 1 : 0}`);
-    if (!isCard || !/^[01]$/.test(mode?.text ?? '')) return cme(CME.operationNotSupported);
-    const answer = card.setAsksForPin(mode?.text === '1', code?.text ?? '');
+    const [facility, mode = '', code = ''] = command.parameters;
+    const isCard = facility === 'SC' && card !== undefined;
+    if (mode === '2') return ok(`+CLCK: ${isCard && card.asksForPin ? 1 : 0}`);
+    if (!isCard || !/^[01]$/.test(mode)) return cme(CME.operationNotSupported);
+    const answer = card.setAsksForPin(mode === '1', code);
     context.equipment.onConditionsChanged();
     return answer;
   },

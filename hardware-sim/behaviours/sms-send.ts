@@ -41,7 +41,7 @@ function sendText(command: AtCommand, context: CommandContext): Answer {
 
 /** Type of address 145 says "+" where the digits do not. */
 function internationalized(destination: string, command: AtCommand): string {
-  return command.parameters[1]?.text === '145' && /^\d/.test(destination) ? `+${destination}` : destination;
+  return command.parameters[1] === '145' && /^\d/.test(destination) ? `+${destination}` : destination;
 }
 
 /** AT+CMSS=<index>[,<da>[,<toda>]]. */

@@ -20,7 +20,7 @@ const list = forms({
 });
 
 function statusParameter(command: AtCommand, { port }: CommandContext): number {
-  const text = command.parameters[0]?.text ?? '';
+  const text = command.parameters[0] ?? '';
   if (port.messageFormat === 0) return numberParameter(command, 0, { min: 0, max: STATUS_ALL });
   const status = (STATUS_NAMES as readonly string[]).indexOf(text.toUpperCase());
   if (status === -1) throw new CommandRefused(cms(CMS.invalidTextParameter));
@@ -97,7 +97,7 @@ const write = forms({
   },
   set: (command, context) => {
     requireMessaging(context);
-    if (context.port.messageFormat === 1) return writeText(command.parameters[0]?.text ?? '', context);
+    if (context.port.messageFormat === 1) return writeText(command.parameters[0] ?? '', context);
     const length = pduLengthParameter(command);
     const status = numberParameter(command, 1, { min: 0, max: 3, fallback: STATUS_UNSENT });
     return messagePrompt(context, (body) => {

@@ -9,6 +9,14 @@ export class SimReader {
   #card: SimCard | undefined;
   /** The state that the fault plays, or `ready`. */
   #played: SimState = 'ready';
+  readonly #lines: ModelLines;
+  readonly #sendUrc: (line: string) => void;
+  #isFaultReported = false;
+
+  constructor(lines: ModelLines, sendUrc: (line: string) => void) {
+    this.#lines = lines;
+    this.#sendUrc = sendUrc;
+  }
 
   get card(): SimCard | undefined {
     return this.#card;
@@ -33,12 +41,26 @@ export class SimReader {
     this.#card?.powerUp();
   }
 
-  /** Sets the state of the card when its fault starts or ends. */
+  reportRemoved(): void {
+    for (const line of this.#lines.cardRemoved) this.#sendUrc(line);
+  }
+
+  reportInserted(): void {
+    for (const line of this.#lines.cardInserted) this.#sendUrc(line);
+  }
+
+  /** Sets the state of the card when its fault starts or ends. Reports the fault if it says so, and then its end. */
   follow(fault: FaultOf<'sim'> | undefined): void {
     const state = fault?.state ?? 'ready';
-    if (state === this.#played) return;
-    this.#played = state;
-    this.#card?.setState(state, fault?.tries);
+    if (state !== this.#played) {
+      this.#played = state;
+      this.#card?.setState(state, fault?.tries);
+    }
+    const isReported = fault?.urc === true;
+    if (isReported === this.#isFaultReported) return;
+    this.#isFaultReported = isReported;
+    if (isReported) this.reportRemoved();
+    else this.reportInserted();
   }
 
   /** As `SimCard.enter`. The right PIN ends the effect of the fault. */
@@ -53,33 +75,5 @@ export class SimReader {
   repair(): void {
     this.#played = 'ready';
     this.#card?.setState('ready');
-  }
-}
-
-/** For one modem. */
-export class SimChange {
-  readonly #lines: ModelLines;
-  readonly #sendUrc: (line: string) => void;
-  #isFaultReported = false;
-
-  constructor(lines: ModelLines, sendUrc: (line: string) => void) {
-    this.#lines = lines;
-    this.#sendUrc = sendUrc;
-  }
-
-  reportRemoved(): void {
-    for (const line of this.#lines.cardRemoved) this.#sendUrc(line);
-  }
-
-  reportInserted(): void {
-    for (const line of this.#lines.cardInserted) this.#sendUrc(line);
-  }
-
-  /** Reports a fault of the card, and its end if the fault itself was reported. */
-  follow(isFaultReported: boolean): void {
-    if (isFaultReported === this.#isFaultReported) return;
-    this.#isFaultReported = isFaultReported;
-    if (isFaultReported) this.reportRemoved();
-    else this.reportInserted();
   }
 }

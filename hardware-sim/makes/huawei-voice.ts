@@ -47,7 +47,7 @@ const voicePort = forms({
 /** ^DTMF=<call>,<key>. */
 const key = forms({
   set: ({ parameters }, context) => {
-    const [index, digit] = parameters.map(({ text }) => text);
+    const [index, digit] = parameters;
     const isActive = context.equipment.voice.calls.active?.index === Number(index);
     if (!/^[0-9*#A-D]$/i.test(digit ?? '')) return cme(CME.incorrectParameters);
     return isActive ? press(context, digit ?? '') : cme(CME.operationNotAllowed);

@@ -2,6 +2,7 @@
 import { ok } from '../at/answer.ts';
 import type { ModemSettings } from '../at/settings.ts';
 import { type Behaviour, commandFamily, forms } from '../behaviours/behaviour.ts';
+import { restart } from '../behaviours/general.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
 import { iccidOf, shownSimState } from '../behaviours/sim-card.ts';
 import { ussd } from '../behaviours/ussd.ts';
@@ -24,14 +25,6 @@ const pinState = forms({
     const shown = shownSimState(context);
     const asked = { 'SIM PIN': String(tries.pin), 'SIM PUK': String(tries.puk) }[shown] ?? '';
     return ok(`^CPIN: ${shown},${asked},${tries.puk},${tries.pin},10,3`);
-  },
-  test: () => ok(),
-});
-
-const restart = forms({
-  execute: (_, { equipment }) => {
-    setImmediate(() => equipment.restart());
-    return ok();
   },
   test: () => ok(),
 });

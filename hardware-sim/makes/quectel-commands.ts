@@ -22,12 +22,12 @@ function indicationSettings(command: AtCommand, { equipment: { settings } }: Com
   const names = INDICATIONS.map((name) => `"${name}"`).join(',');
   if (command.operation === 'test') return ok(`+QINDCFG: ("all",${names}),(0,1),(0,1)`);
   const [name, value] = command.parameters;
-  if (name === undefined || !['all', ...INDICATIONS].includes(name.text)) return cme(CME.incorrectParameters);
+  if (name === undefined || !['all', ...INDICATIONS].includes(name)) return cme(CME.incorrectParameters);
   if (value === undefined) {
-    return ok(`+QINDCFG: "${name.text}",${settings.kept.get(keyOf(name.text)) ?? '0'}`);
+    return ok(`+QINDCFG: "${name}",${settings.kept.get(keyOf(name)) ?? '0'}`);
   }
-  if (!/^[01]$/.test(value.text)) return cme(CME.incorrectParameters);
-  settings.kept.set(keyOf(name.text), value.text);
+  if (!/^[01]$/.test(value)) return cme(CME.incorrectParameters);
+  settings.kept.set(keyOf(name), value);
   return ok();
 }
 
@@ -36,9 +36,9 @@ const URC_PORTS = ['usbat', 'usbmodem', 'all'] as const;
 function unsolicitedPort(command: AtCommand, { equipment }: CommandContext) {
   const [what, where] = command.parameters;
   if (command.operation === 'test') return ok('+QURCCFG: "urcport",("usbat","usbmodem","all")');
-  if (what?.text !== 'urcport') return cme(CME.incorrectParameters);
+  if (what !== 'urcport') return cme(CME.incorrectParameters);
   if (where === undefined) return ok(`+QURCCFG: "urcport","${equipment.settings.urcPort}"`);
-  const chosen = URC_PORTS.find((name) => name === where.text);
+  const chosen = URC_PORTS.find((name) => name === where);
   if (chosen === undefined) return cme(CME.incorrectParameters);
   equipment.settings.urcPort = chosen;
   return ok();

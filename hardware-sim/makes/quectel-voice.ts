@@ -89,7 +89,7 @@ const USB_FUNCTIONS = '0x2C7C,0x0125,1,1,1,1,1,0';
 const QDAI_RATE = 5;
 
 function pcmVoice({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
-  const [isOn, port = '0'] = parameters.map(({ text }) => text);
+  const [isOn, port = '0'] = parameters;
   if (!/^[01]$/.test(isOn ?? '') || !(port in ROUTES)) return cme(CME.incorrectParameters);
   const route = isOn === '1' ? ROUTES[port] : undefined;
   if (route === 'usb' && !equipment.hasSoundCard) return cme(CME.operationNotAllowed);
@@ -116,7 +116,7 @@ function configuration({ operation, parameters }: AtCommand, context: CommandCon
   const { equipment } = context;
   if (operation === 'test')
     return ok('+QCFG: "usbcfg",(vid),(pid),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1)', '+QCFG: "ims",(0-2)');
-  const [name, ...values] = parameters.map(({ text }) => text);
+  const [name, ...values] = parameters;
   if (operation === 'set' && name?.toLowerCase() === 'ims') return callsOverLte(values, context);
   if (operation !== 'set' || name?.toLowerCase() !== 'usbcfg') return cme(CME.incorrectParameters);
   const { stored } = equipment.voice;
@@ -129,7 +129,7 @@ function configuration({ operation, parameters }: AtCommand, context: CommandCon
 
 /** The sample rate takes effect at the next start of the modem. */
 function digitalAudio({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
-  const values = parameters.map(({ text }) => text);
+  const values = parameters;
   if (values.length > 8 || values.some((value) => !/^\d$/.test(value))) return cme(CME.incorrectParameters);
   const rate = values[QDAI_RATE] ?? '0';
   if (rate !== '0' && rate !== '1') return cme(CME.incorrectParameters);
@@ -142,7 +142,7 @@ function satellites(
   { equipment: { settings } }: CommandContext,
 ): Answer {
   if (operation === 'test') return ok('+QGPSCFG: "outport",("none","usbnmea","uartdebug")');
-  const [name, port] = parameters.map(({ text }) => text);
+  const [name, port] = parameters;
   if (operation !== 'set' || name !== 'outport') return cme(CME.incorrectParameters);
   if (port === undefined) return ok(`+QGPSCFG: "outport","${nmeaPort(settings)}"`);
   if (!['none', 'usbnmea', 'uartdebug'].includes(port)) return cme(CME.incorrectParameters);

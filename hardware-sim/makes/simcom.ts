@@ -2,6 +2,7 @@
 import { ok } from '../at/answer.ts';
 import type { ModemSettings } from '../at/settings.ts';
 import { commandFamily, forms } from '../behaviours/behaviour.ts';
+import { restart } from '../behaviours/general.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
 import { iccidForms } from '../behaviours/sim-card.ts';
 import { isRegistered } from '../equipment/registration.ts';
@@ -18,15 +19,6 @@ function reportsSignal(settings: ModemSettings): boolean {
 
 const pinTries = forms({
   execute: (_, { equipment }) => ok(`+SPIC: ${equipment.sim.tries.pin},${equipment.sim.tries.puk},3,10`),
-  test: () => ok(),
-});
-
-/** Restarts the module, once OK is out. */
-const restart = forms({
-  execute: (_, { equipment }) => {
-    setImmediate(() => equipment.restart());
-    return ok();
-  },
   test: () => ok(),
 });
 

@@ -100,8 +100,8 @@ function startMetrics(host: Host, isLinked: () => boolean): NodeMetrics {
   journal.onFailing(() => {
     if (journal.isFailing) metrics.journalFailed();
   });
-  countFacts(journal, {
-    fact: (fact, iccid) => metrics.facts.fact(fact, iccid === undefined ? undefined : rack.find(iccid)?.name),
-  });
+  countFacts(journal, (fact, iccid) =>
+    metrics.facts.fact(fact, iccid === undefined ? undefined : rack.find(iccid)?.name),
+  );
   return metrics;
 }

@@ -33,19 +33,18 @@ export async function openNodeOperator(
   settings: Settings,
   { tool, log = silentLogger, waitsForModems = true }: OpenOptions,
 ): Promise<NodeOperator> {
-  const socketPath = socketPathOf(settings);
-  const running = await findDaemon(socketPath);
+  const running = await findDaemon(settings);
   if (running !== undefined) return running;
   try {
     return await openOwnHost(settings, { tool, log, waitsForModems });
   } catch (error) {
     if (error instanceof FolderInUseError) {
       // A daemon that starts or stops, or another tool.
-      const late = await findDaemon(socketPath);
+      const late = await findDaemon(settings);
       if (late !== undefined) return late;
       throw new OperatorError(
         'unreachable',
-        `${error.message}, and has no socket at ${socketPath}: try again when it has ended, or has started`,
+        `${error.message}, and has no socket at ${socketPathOf(settings)}: try again when it has ended, or has started`,
         error,
       );
     }
@@ -110,8 +109,9 @@ const HELLO_TIMEOUT_MS = 10_000;
 /** Longer than the longest command and the queue before it may take. */
 const ANSWER_TIMEOUT_MS = TIMEOUT_MS_MAX + 60_000;
 
-/** Undefined when no daemon listens at `socketPath`. Throws `OperatorError`. */
-export async function findDaemon(socketPath: string): Promise<NodeOperator | undefined> {
+/** Undefined when no daemon listens at its socket. Throws `OperatorError`. */
+export async function findDaemon(settings: Settings): Promise<NodeOperator | undefined> {
+  const socketPath = socketPathOf(settings);
   const client = new SocketClient<typeof PROCEDURES>({
     socketPath,
     program: 'the daemon',
@@ -122,14 +122,11 @@ export async function findDaemon(socketPath: string): Promise<NodeOperator | und
   return {
     isRunningDaemon: true,
     call: (name, input) => client.call(name, input),
-    follow: <S extends keyof Streams>(stream: S, { signal, isFollowed = true }: FollowOptions) =>
-      client.follow(isFollowed ? stream : `${stream}?follow=no`, signal) as AsyncIterable<Streams[S]>,
+    follow: <S extends keyof Streams>(
+      stream: S,
+      { signal, isFollowed = true }: { signal: AbortSignal; isFollowed?: boolean },
+    ) => client.follow(isFollowed ? stream : `${stream}?follow=no`, signal) as AsyncIterable<Streams[S]>,
     // Each request has a connection of its own.
     close: async () => undefined,
   };
-}
-
-interface FollowOptions {
-  signal: AbortSignal;
-  isFollowed?: boolean;
 }

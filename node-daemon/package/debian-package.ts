@@ -10,12 +10,13 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { bundle } from './bundle.ts';
 import { copyright } from './copyright.ts';
-import { packedFiles, writePacked } from './packed-files.ts';
 
 /** Debian's names of architectures, with the file of the serial port's native binding for each. */
 const PREBUILDS = {
@@ -144,4 +145,44 @@ function control({ arch, version, kibibytes }: { arch: string; version: string; 
 function changelog(version: string, builtAt: number): string {
   const date = new Date(builtAt * 1_000).toUTCString().replace('GMT', '+0000');
   return `${NAME} (${version}) stable; urgency=medium\n\n  * Built from the sources of Simrack.\n\n -- ${MAINTAINER}  ${date}\n`;
+}
+
+const HERE = import.meta.dirname;
+
+interface PackedFile {
+  /** Path below the root of the host. */
+  readonly path: string;
+  readonly text: string;
+  readonly mode?: number;
+  /** Whether to compress it as gzip -9n does. */
+  readonly isCompressed?: boolean;
+}
+
+/** Returns the files that are copied unchanged. */
+function packedFiles(): PackedFile[] {
+  const read = (name: string): string => readFileSync(join(HERE, name), 'utf8');
+  return [
+    { path: 'usr/bin/node-daemon', text: read('node-daemon.sh'), mode: 0o755 },
+    { path: 'usr/lib/systemd/system/simrack-node-daemon.service', text: read('simrack-node-daemon.service') },
+    { path: 'usr/lib/udev/rules.d/60-simrack-modems.rules', text: read('60-simrack-modems.rules') },
+    { path: 'usr/lib/sysusers.d/simrack-node-daemon.conf', text: read('simrack-node-daemon.sysusers') },
+    { path: 'etc/simrack/node-daemon.yaml', text: read('node-daemon.yaml') },
+    {
+      path: 'usr/share/doc/simrack-node-daemon/examples/node-daemon.yaml',
+      text: read('../config/node-daemon.example.yaml'),
+    },
+    {
+      path: 'usr/share/doc/simrack-node-daemon/examples/alerts.yaml',
+      text: read('../metrics/alerts.yaml'),
+    },
+    { path: 'usr/share/man/man8/node-daemon.8.gz', text: read('node-daemon.8'), isCompressed: true },
+  ];
+}
+
+/** Writes a file below `root`, and creates its folders. */
+function writePacked(root: string, { path, text, mode = 0o644, isCompressed = false }: PackedFile): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, isCompressed ? gzipSync(text, { level: 9 }) : text);
+  chmodSync(file, mode);
 }

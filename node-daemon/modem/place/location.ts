@@ -1,5 +1,6 @@
 // The place of one modem: where it is now, and whether the device there may be used as this modem.
 import type { Clock } from '#shared/clock.ts';
+import { isSameUsbId } from '../../usb/usb-device.ts';
 import type { Place, UsbPlace } from './place.ts';
 
 /** The place of one modem; `undefined` while it is not plugged in. */
@@ -86,5 +87,5 @@ export class KnownModem {
 }
 
 function isSame(one: UsbPlace | undefined, other: UsbPlace | undefined): boolean {
-  return one !== undefined && one.id.vendor === other?.id.vendor && one.id.product === other.id.product;
+  return one !== undefined && isSameUsbId(one.id, other?.id);
 }

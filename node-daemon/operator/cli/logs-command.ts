@@ -28,9 +28,8 @@ export const LOGS_COMMAND = programCommand({
   },
   async run({ follow: isFollowed, json, ...where }) {
     const { findDaemon } = await import('../open-operator.ts');
-    const { socketPathOf } = await import('../operator-socket.ts');
     const settings = settingsOf(where);
-    const operator = await findDaemon(socketPathOf(settings));
+    const operator = await findDaemon(settings);
     if (operator === undefined) {
       throw new OperatorError(
         'unreachable',

@@ -82,11 +82,10 @@ async function watch(
 
 async function nextDaemon(settings: Settings, signal: AbortSignal): Promise<NodeOperator | undefined> {
   const { findDaemon } = await import('../open-operator.ts');
-  const { socketPathOf } = await import('../operator-socket.ts');
   for (;;) {
     await pause(LOOK_FOR_DAEMON_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
-    const operator = await findDaemon(socketPathOf(settings)).catch(() => undefined);
+    const operator = await findDaemon(settings).catch(() => undefined);
     if (operator !== undefined) return operator;
   }
 }

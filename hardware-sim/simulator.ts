@@ -5,7 +5,6 @@ import { type Clock, systemClock } from '#shared/clock.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { SoundCards } from './alsa/sound-cards.ts';
-import type { SampleRateHz } from './audio/frame.ts';
 import { audioTime, FrameClock } from './audio/frame-clock.ts';
 import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
 import { CallSwitch } from './calls/call-switch.ts';
@@ -17,6 +16,7 @@ import { type HttpServer, listen } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
 import { SimulatedModem } from './modem/modem.ts';
+import type { ModemTraits } from './modem/modem-options.ts';
 import { SimCards } from './modem/sim-cards.ts';
 import { EventFeed } from './state/event-feed.ts';
 import { RackJournal } from './state/rack-journal.ts';
@@ -30,7 +30,7 @@ const COMMON_SERIAL = '0123456789ABCDEF';
 const LINK_NAME = /^[a-z][a-z0-9]*-(at|at2|pcm)(\.new)?$/;
 
 /** How large a rack, and where. */
-export interface SimulatorOptions {
+export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'>> {
   /** 1 to 256. */
   modems: number;
   /** Folder of the links and the state; made when missing. */
@@ -39,14 +39,6 @@ export interface SimulatorOptions {
   port?: number;
   /** Given to the slots in turn; all Quectel when missing. */
   makes?: readonly MakeName[];
-  /** Time that each message takes on the air. */
-  sendDelayMs?: number;
-  /** Huawei modems arrive as their driver disk and turn into modems after this; 0 for never. */
-  storageFirstMs?: number;
-  /** From a restart by command until the device is back on the bus. */
-  bootMs?: number;
-  /** From then until the modem can handle messages. */
-  messagingAfterMs?: number;
   /** Slots of the stores. */
   capacities?: Partial<Capacities>;
   /** All devices show the same serial number, as cheap sticks do. */
@@ -57,16 +49,8 @@ export interface SimulatorOptions {
   keepEvents?: number;
   /** Calls that are kept for `GET /calls`. */
   keepCalls?: number;
-  /** From one RING to the next. */
-  ringIntervalMs?: number;
   /** How long a modem rings before the network gives up. */
   noAnswerMs?: number;
-  /** Calls go over LTE, where voice has 16 kHz. */
-  isVolte?: boolean;
-  /** Modems that can have a sound card begin with it. */
-  usbAudio?: boolean;
-  /** Sample rate of the modems that can change theirs. */
-  pcmRateHz?: SampleRateHz;
   clock?: Clock;
   /** Of the voice: never set back, and with fractions of milliseconds. */
   audioClock?: Clock;

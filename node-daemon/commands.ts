@@ -1,7 +1,7 @@
 // The commands of node-daemon besides the daemon, in the order of `--help`.
 import { SIMULATE_COMMAND } from './daemon/simulate-command.ts';
 import { DOCTOR_COMMAND } from './doctor/doctor-command.ts';
-import { ENROL_COMMAND } from './link/enrol-command.ts';
+import { ENROL_COMMAND } from './link/enrol.ts';
 import { AT_COMMAND } from './operator/cli/at-command.ts';
 import { LIST_COMMAND } from './operator/cli/list-command.ts';
 import { LOGS_COMMAND } from './operator/cli/logs-command.ts';

@@ -1,5 +1,16 @@
-// A named pipe that the simulator holds open at both ends. Programs open it without waiting, and never read its end.
-import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'node:fs';
+// The named pipes of a sound card, which the simulator holds open at both ends: programs open them without waiting, and never
+// read their end.
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { makeFifo, setPipeSize, unreadBytes } from '../pty/libc.ts';
 
 /** The smallest size that Linux offers. It holds 250 ms of samples; a larger pipe would add delay. */
@@ -46,5 +57,45 @@ export class Pipe {
       if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
       throw error;
     }
+  }
+}
+
+const PROGRAMS = ['arecord', 'aplay'];
+
+/** SIGTERM to each arecord and aplay that has one of the pipes open. Others are left alone. */
+export function endUsersOf(paths: readonly string[]): void {
+  for (const name of entriesOf('/proc')) {
+    if (!/^\d+$/.test(name) || !PROGRAMS.includes(programOf(name))) continue;
+    const files = entriesOf(`/proc/${name}/fd`).map((file) => targetOf(`/proc/${name}/fd/${file}`));
+    if (!files.some((file) => paths.includes(file))) continue;
+    try {
+      process.kill(Number(name), 'SIGTERM');
+    } catch {
+      // The process has ended, or belongs to another user.
+    }
+  }
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function programOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return '';
   }
 }

@@ -1,10 +1,8 @@
 // The sound cards of the rack: a pair of pipes for each, and the configuration that leads alsa-lib to them.
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DeviceNumbers } from '../usb/device-numbers.ts';
-import { asoundConf, CAPTURE, PLAYBACK } from './asound-conf.ts';
-import { Pipe } from './pipe.ts';
-import { endUsersOf } from './pipe-users.ts';
+import { DeviceNumbers } from '../usb/usb-bus.ts';
+import { endUsersOf, Pipe } from './pipe.ts';
 
 /** The id of a Quectel modem's card. The kernel appends a number to the second and later ones. */
 const CARD_ID = 'Android';
@@ -95,4 +93,41 @@ export class SoundCards {
       throw cause;
     }
   }
+}
+
+/** Suffixes of a card's two pipes: the host records from one and plays into the other. */
+const CAPTURE = 'capture';
+const PLAYBACK = 'playback';
+
+/**
+ * A `file` plugin over `null` has no clock of its own: the pipes pace it. The null device accepts every sample
+ * rate, so the rate of the samples is always the modem's.
+ */
+function asoundConf(folder: string): string {
+  return ['hw', 'plughw'].map((name) => definition(name, folder)).join('');
+}
+
+function definition(name: string, folder: string): string {
+  const pipe = (kind: string): string => `{ @func concat strings [ "${folder}/" $CARD ".${kind}" ] }`;
+  return `pcm.!${name} {
+	@args [ CARD DEV SUBDEV ]
+	@args.CARD { type string default "0" }
+	@args.DEV { type integer default 0 }
+	@args.SUBDEV { type integer default -1 }
+	type asym
+	playback.pcm {
+		type file
+		slave.pcm { type null }
+		file ${pipe(PLAYBACK)}
+		format "raw"
+	}
+	capture.pcm {
+		type file
+		slave.pcm { type null }
+		file "/dev/null"
+		infile ${pipe(CAPTURE)}
+		format "raw"
+	}
+}
+`;
 }

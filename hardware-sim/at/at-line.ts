@@ -3,13 +3,6 @@
 /** The forms of a command: AT+X, AT+X=…, AT+X?, AT+X=?. */
 export type Operation = 'execute' | 'set' | 'read' | 'test';
 
-/** One of the values behind "=". */
-export interface Parameter {
-  /** Without quotes. Empty when omitted. */
-  text: string;
-  isQuoted: boolean;
-}
-
 /** One command of a line. */
 export interface AtCommand {
   /** Upper case: "E", "&F", "S3", "D", "+CMGF", "^DSCI". */
@@ -17,8 +10,8 @@ export interface AtCommand {
   operation: Operation;
   /** The text after the name or the "=", unchanged: digits, a dial string, parameters. */
   value: string;
-  /** `value` of an extended command, split at commas. */
-  parameters: readonly Parameter[];
+  /** `value` of an extended command, split at commas: without quotes, empty when omitted. */
+  parameters: readonly string[];
 }
 
 /** §5.4.1: characters of an extended command's name. */
@@ -113,14 +106,14 @@ function endOfCommand(text: string): number {
 }
 
 /** Splits at commas outside quotes. `undefined` for a quote that is never closed or stands in mid-value. */
-function parseParameters(value: string): Parameter[] | undefined {
-  const parameters: Parameter[] = [];
+function parseParameters(value: string): string[] | undefined {
+  const parameters: string[] = [];
   let rest = value;
   for (;;) {
     const match = /^\s*(?:"([^"]*)"|([^",]*?))\s*(,|$)/.exec(rest);
     if (match === null) return undefined;
     const [whole, quoted, plain = '', separator] = match;
-    parameters.push({ text: quoted ?? plain, isQuoted: quoted !== undefined });
+    parameters.push(quoted ?? plain);
     if (separator === '') return parameters;
     rest = rest.slice(whole.length);
   }

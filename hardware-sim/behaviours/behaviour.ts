@@ -64,7 +64,7 @@ interface NumberRange {
 
 /** Parameter `index` as a whole number in range. Throws `CommandRefused`. */
 export function numberParameter(command: AtCommand, index: number, range: NumberRange): number {
-  const text = command.parameters[index]?.text ?? '';
+  const text = command.parameters[index] ?? '';
   if (text === '' && range.fallback !== undefined) return range.fallback;
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= range.min && value <= range.max) return value;
@@ -73,6 +73,5 @@ export function numberParameter(command: AtCommand, index: number, range: Number
 
 /** Parameter `index` as text; `undefined` when omitted. */
 export function textParameter(command: AtCommand, index: number): string | undefined {
-  const text = command.parameters[index]?.text ?? '';
-  return text === '' ? undefined : text;
+  return command.parameters[index] || undefined;
 }

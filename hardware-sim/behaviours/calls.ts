@@ -1,5 +1,4 @@
-// Call control (3GPP TS 27.007 §6, ITU-T V.250 §6.3): dialling, answering, hanging up, listing, keys.
-
+// Call control (3GPP TS 27.007 §6, ITU-T V.250 §6.3): dialling, answering, hanging up, listing, keys (§C.2.11 +VTS, §C.2.12 +VTD).
 import { type Answer, CME, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import { causeText } from '../calls/cause.ts';
@@ -7,7 +6,34 @@ import { cmeCodeOf } from '../equipment/sim-card.ts';
 import { parseDialString } from '../voice/dial-string.ts';
 import { clccLine } from '../voice/modem-call.ts';
 import { type CommandContext, type CommandHandler, commandFamily, forms } from './behaviour.ts';
-import { pressKeys } from './keys.ts';
+
+/** With +VTD=0 the network decides. */
+const USUAL_TONE_MS = 100;
+const GAP_MS = 50;
+/** Unit of +VTD and of the second parameter of +VTS. */
+const TENTH_MS = 100;
+
+/** Presses keys in the active call, for so many tenths of a second each. */
+export function press({ equipment }: CommandContext, digits: string, tenths?: number): Answer {
+  const { active } = equipment.voice.calls;
+  if (active?.network === undefined) return cme(CME.operationNotAllowed);
+  const duration = tenths ?? Number(equipment.settings.kept.get('+VTD') ?? '0');
+  const toneMs = duration === 0 ? USUAL_TONE_MS : duration * TENTH_MS;
+  const keys = [...digits.toUpperCase()].map((digit) => ({ digit, toneMs, gapMs: GAP_MS }));
+  return active.network.press(active.side, keys) ? ok() : cme(CME.operationNotAllowed);
+}
+
+/** +VTS=<keys>[,<tenths>], with quotes or without. */
+export function pressKeys(allowed: RegExp): CommandHandler {
+  return ({ parameters }, context) => {
+    const [digits = '', tenths] = parameters;
+    if (!allowed.test(digits) || parameters.length > 2) return cme(CME.incorrectParameters);
+    if (tenths !== undefined && (!/^\d{1,3}$/.test(tenths) || Number(tenths) > 255)) {
+      return cme(CME.incorrectParameters);
+    }
+    return press(context, digits, tenths === undefined ? undefined : Number(tenths));
+  };
+}
 
 const NO_CARRIER: Answer = { kind: 'result', code: 'NO CARRIER' };
 
@@ -61,7 +87,7 @@ function callHold(command: AtCommand, context: CommandContext): Answer {
 /** <n> shows a waiting caller, <mode> lets one wait; 2 asks. */
 function callWaiting({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
   const { kept } = equipment.settings;
-  const [n, mode] = parameters.map(({ text }) => text);
+  const [n, mode] = parameters;
   if (!/^[01]?$/.test(n ?? '') || !/^[012]?$/.test(mode ?? '')) return cme(CME.incorrectParameters);
   if (mode === '2') return ok(`+CCWA: ${kept.get('+CCWA mode') ?? '0'},1`);
   if (n !== undefined && n !== '') kept.set('+CCWA n', n);

@@ -46,13 +46,22 @@ const errorReporting = forms({
 
 const characterSet = forms({
   set: (command, { port }) => {
-    const chosen = CHARACTER_SETS.find((name) => name === command.parameters[0]?.text.toUpperCase());
+    const chosen = CHARACTER_SETS.find((name) => name === command.parameters[0]?.toUpperCase());
     if (chosen === undefined) return cme(CME.incorrectParameters);
     port.characterSet = chosen;
     return ok();
   },
   read: (_, { port }) => ok(`+CSCS: "${port.characterSet}"`),
   test: () => ok(`+CSCS: (${CHARACTER_SETS.map((name) => `"${name}"`).join(',')})`),
+});
+
+/** A make's own command that restarts the modem, once OK is out. */
+export const restart = forms({
+  execute: (_, { equipment }) => {
+    setImmediate(() => equipment.restart());
+    return ok();
+  },
+  test: () => ok(),
 });
 
 /** AT+CFUN=1,1 restarts the modem, once OK is out. */

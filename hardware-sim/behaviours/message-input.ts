@@ -1,7 +1,7 @@
 // A message that the terminal sends after the "> " prompt (3GPP TS 27.005 §3.5.1 and §4.3).
 import { type Answer, CMS, CommandRefused, cms } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
-import { linePduOf, tpduOfLinePdu } from '../pdu/line-pdu.ts';
+import { linePduOf, tpduOfLinePdu } from '../pdu/address.ts';
 import { PduError } from '../pdu/octets.ts';
 import { encodeSubmit } from '../pdu/submit.ts';
 import { type CommandContext, numberParameter } from './behaviour.ts';

@@ -1,8 +1,7 @@
 // A stored message as +CMGL and +CMGR show it, in PDU and in text mode (3GPP TS 27.005 §3.4). Pure.
 import type { PortSettings } from '../at/settings.ts';
-import { addressToText } from '../pdu/address.ts';
+import { addressToText, tpduOfLinePdu } from '../pdu/address.ts';
 import { decodeDeliver } from '../pdu/deliver.ts';
-import { tpduOfLinePdu } from '../pdu/line-pdu.ts';
 import { PduError } from '../pdu/octets.ts';
 import { decodeSubmit } from '../pdu/submit.ts';
 import { timestampToText } from '../pdu/timestamp.ts';

@@ -45,7 +45,7 @@ const operator = forms({
       port.operatorFormat = format as 0 | 1 | 2;
       return ok();
     }
-    if (mode === 1 && !(HOME_NAMES as readonly string[]).includes(command.parameters[2]?.text ?? '')) {
+    if (mode === 1 && !(HOME_NAMES as readonly string[]).includes(command.parameters[2] ?? '')) {
       return cme(CME.incorrectParameters);
     }
     equipment.settings.operatorMode = mode;

@@ -1,8 +1,52 @@
-// The SIM card: PIN, IMSI, own number, phone book (3GPP TS 27.007 §8.3 and §8.11 to §8.14).
-import { CME, cme, ok } from '../at/answer.ts';
-import { commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
-import { requireSim, shownSimState } from './iccid.ts';
+// The SIM card: PIN, ICCID, IMSI, own number, phone book (3GPP TS 27.007 §8.3 and §8.11 to §8.14). Each maker has its own
+// command for the ICCID.
+import { CME, CMS, CommandRefused, cme, cms, ok } from '../at/answer.ts';
+import type { SimIdentity } from '../equipment/identity.ts';
+import { cmeCodeOf, cmsCodeOf, type SimState } from '../equipment/sim-card.ts';
+import {
+  type CommandContext,
+  type CommandHandler,
+  commandFamily,
+  forms,
+  numberParameter,
+  textParameter,
+} from './behaviour.ts';
 import { quoted } from './terminal-text.ts';
+
+const PIN_STATES: Partial<Record<SimState, string>> = { ready: 'READY', pin: 'SIM PIN', puk: 'SIM PUK' };
+
+/** The card. Throws `CommandRefused` while it cannot be read. */
+function requireSim({ equipment }: CommandContext): SimIdentity {
+  const { card, state } = equipment.sim;
+  const code = cmeCodeOf(state);
+  if (code !== undefined || card === undefined) throw new CommandRefused(cme(code ?? 10));
+  return card.identity;
+}
+
+/** The ICCID. A locked card returns it too (ETSI TS 102 221 §13.2: read access "always"). */
+export function iccidOf(context: CommandContext): string {
+  const { card, state } = context.equipment.sim;
+  return card !== undefined && PIN_STATES[state] !== undefined
+    ? card.identity.iccid
+    : requireSim(context).iccid;
+}
+
+/** READY, SIM PIN or SIM PUK. Throws `CommandRefused` for the states that are errors. */
+export function shownSimState(context: CommandContext): string {
+  const { state } = context.equipment.sim;
+  const shown = PIN_STATES[state];
+  if (shown === undefined) throw new CommandRefused(cme(cmeCodeOf(state) ?? 13));
+  return shown;
+}
+
+/** `AT+CCID` and its like, which answer `prefix: …`. */
+export function iccidForms(
+  prefix: string,
+  form: (iccid: string) => string = (iccid) => iccid,
+): CommandHandler {
+  const show: CommandHandler = (_, context) => ok(`${prefix}: ${form(iccidOf(context))}`);
+  return forms({ execute: show, read: show, test: () => ok() });
+}
 
 const PHONE_BOOKS = ['SM', 'ME', 'ON'];
 const PHONE_BOOK_ENTRIES = 250;
@@ -31,11 +75,11 @@ const lock = forms({
   set: (command, context) => {
     requireSim(context);
     const { card } = context.equipment.sim;
-    const [facility, mode, code] = command.parameters;
-    const isCard = facility?.text === 'SC' && card !== undefined;
-    if (mode?.text === '2') return ok(`+CLCK: ${isCard && card.asksForPin ? 1 : 0}`);
-    if (!isCard || !/^[01]$/.test(mode?.text ?? '')) return cme(CME.operationNotSupported);
-    const answer = card.setAsksForPin(mode?.text === '1', code?.text ?? '');
+    const [facility, mode = '', code = ''] = command.parameters;
+    const isCard = facility === 'SC' && card !== undefined;
+    if (mode === '2') return ok(`+CLCK: ${isCard && card.asksForPin ? 1 : 0}`);
+    if (!isCard || !/^[01]$/.test(mode)) return cme(CME.operationNotSupported);
+    const answer = card.setAsksForPin(mode === '1', code);
     context.equipment.onConditionsChanged();
     return answer;
   },
@@ -93,3 +137,11 @@ export const simCard = commandFamily('sim card', {
   '+CPBS': phoneBookStorage,
   '+CPBR': phoneBookRead,
 });
+
+/** Throws `CommandRefused` with the state of the SIM. */
+export function requireMessaging({ equipment }: CommandContext): void {
+  const code = cmsCodeOf(equipment.sim.state);
+  if (code !== undefined) throw new CommandRefused(cms(code));
+  // Some seconds after the start the card is ready and its messages are not read yet.
+  if (!equipment.isMessagingReady) throw new CommandRefused(cms(CMS.simBusy));
+}

@@ -3,7 +3,7 @@
 import { type Answer, CMS, cms, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { Submission } from '../carrier/carrier.ts';
-import { tpduOfLinePdu } from '../pdu/line-pdu.ts';
+import { tpduOfLinePdu } from '../pdu/address.ts';
 import { hexFromOctets } from '../pdu/octets.ts';
 import { withDestination } from '../pdu/submit.ts';
 import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
@@ -15,7 +15,7 @@ import {
   refusing,
   textMessage,
 } from './message-input.ts';
-import { requireMessaging } from './require-messaging.ts';
+import { requireMessaging } from './sim-card.ts';
 import { unquoted } from './terminal-text.ts';
 
 const STATUS_SENT = 3;
@@ -41,7 +41,7 @@ function sendText(command: AtCommand, context: CommandContext): Answer {
 
 /** Type of address 145 says "+" where the digits do not. */
 function internationalized(destination: string, command: AtCommand): string {
-  return command.parameters[1]?.text === '145' && /^\d/.test(destination) ? `+${destination}` : destination;
+  return command.parameters[1] === '145' && /^\d/.test(destination) ? `+${destination}` : destination;
 }
 
 /** AT+CMSS=<index>[,<da>[,<toda>]]. */

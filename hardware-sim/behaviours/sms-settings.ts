@@ -2,7 +2,7 @@
 import { CME, CMS, cme, cms, ok } from '../at/answer.ts';
 import { MEMORIES, type Memory } from '../at/settings.ts';
 import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
-import { requireMessaging } from './require-messaging.ts';
+import { requireMessaging } from './sim-card.ts';
 import { quoted, unquoted } from './terminal-text.ts';
 
 /** Status reports have a memory to read from only. */

@@ -5,7 +5,7 @@ import type { StoredMessage } from '../state/records.ts';
 import { type CommandContext, commandFamily, forms, numberParameter } from './behaviour.ts';
 import { messagePrompt, pduLengthParameter, pduMessage, textMessage } from './message-input.ts';
 import { listedLine, readLine, STATUS_NAMES } from './message-listing.ts';
-import { requireMessaging } from './require-messaging.ts';
+import { requireMessaging } from './sim-card.ts';
 
 const STATUS_UNREAD = 0;
 const STATUS_READ = 1;
@@ -20,7 +20,7 @@ const list = forms({
 });
 
 function statusParameter(command: AtCommand, { port }: CommandContext): number {
-  const text = command.parameters[0]?.text ?? '';
+  const text = command.parameters[0] ?? '';
   if (port.messageFormat === 0) return numberParameter(command, 0, { min: 0, max: STATUS_ALL });
   const status = (STATUS_NAMES as readonly string[]).indexOf(text.toUpperCase());
   if (status === -1) throw new CommandRefused(cms(CMS.invalidTextParameter));
@@ -97,7 +97,7 @@ const write = forms({
   },
   set: (command, context) => {
     requireMessaging(context);
-    if (context.port.messageFormat === 1) return writeText(command.parameters[0]?.text ?? '', context);
+    if (context.port.messageFormat === 1) return writeText(command.parameters[0] ?? '', context);
     const length = pduLengthParameter(command);
     const status = numberParameter(command, 1, { min: 0, max: 3, fallback: STATUS_UNSENT });
     return messagePrompt(context, (body) => {

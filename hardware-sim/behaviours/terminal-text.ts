@@ -1,10 +1,9 @@
 // Strings and message texts as the terminal sees them, by the character set of +CSCS (3GPP TS 27.005 §3.1).
 
 import type { PortSettings } from '../at/settings.ts';
-import { alphabetOf, DCS_GSM7 } from '../pdu/data-coding.ts';
 import { packSeptets, septetsByCharacter } from '../pdu/gsm7.ts';
 import { hexFromOctets, octetsFromHex, PduError } from '../pdu/octets.ts';
-import { textFromUcs2, textOf, type UserData, ucs2FromText } from '../pdu/user-data.ts';
+import { alphabetOf, DCS_GSM7, textFromUcs2, textOf, type UserData, ucs2FromText } from '../pdu/user-data.ts';
 
 /** A quoted string parameter, such as an operator's name or a number. */
 export function quoted(text: string, port: PortSettings): string {

@@ -27,7 +27,7 @@ export function ussd({ isPacked }: { isPacked: boolean }): Behaviour {
     set: (command, context) => {
       const { equipment, port } = context;
       const n = numberParameter(command, 0, { min: 0, max: 2 });
-      const typed = command.parameters[1]?.text;
+      const typed = command.parameters[1];
       if (n === CANCEL) equipment.settings.hasUssdDialogue = false;
       if (n === CANCEL || typed === undefined) return ok();
       if (!equipment.radio.isRegistered) return cme(CME.noNetworkService);

@@ -1,8 +1,8 @@
 // One call in the network: its two sides, its states with their times, its voice.
+import { Lane } from '../audio/sample-queue.ts';
 import type { AirEventKind, Publish } from '../state/event-feed.ts';
 import type { CallEnd, CallLeg, EndedBy } from './call-leg.ts';
 import { type KeyPress, KeyTones } from './key-tones.ts';
-import { Lane } from './lane.ts';
 
 /** `dialling` until the other side rings or answers. */
 type CallState = 'dialling' | 'alerting' | 'answered' | 'ended';

@@ -1,11 +1,10 @@
 // The network between the modems: takes what they submit, routes it, and keeps what cannot be delivered yet.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { alphabetOf } from '../pdu/data-coding.ts';
 import { PduError } from '../pdu/octets.ts';
 import { segmentsOf } from '../pdu/segments.ts';
 import { decodeSubmit, type Submit } from '../pdu/submit.ts';
-import { type Concatenation, concatenationOf, textOf } from '../pdu/user-data.ts';
+import { alphabetOf, type Concatenation, concatenationOf, textOf } from '../pdu/user-data.ts';
 import type { Publish } from '../state/event-feed.ts';
 import { JournalError, type RackJournal } from '../state/rack-journal.ts';
 import { modemMemoriesOf, simMemoriesOf } from '../state/rack-state.ts';

@@ -1,9 +1,15 @@
 // Encodes the carrier's messages, DELIVER and STATUS-REPORT, which then wait for a card. Pure.
-import { type Address, encodeAddress, readAddress, TYPE_NATIONAL, TYPE_UNKNOWN } from '../pdu/address.ts';
-import { encodeDeliver } from '../pdu/deliver.ts';
-import { linePduOf, tpduOfLinePdu } from '../pdu/line-pdu.ts';
+import {
+  type Address,
+  encodeAddress,
+  linePduOf,
+  readAddress,
+  TYPE_NATIONAL,
+  TYPE_UNKNOWN,
+  tpduOfLinePdu,
+} from '../pdu/address.ts';
+import { encodeDeliver, encodeStatusReport } from '../pdu/deliver.ts';
 import { hexFromOctets, OctetReader, octetsFromHex, PduError } from '../pdu/octets.ts';
-import { encodeStatusReport } from '../pdu/status-report.ts';
 import { encodeTimestamp } from '../pdu/timestamp.ts';
 import type { UserData } from '../pdu/user-data.ts';
 import type { HeardMessage, RackRecord, ReportRequest, WaitingMessage } from '../state/records.ts';

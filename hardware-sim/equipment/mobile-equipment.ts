@@ -17,7 +17,6 @@ import { capacitiesUnder, reportPolicyUnder, timePolicyUnder } from './policies.
 import { Radio } from './radio.ts';
 import type { Registration } from './registration.ts';
 import type { SimCard } from './sim-card.ts';
-import { SimChange } from './sim-change.ts';
 import { SimReader } from './sim-reader.ts';
 import { SmsReceiver } from './sms-receiver.ts';
 
@@ -58,7 +57,7 @@ interface MobileEquipmentOptions extends VoiceNetwork {
 export class MobileEquipment implements Subscriber {
   readonly model: ModemModel;
   readonly faults: FaultSet;
-  readonly sim = new SimReader();
+  readonly sim: SimReader;
   readonly stores: MessageStores;
   readonly smsReceiver: SmsReceiver;
   readonly radio: Radio;
@@ -67,7 +66,6 @@ export class MobileEquipment implements Subscriber {
   settings: ModemSettings = defaultModemSettings();
   readonly #options: MobileEquipmentOptions;
   readonly #boot: Boot;
-  readonly #simChange: SimChange;
   #hasStarted = false;
 
   constructor(options: MobileEquipmentOptions) {
@@ -79,7 +77,7 @@ export class MobileEquipment implements Subscriber {
     this.#options = options;
     this.model = model;
     this.faults = faults;
-    this.#simChange = new SimChange(model.lines, sendUrc);
+    this.sim = new SimReader(model.lines, sendUrc);
     this.#boot = new Boot({
       clock,
       sim: this.sim,
@@ -205,18 +203,16 @@ export class MobileEquipment implements Subscriber {
 
   /** The card follows the fault `sim`. */
   followSimFault(): void {
-    const fault = this.faults.get('sim');
-    this.sim.follow(fault);
-    this.#simChange.follow(fault?.urc === true);
+    this.sim.follow(this.faults.get('sim'));
   }
 
   /** Replaces the card. With `isAnnounced` the modem notices and reports it. */
   insertCard(card: SimCard | undefined, { isAnnounced }: { isAnnounced: boolean }): void {
-    if (isAnnounced && this.sim.card !== undefined) this.#simChange.reportRemoved();
+    if (isAnnounced && this.sim.card !== undefined) this.sim.reportRemoved();
     this.smsReceiver.restart();
     this.voice.calls.drop({ isReported: isAnnounced });
     this.sim.insert(card);
-    if (isAnnounced && this.sim.state === 'ready') this.#simChange.reportInserted();
+    if (isAnnounced && this.sim.state === 'ready') this.sim.reportInserted();
     this.#options.publish('sim_changed', { imei: this.imei, iccid: card?.identity.iccid ?? null });
     this.onConditionsChanged();
   }

@@ -1,6 +1,7 @@
-// The card reader of a modem: the card in it, if any, and the effect of the fault `sim`.
+// The card reader of a modem: the card in it, if any, the lines about its removal and insertion, and the effect of the fault `sim`.
 import type { Answer } from '../at/answer.ts';
 import type { FaultOf } from '../faults/fault-set.ts';
+import type { ModelLines } from './modem-model.ts';
 import type { SimCard, SimState } from './sim-card.ts';
 
 /** Empty at first. */
@@ -8,6 +9,14 @@ export class SimReader {
   #card: SimCard | undefined;
   /** The state that the fault plays, or `ready`. */
   #played: SimState = 'ready';
+  readonly #lines: ModelLines;
+  readonly #sendUrc: (line: string) => void;
+  #isFaultReported = false;
+
+  constructor(lines: ModelLines, sendUrc: (line: string) => void) {
+    this.#lines = lines;
+    this.#sendUrc = sendUrc;
+  }
 
   get card(): SimCard | undefined {
     return this.#card;
@@ -32,12 +41,26 @@ export class SimReader {
     this.#card?.powerUp();
   }
 
-  /** Sets the state of the card when its fault starts or ends. */
+  reportRemoved(): void {
+    for (const line of this.#lines.cardRemoved) this.#sendUrc(line);
+  }
+
+  reportInserted(): void {
+    for (const line of this.#lines.cardInserted) this.#sendUrc(line);
+  }
+
+  /** Sets the state of the card when its fault starts or ends. Reports the fault if it says so, and then its end. */
   follow(fault: FaultOf<'sim'> | undefined): void {
     const state = fault?.state ?? 'ready';
-    if (state === this.#played) return;
-    this.#played = state;
-    this.#card?.setState(state, fault?.tries);
+    if (state !== this.#played) {
+      this.#played = state;
+      this.#card?.setState(state, fault?.tries);
+    }
+    const isReported = fault?.urc === true;
+    if (isReported === this.#isFaultReported) return;
+    this.#isFaultReported = isReported;
+    if (isReported) this.reportRemoved();
+    else this.reportInserted();
   }
 
   /** As `SimCard.enter`. The right PIN ends the effect of the fault. */

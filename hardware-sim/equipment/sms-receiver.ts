@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Memory, ModemSettings } from '../at/settings.ts';
 import type { FaultOf, FaultSet } from '../faults/fault-set.ts';
-import { tpduOfLinePdu } from '../pdu/line-pdu.ts';
+import { tpduOfLinePdu } from '../pdu/address.ts';
 import { PduError } from '../pdu/octets.ts';
 import type { Publish } from '../state/event-feed.ts';
 import type { RackJournal } from '../state/rack-journal.ts';

@@ -8,8 +8,7 @@ import { CAUSE, CAUSE_MAX } from '../calls/cause.ts';
 import { farEndSchema, wavSamplesOf } from '../calls/far-end-settings.ts';
 import { KEYS_MAX } from '../calls/key-tones.ts';
 import { HttpError } from './http-error.ts';
-import { checked, readJson } from './json-body.ts';
-import type { Route, RouteRequest } from './route.ts';
+import { checked, type Route, type RouteRequest, readJson } from './route.ts';
 
 const NUMBER = /^\+?[0-9*#]{1,40}$/;
 const PRESS_MS_MAX = 10_000;

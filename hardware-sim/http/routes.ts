@@ -10,8 +10,7 @@ import { callRoutes } from './call-routes.ts';
 import { EventStreams } from './event-stream.ts';
 import { FarEndAudioServer } from './far-end-audio.ts';
 import { HttpError } from './http-error.ts';
-import { checked, readJson } from './json-body.ts';
-import type { Answers, Route, RouteRequest } from './route.ts';
+import { type Answers, checked, type Route, type RouteRequest, readJson } from './route.ts';
 import { smsRoutes } from './sms-routes.ts';
 import { modemView, simView } from './views.ts';
 

@@ -6,8 +6,7 @@ import { isOriginator } from '../carrier/numbering.ts';
 import { PduError } from '../pdu/octets.ts';
 import type { HeardMessage } from '../state/records.ts';
 import { HttpError } from './http-error.ts';
-import { checked, readJson } from './json-body.ts';
-import type { Route, RouteRequest } from './route.ts';
+import { checked, type Route, type RouteRequest, readJson } from './route.ts';
 import { messageView } from './views.ts';
 
 /** Messages in one request. */

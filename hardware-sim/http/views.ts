@@ -8,6 +8,7 @@ import type { HeardMessage } from '../state/records.ts';
 /** A modem as `GET /modems` shows it. Without a card its ICCID, IMSI and number are null. */
 export function modemView(modem: SimulatedModem): Record<string, unknown> {
   const { slot, imei } = modem.identity;
+  const { soundCard } = modem.power;
   const { iccid, imsi, number } = modem.sim.card?.identity ?? { iccid: null, imsi: null, number: null };
   return {
     slot,
@@ -17,17 +18,13 @@ export function modemView(modem: SimulatedModem): Record<string, unknown> {
     number,
     make: modem.make.name,
     usb: modem.usb,
-    sound_card: soundCardView(modem),
+    // Null for a modem without one.
+    sound_card: soundCard === undefined ? null : { number: soundCard.number, id: soundCard.id },
     ports: modem.portPaths,
     state: modem.state,
     stores: modem.stores.usage(),
     faults: modem.faults.list(),
   };
-}
-
-/** Null for a modem without one. */
-function soundCardView({ power: { soundCard } }: SimulatedModem): Record<string, unknown> | null {
-  return soundCard === undefined ? null : { number: soundCard.number, id: soundCard.id };
 }
 
 /** A card as `GET /sims` shows it. */

@@ -1,11 +1,27 @@
 // A stick without a name that knows the 3GPP commands and no others.
-
 import { commandFamily } from '../behaviours/behaviour.ts';
-import { iccidForms } from '../behaviours/iccid.ts';
+import { iccidForms } from '../behaviours/sim-card.ts';
+import { causeText } from '../calls/cause.ts';
 import { vendorInterface } from '../usb/usb-description.ts';
-import { genericVoice } from './generic-voice.ts';
-import type { Make } from './make.ts';
-import { QUALCOMM_STORAGE } from './storage.ts';
+import type { MakeVoice } from '../voice/make-voice.ts';
+import { type Make, QUALCOMM_STORAGE } from './make.ts';
+
+/** 4 URBs of 4096 octets, as the Linux `option` driver has them for each port. */
+export const DRIVER_BUFFER_BYTES = 4 * 4096;
+
+const genericVoice: MakeVoice = {
+  lines: () => [],
+  connectsBeforeOk: false,
+  missedLines: () => [],
+  endReport: ({ cause }) => causeText(cause),
+  detectedKey: () => undefined,
+  audio: {
+    isAlwaysOn: true,
+    bufferBytes: DRIVER_BUFFER_BYTES,
+    rateHz: () => 8000,
+    mixesNmea: () => true,
+  },
+};
 
 export const generic: Make = {
   name: 'generic',

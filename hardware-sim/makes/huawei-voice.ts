@@ -2,11 +2,10 @@
 
 import { CME, cme, ok } from '../at/answer.ts';
 import { commandFamily, forms } from '../behaviours/behaviour.ts';
-import { hangUp } from '../behaviours/calls.ts';
-import { press } from '../behaviours/keys.ts';
+import { hangUp, press } from '../behaviours/calls.ts';
 import { causeText } from '../calls/cause.ts';
 import type { CallLines, MakeVoice } from '../voice/make-voice.ts';
-import { DRIVER_BUFFER_BYTES } from './generic-voice.ts';
+import { DRIVER_BUFFER_BYTES } from './generic.ts';
 
 /** <end_status>: ended by the network or the other side, and by the stick itself. */
 const STATUS_NETWORK = 104;
@@ -48,7 +47,7 @@ const voicePort = forms({
 /** ^DTMF=<call>,<key>. */
 const key = forms({
   set: ({ parameters }, context) => {
-    const [index, digit] = parameters.map(({ text }) => text);
+    const [index, digit] = parameters;
     const isActive = context.equipment.voice.calls.active?.index === Number(index);
     if (!/^[0-9*#A-D]$/i.test(digit ?? '')) return cme(CME.incorrectParameters);
     return isActive ? press(context, digit ?? '') : cme(CME.operationNotAllowed);

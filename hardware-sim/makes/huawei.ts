@@ -1,10 +1,69 @@
 // Huawei sticks: commands that begin with ^, and a disk that comes before the modem.
+import { ok } from '../at/answer.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import { type Behaviour, commandFamily, forms } from '../behaviours/behaviour.ts';
+import { restart } from '../behaviours/general.ts';
+import { keptCommands } from '../behaviours/kept-settings.ts';
+import { iccidOf, shownSimState } from '../behaviours/sim-card.ts';
 import { ussd } from '../behaviours/ussd.ts';
+import { isRegistered } from '../equipment/registration.ts';
 import { STORAGE_INTERFACE, type UsbInterface, vendorInterface } from '../usb/usb-description.ts';
-import { huaweiCommands, isChatty } from './huawei-commands.ts';
 import { huaweiVoice, huaweiVoiceCommands } from './huawei-voice.ts';
-import type { Make } from './make.ts';
-import { HUAWEI_STORAGE } from './storage.ts';
+import { HUAWEI_STORAGE, type Make } from './make.ts';
+
+// Commands of Huawei sticks (Huawei datacard AT command interface specification).
+
+/** ^CURC=0 silences the lines that come by themselves now and then. */
+function isChatty(settings: ModemSettings): boolean {
+  return settings.kept.get('^CURC') !== '0';
+}
+
+/** ^CPIN: state, tries of what is asked for, then of PUK, PIN, PUK2, PIN2. */
+const pinState = forms({
+  read: (_, context) => {
+    const { tries } = context.equipment.sim;
+    const shown = shownSimState(context);
+    const asked = { 'SIM PIN': String(tries.pin), 'SIM PUK': String(tries.puk) }[shown] ?? '';
+    return ok(`^CPIN: ${shown},${asked},${tries.puk},${tries.pin},10,3`);
+  },
+  test: () => ok(),
+});
+
+/** Service, domain, roaming, mode 5 WCDMA, SIM. */
+const systemInformation = forms({
+  execute: (_, { equipment }) => {
+    const hasService = isRegistered(equipment.registration);
+    return ok(`^SYSINFO:${hasService ? '2,3,0,5' : '0,0,0,0'},${equipment.sim.state === 'ready' ? 1 : 255}`);
+  },
+  test: () => ok(),
+});
+
+const extendedSignal = forms({
+  read: (_, { equipment }) =>
+    ok(isRegistered(equipment.registration) ? '^HCSQ:"WCDMA",40,38,45' : '^HCSQ:"NOSERVICE"'),
+  test: () => ok(),
+});
+
+/** ^ICCID, ^CPIN, ^RESET, ^SYSINFO, ^HCSQ, and settings that change nothing. */
+function huaweiCommands(shownIccid: (iccid: string) => string): Behaviour {
+  return commandFamily('Huawei', {
+    '^ICCID': forms({
+      read: (_, context) => ok(`^ICCID: ${shownIccid(iccidOf(context))}`),
+      test: () => ok(),
+    }),
+    '^CPIN': pinState,
+    '^RESET': restart,
+    '^SYSINFO': systemInformation,
+    '^HCSQ': extendedSignal,
+    ...keptCommands({
+      '^CURC': { initial: '1', range: '(0,1)' },
+      '^U2DIAG': { initial: '0', range: '(0,1,255)' },
+      '^PORTSEL': { initial: '0', range: '(0,1)' },
+      '^CVOICE': { initial: '0,8000,16,20', range: '(0)' },
+      '^DDTMFCFG': { initial: '0', range: '(0,1)' },
+    }),
+  });
+}
 
 /** The differences between E1750 and E303. */
 interface Stick {

@@ -1,8 +1,15 @@
-// Calls of Quectel modems: +QIND: "ccinfo" or ^DSCI, and voice on the NMEA port or the sound card as +QPCMV says.
+// Calls of Quectel modems: +QIND: "ccinfo" or ^DSCI, voice on the NMEA port or the sound card as +QPCMV says, and their commands.
+import { type Answer, CME, cme, ok } from '../at/answer.ts';
+import type { AtCommand } from '../at/at-line.ts';
 import type { ModemSettings } from '../at/settings.ts';
+import { type CommandContext, commandFamily, forms, numberParameter } from '../behaviours/behaviour.ts';
+import { hangUp, pressKeys } from '../behaviours/calls.ts';
+import { keptCommands } from '../behaviours/kept-settings.ts';
+import { CAUSE_MAX } from '../calls/cause.ts';
+import type { VoiceRoute } from '../voice/host-audio.ts';
 import type { CallChange, CallLines, MakeVoice } from '../voice/make-voice.ts';
 import { type ShownCall, STAT } from '../voice/modem-call.ts';
-import { indicates } from './quectel-indications.ts';
+import { indicates } from './quectel-commands.ts';
 
 /** Half a second of 8 kHz; the modem asks for a pause well before. */
 const BUFFER_BYTES = 8000;
@@ -39,7 +46,7 @@ const lines: CallLines = (change, { index, direction, number, numberType }: Show
 ];
 
 /** The output port of the GNSS receiver. */
-export function nmeaPort({ kept }: ModemSettings): string {
+function nmeaPort({ kept }: ModemSettings): string {
   return kept.get('+QGPSCFG outport') ?? 'usbnmea';
 }
 
@@ -65,3 +72,121 @@ export const quectelVoice: MakeVoice = {
     isLooped: ({ kept }) => kept.get('+QAUDLOOP')?.startsWith('1') === true,
   },
 };
+
+// Commands about the voice of Quectel modems: +QPCMV, +QDAI, +QCFG, +QGPS, +QGPSCFG, +QHUP, +VTS, +QVTS.
+
+/** <port> of +QPCMV; 1 is the debug UART, which leads nowhere here. */
+const ROUTES: Readonly<Record<string, VoiceRoute | undefined>> = {
+  '0': 'serial',
+  '1': undefined,
+  '2': 'usb',
+};
+const PORTS: Readonly<Record<VoiceRoute, number>> = { serial: 0, usb: 2 };
+
+/** Vendor, product, diag, nmea, at, modem, net, adb; the last one, the sound card, is behind. */
+const USB_FUNCTIONS = '0x2C7C,0x0125,1,1,1,1,1,0';
+/** Sixth field of +QDAI. */
+const QDAI_RATE = 5;
+
+function pcmVoice({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
+  const [isOn, port = '0'] = parameters;
+  if (!/^[01]$/.test(isOn ?? '') || !(port in ROUTES)) return cme(CME.incorrectParameters);
+  const route = isOn === '1' ? ROUTES[port] : undefined;
+  if (route === 'usb' && !equipment.hasSoundCard) return cme(CME.operationNotAllowed);
+  return equipment.voice.hostAudio.switchTo(route) ? ok() : cme(CME.operationNotAllowed);
+}
+
+/** The two values of +QPCMV?. */
+function pcmVoiceState({ equipment }: CommandContext): string {
+  const { route } = equipment.voice.hostAudio;
+  return route === undefined ? '0,0' : `1,${PORTS[route]}`;
+}
+
+/** <mode> of +QCFG="ims": 0 as the carrier's profile says, 1 on, 2 off; then whether calls over LTE are possible now. */
+function callsOverLte(values: readonly string[], { equipment: { settings } }: CommandContext): Answer {
+  const [mode = settings.kept.get('+QCFG ims') ?? '0'] = values;
+  if (values.length > 1 || !/^[012]$/.test(mode)) return cme(CME.incorrectParameters);
+  if (values.length === 0) return ok(`+QCFG: "ims",${mode},${mode === '1' ? 1 : 0}`);
+  settings.kept.set('+QCFG ims', mode);
+  return ok();
+}
+
+/** The last field of "usbcfg" takes effect at the next start of the modem. */
+function configuration({ operation, parameters }: AtCommand, context: CommandContext): Answer {
+  const { equipment } = context;
+  if (operation === 'test')
+    return ok('+QCFG: "usbcfg",(vid),(pid),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1),(0,1)', '+QCFG: "ims",(0-2)');
+  const [name, ...values] = parameters;
+  if (operation === 'set' && name?.toLowerCase() === 'ims') return callsOverLte(values, context);
+  if (operation !== 'set' || name?.toLowerCase() !== 'usbcfg') return cme(CME.incorrectParameters);
+  const { stored } = equipment.voice;
+  if (values.length === 0) return ok(`+QCFG: "usbcfg",${USB_FUNCTIONS},${stored.usbAudio ? 1 : 0}`);
+  const sound = values[8];
+  if (values.length !== 9 || (sound !== '0' && sound !== '1')) return cme(CME.incorrectParameters);
+  stored.usbAudio = sound === '1';
+  return ok();
+}
+
+/** The sample rate takes effect at the next start of the modem. */
+function digitalAudio({ parameters }: AtCommand, { equipment }: CommandContext): Answer {
+  const values = parameters;
+  if (values.length > 8 || values.some((value) => !/^\d$/.test(value))) return cme(CME.incorrectParameters);
+  const rate = values[QDAI_RATE] ?? '0';
+  if (rate !== '0' && rate !== '1') return cme(CME.incorrectParameters);
+  equipment.voice.stored.nextRateHz = rate === '1' ? 16_000 : 8000;
+  return ok();
+}
+
+function satellites(
+  { operation, parameters }: AtCommand,
+  { equipment: { settings } }: CommandContext,
+): Answer {
+  if (operation === 'test') return ok('+QGPSCFG: "outport",("none","usbnmea","uartdebug")');
+  const [name, port] = parameters;
+  if (operation !== 'set' || name !== 'outport') return cme(CME.incorrectParameters);
+  if (port === undefined) return ok(`+QGPSCFG: "outport","${nmeaPort(settings)}"`);
+  if (!['none', 'usbnmea', 'uartdebug'].includes(port)) return cme(CME.incorrectParameters);
+  settings.kept.set('+QGPSCFG outport', port);
+  return ok();
+}
+
+export const quectelVoiceCommands = commandFamily('Quectel voice', {
+  '+QPCMV': forms({
+    set: pcmVoice,
+    read: (_, context) => ok(`+QPCMV: ${pcmVoiceState(context)}`),
+    test: () => ok('+QPCMV: (0,1),(0-2)'),
+  }),
+  '+QCFG': configuration,
+  '+QDAI': forms({
+    set: digitalAudio,
+    read: (_, { equipment }) =>
+      ok(`+QDAI: 1,0,0,5,0,${equipment.voice.stored.nextRateHz === 16_000 ? 1 : 0}`),
+    test: () => ok('+QDAI: (1-4),(0,1),(0,1),(0-5),(0-2),(0,1)'),
+  }),
+  '+QGPSCFG': satellites,
+  '+QGPS': forms({
+    read: (_, { equipment }) => ok(`+QGPS: ${equipment.faults.has('nmea_in_pcm') ? 1 : 0}`),
+    test: () => ok('+QGPS: (1-4),(1-255),(1-1000),(0-1000),(1-65535)'),
+  }),
+  '+QHUP': forms({
+    set: (command, context) => {
+      const cause = numberParameter(command, 0, { min: 1, max: CAUSE_MAX });
+      const index = numberParameter(command, 1, { min: 0, max: 7, fallback: 0 });
+      return hangUp(context, index === 0 ? { cause } : { cause, index });
+    },
+    test: () => ok('+QHUP: (1-127),(0-7)'),
+  }),
+  '+VTS': forms({
+    set: pressKeys(/^[0-9*#A-D]{1,31}$/i),
+    test: () => ok('+VTS: (0-9,A-D,*,#),(0-255)'),
+  }),
+  '+QVTS': forms({ set: pressKeys(/^[0-9*#A-D]{1,31}$/i), test: () => ok() }),
+  ...keptCommands({
+    '+QAUDMOD': { initial: '0', range: '(0-3)' },
+    '+QAUDLOOP': { initial: '0', range: '(0,1)' },
+    '+QMIC': { initial: '15000,12000', range: '(0-65535),(0-65535)' },
+    '+QRXGAIN': { initial: '20577', range: '(0-65535)' },
+    '+QEEC': { initial: '0', range: '(0-99)' },
+    '+QSIDET': { initial: '0', range: '(0-65535)' },
+  }),
+});

@@ -1,11 +1,8 @@
 // Quectel EC25: the modem with most of what 3GPP has, and the default of the rack.
 import { soundInterfaces, type UsbDescription, vendorInterface } from '../usb/usb-description.ts';
-import type { Make } from './make.ts';
-import { quectelCommands } from './quectel-commands.ts';
-import { indicates } from './quectel-indications.ts';
-import { quectelVoice } from './quectel-voice.ts';
-import { quectelVoiceCommands } from './quectel-voice-commands.ts';
-import { QUALCOMM_STORAGE } from './storage.ts';
+import { type Make, QUALCOMM_STORAGE } from './make.ts';
+import { indicates, quectelCommands } from './quectel-commands.ts';
+import { quectelVoice, quectelVoiceCommands } from './quectel-voice.ts';
 
 const REVISION = 'EC25AFAR05A06M4G';
 

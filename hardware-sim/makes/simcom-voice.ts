@@ -8,7 +8,7 @@ import { causeText } from '../calls/cause.ts';
 import { NETWORK_OFFSET_QUARTER_HOURS } from '../carrier/numbering.ts';
 import type { CallLines, MakeVoice } from '../voice/make-voice.ts';
 import { clccLine } from '../voice/modem-call.ts';
-import { DRIVER_BUFFER_BYTES } from './generic-voice.ts';
+import { DRIVER_BUFFER_BYTES } from './generic.ts';
 
 /** <volte>,<non-volte> of +CPCMBANDWIDTH: 0 is 16 kHz, 1 is 8 kHz. */
 export const USUAL_BANDWIDTH = '0,1';

@@ -1,9 +1,52 @@
 // SIMCom SIM7600: its boot lines, its names for common commands, an audio port of its own.
+import { ok } from '../at/answer.ts';
+import type { ModemSettings } from '../at/settings.ts';
+import { commandFamily, forms } from '../behaviours/behaviour.ts';
+import { restart } from '../behaviours/general.ts';
+import { keptCommands } from '../behaviours/kept-settings.ts';
+import { iccidForms } from '../behaviours/sim-card.ts';
+import { isRegistered } from '../equipment/registration.ts';
 import { vendorInterface } from '../usb/usb-description.ts';
-import type { Make } from './make.ts';
-import { reportsSignal, simcomCommands } from './simcom-commands.ts';
-import { simcomVoice, simcomVoiceCommands } from './simcom-voice.ts';
-import { QUALCOMM_STORAGE } from './storage.ts';
+import { type Make, QUALCOMM_STORAGE } from './make.ts';
+import { simcomVoice, simcomVoiceCommands, USUAL_BANDWIDTH } from './simcom-voice.ts';
+
+// Commands of SIMCom modems (SIM7500_SIM7600 series AT command manual).
+
+/** AT+AUTOCSQ=1,1: a line whenever the signal has changed. */
+function reportsSignal(settings: ModemSettings): boolean {
+  return settings.kept.get('+AUTOCSQ')?.startsWith('1') === true;
+}
+
+const pinTries = forms({
+  execute: (_, { equipment }) => ok(`+SPIC: ${equipment.sim.tries.pin},${equipment.sim.tries.puk},3,10`),
+  test: () => ok(),
+});
+
+const servingCell = forms({
+  read: (_, { equipment }) =>
+    ok(isRegistered(equipment.registration) ? '+CPSI: LTE,Online,001-01,0x1A2B' : '+CPSI: NO SERVICE,Online'),
+  test: () => ok('+CPSI: (0-255)'),
+});
+
+/** +CICCID, +SPIC, +CRESET, +CPSI. */
+const simcomCommands = commandFamily('SIMCom', {
+  '+CCID': iccidForms('+CCID'),
+  '+CICCID': iccidForms('+ICCID'),
+  '+SPIC': pinTries,
+  '+CRESET': restart,
+  '+CPSI': servingCell,
+  ...keptCommands({
+    '+CNSMOD': { initial: '0', range: '(0,1)' },
+    '+AUTOCSQ': { initial: '0,0', range: '(0,1),(0,1)' },
+    '+EXUNSOL': { initial: '"SQ",0', range: '"SQ",(0,1)' },
+    '+CLTS': { initial: '0', range: '(0,1)' },
+    '+DDET': { initial: '0', range: '(0,1)' },
+    '+CPCMBANDWIDTH': { initial: USUAL_BANDWIDTH, range: '(0,1),(0,1)' },
+    '+CMICGAIN': { initial: '3', range: '(0-8)' },
+    '+COUTGAIN': { initial: '5', range: '(0-8)' },
+    '+CECM': { initial: '1', range: '(0-7)' },
+  }),
+});
 
 const MANUFACTURER = 'SIMCOM INCORPORATED';
 const MODEL = 'SIMCOM_SIM7600G-H';

@@ -13,7 +13,7 @@ import type { UsbBus } from '../usb/usb-bus.ts';
 import type { VoiceNetwork } from '../voice/voice.ts';
 
 /** How a modem behaves when nothing is wrong with it. */
-interface ModemTraits extends EquipmentTraits {
+export interface ModemTraits extends EquipmentTraits {
   /** How long it shows its driver disk whenever it arrives, if its make does so. */
   storageFirstMs: number;
   /** From a restart until its device is back. */

@@ -1,42 +1,23 @@
 // The presence of a modem: plugged in, driver disk, restarting, unplugged; and the faults of these.
-import type { Clock, Timer } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
-import type { SoundCard, SoundCards } from '../alsa/sound-cards.ts';
+import type { Timer } from '#shared/clock.ts';
+import type { SoundCard } from '../alsa/sound-cards.ts';
 import { type Fault, FaultError, type FaultOf, type FaultSet } from '../faults/fault-set.ts';
 import type { CuringStep } from '../faults/stuck.ts';
-import type { Make } from '../makes/make.ts';
-import type { UsbBus } from '../usb/usb-bus.ts';
-import type { UsbDescription } from '../usb/usb-description.ts';
-import type { ModemPorts } from './modem-ports.ts';
-import { type PlugState, type TtyView, UsbPlug } from './usb-plug.ts';
+import type { ModemOptions, ModemTraits } from './modem-options.ts';
+import { type PlugState, type TtyView, UsbPlug, type UsbPlugOptions } from './usb-plug.ts';
 
 /** From the command to the loss of the bus: the answer gets out, and the client reads it. */
 const RESTART_DELAY_MS = 50;
 
 /** Options of `Power`. */
-interface PowerOptions {
-  bus: UsbBus;
-  soundCards: SoundCards;
-  make: Make;
-  /** Where on the bus, and the serial number that it shows there. */
-  usbPath: string;
-  usbSerial: string | undefined;
+interface PowerOptions
+  extends Pick<ModemOptions, 'usbPath' | 'usbSerial' | 'log' | 'isNameTaken'>,
+    Pick<ModemTraits, 'storageFirstMs' | 'bootMs'>,
+    Pick<UsbPlugOptions, 'bus' | 'soundCards' | 'make' | 'description' | 'ports' | 'clock' | 'onDown'> {
   slot: string;
-  /** Its USB device as a modem. */
-  description: () => UsbDescription;
-  ports: ModemPorts;
   faults: FaultSet;
-  clock: Clock;
-  log: Logger;
-  /** How long it shows its driver disk whenever it arrives, if its make does so. */
-  storageFirstMs: number;
-  /** From a restart until the device is back. */
-  bootMs: number;
-  /** Whether another modem uses a name for its links. */
-  isNameTaken: (name: string) => boolean;
   /** The modem runs, after this step. */
   onUp: (step: CuringStep) => void;
-  onDown: () => void;
 }
 
 /** Unplugged at first. */
@@ -52,17 +33,11 @@ export class Power {
   constructor(options: PowerOptions) {
     this.#options = options;
     this.#plug = new UsbPlug({
-      bus: options.bus,
-      soundCards: options.soundCards,
-      make: options.make,
-      description: options.description,
+      ...options,
       serial: options.usbSerial,
       path: options.usbPath,
       linkName: options.slot,
-      ports: options.ports,
-      clock: options.clock,
       onUp: () => this.#onUp(),
-      onDown: options.onDown,
       onFailure: (error) => this.#onFailure(error),
     });
   }

@@ -1,11 +1,10 @@
 // The plug of one modem: its device on the bus and its terminals, which come and go together.
 import { join } from 'node:path';
-import type { Clock, Timer } from '#shared/clock.ts';
-import type { SoundCard, SoundCards } from '../alsa/sound-cards.ts';
-import type { Make } from '../makes/make.ts';
-import type { UsbBus } from '../usb/usb-bus.ts';
+import type { Timer } from '#shared/clock.ts';
+import type { SoundCard } from '../alsa/sound-cards.ts';
 import type { SerialRole, UsbDescription, UsbInterface } from '../usb/usb-description.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
+import type { ModemOptions } from './modem-options.ts';
 import type { ModemPorts } from './modem-ports.ts';
 
 /**
@@ -22,17 +21,13 @@ export interface TtyView {
 }
 
 /** Options of a plug. */
-interface UsbPlugOptions {
-  bus: UsbBus;
-  soundCards: SoundCards;
-  make: Make;
+export interface UsbPlugOptions extends Pick<ModemOptions, 'bus' | 'soundCards' | 'make' | 'clock'> {
   /** The USB device as which the modem arrives. */
   description: () => UsbDescription;
   serial: string | undefined;
   path: string;
   linkName: string;
   ports: ModemPorts;
-  clock: Clock;
   /** The terminals are open. */
   onUp: () => void;
   /** The terminals have hung up. */

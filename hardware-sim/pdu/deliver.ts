@@ -1,10 +1,11 @@
-// SMS-DELIVER: a message from the network to a modem (3GPP TS 23.040 §9.2.2.1).
+// SMS-DELIVER and SMS-STATUS-REPORT: a message from the network to a modem, and the outcome of a submitted one
+// (3GPP TS 23.040 §9.2.2.1, §9.2.2.3).
 import { type Address, addressFromText, encodeAddress, readAddress } from './address.ts';
 import { OctetReader, PduError } from './octets.ts';
 import { readUserData, type UserData } from './user-data.ts';
 
 /** TP-MTI 00 with TP-MMS set: no more messages are waiting. */
-const FIRST_OCTET = 0x04;
+const DELIVER = 0x04;
 
 /** The fields of a DELIVER to encode. */
 export interface Deliver {
@@ -22,7 +23,7 @@ export function encodeDeliver(deliver: Deliver): Buffer {
   const { userData } = deliver;
   const flags = (userData.hasHeader ? 0x40 : 0) | (deliver.hasReplyPath ? 0x80 : 0);
   return Buffer.concat([
-    Buffer.from([FIRST_OCTET | flags]),
+    Buffer.from([DELIVER | flags]),
     encodeAddress(addressFromText(deliver.originator)),
     Buffer.from([deliver.protocolIdentifier, userData.dataCodingScheme]),
     deliver.timestamp,
@@ -49,4 +50,29 @@ export function decodeDeliver(tpdu: Buffer): ReceivedDeliver {
   const dataCodingScheme = reader.octet('data coding scheme');
   const timestamp = reader.octets(7, 'time stamp');
   return { originator, timestamp, userData: readUserData(reader, dataCodingScheme, (first & 0x40) !== 0) };
+}
+
+/** TP-MTI 10 with TP-MMS set: no more messages are waiting. */
+const STATUS_REPORT = 0x06;
+/** The fields of a STATUS-REPORT to encode. */
+export interface StatusReport {
+  messageReference: number;
+  recipient: Address;
+  /** When the service centre took the message: seven octets. */
+  submittedAt: Buffer;
+  /** When the outcome was known. */
+  dischargedAt: Buffer;
+  /** TP-ST. */
+  status: number;
+}
+
+/** Encodes the TPDU, without service centre address. */
+export function encodeStatusReport(report: StatusReport): Buffer {
+  return Buffer.concat([
+    Buffer.from([STATUS_REPORT, report.messageReference]),
+    encodeAddress(report.recipient),
+    report.submittedAt,
+    report.dischargedAt,
+    Buffer.from([report.status]),
+  ]);
 }

@@ -1,8 +1,7 @@
 // Cuts a text into the user data of one or several short messages (3GPP TS 23.040 §9.2.3.24.1).
-import { DCS_GSM7, DCS_UCS2 } from './data-coding.ts';
 import { packSeptets, septetsByCharacter } from './gsm7.ts';
 import { PduError } from './octets.ts';
-import { concatenationHeader, type UserData, ucs2FromText } from './user-data.ts';
+import { concatenationHeader, DCS_GSM7, DCS_UCS2, type UserData, ucs2FromText } from './user-data.ts';
 
 /** A concatenation counts its parts in one octet. */
 export const SEGMENTS_MAX = 255;

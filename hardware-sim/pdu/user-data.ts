@@ -1,7 +1,32 @@
-// TP-User-Data: its header, its text and its strict checks (3GPP TS 23.040 §9.2.3.16 and §9.2.3.24).
-import { type Alphabet, alphabetOf } from './data-coding.ts';
+// TP-User-Data: its alphabet by the data coding scheme (3GPP TS 23.038 §4), its header, its text and its strict checks
+// (3GPP TS 23.040 §9.2.3.16 and §9.2.3.24).
 import { packedLength, textFromSeptets, unpackSeptets } from './gsm7.ts';
 import { type OctetReader, PduError } from './octets.ts';
+
+/** `8bit` is data that is no text. */
+type Alphabet = 'gsm7' | '8bit' | 'ucs2';
+
+/** Default alphabet, no class. */
+export const DCS_GSM7 = 0x00;
+/** UCS-2, no class. */
+export const DCS_UCS2 = 0x08;
+
+/** The alphabet of a data coding scheme. Reserved codings count as the default alphabet (§4). */
+export function alphabetOf(dataCodingScheme: number): Alphabet {
+  const group = dataCodingScheme >> 4;
+  if (group <= 0b0111) return generalGroupAlphabet(dataCodingScheme);
+  if (group === 0b1110) return 'ucs2';
+  if (group === 0b1111) return (dataCodingScheme & 0x04) === 0 ? 'gsm7' : '8bit';
+  return 'gsm7';
+}
+
+function generalGroupAlphabet(dataCodingScheme: number): Alphabet {
+  // Compressed text (bit 5) cannot be shown: it is data to us.
+  if ((dataCodingScheme & 0x20) !== 0) return '8bit';
+  const bits = (dataCodingScheme >> 2) & 0b11;
+  if (bits === 0b01) return '8bit';
+  return bits === 0b10 ? 'ucs2' : 'gsm7';
+}
 
 const USER_DATA_OCTETS_MAX = 140;
 const USER_DATA_SEPTETS_MAX = 160;

@@ -1,8 +1,7 @@
-// The USB side of the rack as folders: sys/bus/usb/devices with hubs and devices, and dev for the terminals.
+// The USB side of the rack as folders: sys/bus/usb/devices with hubs and devices, and dev for the terminals; device numbers.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
-import { DeviceNumbers } from './device-numbers.ts';
 import { deviceAttributes, interfaceAttributes, makeFolder } from './sysfs-folder.ts';
 import type { UsbDescription } from './usb-description.ts';
 import { UsbDevice } from './usb-device.ts';
@@ -118,5 +117,25 @@ export class UsbBus {
       for (const device of [...this.#devices.values()]) device.checkAuthorized();
       this.#checkLater();
     });
+  }
+}
+
+/** Numbers in use. */
+export class DeviceNumbers {
+  readonly #taken = new Set<number>();
+
+  /** Lowest free numbers, ascending; not always in a row. */
+  take(count: number): number[] {
+    const numbers: number[] = [];
+    for (let number = 0; numbers.length < count; number++) {
+      if (this.#taken.has(number)) continue;
+      this.#taken.add(number);
+      numbers.push(number);
+    }
+    return numbers;
+  }
+
+  release(numbers: readonly number[]): void {
+    for (const number of numbers) this.#taken.delete(number);
   }
 }

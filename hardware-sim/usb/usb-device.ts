@@ -1,8 +1,8 @@
 // One device on the simulated bus: its folder, and those of its interfaces while it is configured.
 import { join } from 'node:path';
-import { AuthorizedFile } from './authorized-file.ts';
 import {
   type Attributes,
+  AuthorizedFile,
   deviceAttributes,
   interfaceAttributes,
   makeFolder,

@@ -5,11 +5,10 @@ import { bytesOf, FRAME_MS, frameSamplesOf, peakOf, type SampleRateHz, samplesOf
 import type { FrameClock, Ticker } from '../audio/frame-clock.ts';
 import { Decimator, Interpolator } from '../audio/half-band.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
-import { HostInlet } from './host-inlet.ts';
-import { HostOutlet, type OutletDevice } from './host-outlet.ts';
+import { HostInlet, HostOutlet, type OutletDevice } from './host-buffers.ts';
+import { nmeaSentence } from './idle-sentences.ts';
 import type { MakeAudio } from './make-voice.ts';
 import type { ModemCall } from './modem-call.ts';
-import { nmeaSentence } from './nmea.ts';
 
 /** The serial port, or the sound card. */
 export interface HostDevice extends OutletDevice {

@@ -1,8 +1,7 @@
-// NMEA sentences of the GNSS receiver on the voice port while there is no call: the fault `nmea_in_pcm`.
+// NMEA sentences (NMEA 0183) of the GNSS receiver on the voice port while there is no call: the fault `nmea_in_pcm`.
 import type { FrameClock, Ticker } from '../audio/frame-clock.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
-import { HostOutlet, type OutletDevice } from './host-outlet.ts';
-import { nmeaSentence } from './nmea.ts';
+import { HostOutlet, type OutletDevice } from './host-buffers.ts';
 
 /** Its options. */
 interface IdleSentencesOptions {
@@ -53,4 +52,12 @@ export class IdleSentences implements Ticker {
     const { faults, frameClock } = this.#options;
     this.#dueMs = frameClock.now() + (faults.get('nmea_in_pcm')?.every_ms ?? 1000);
   }
+}
+
+/** With its line end. */
+export function nmeaSentence(atMs: number): string {
+  const time = new Date(atMs).toISOString().slice(11, 22).replaceAll(':', '');
+  const body = `GPGGA,${time},4736.37,N,12219.92,W,1,08,0.9,56.0,M,-17.2,M,,`;
+  const checksum = [...body].reduce((sum, character) => sum ^ character.charCodeAt(0), 0);
+  return `$${body}*${checksum.toString(16).toUpperCase().padStart(2, '0')}\r\n`;
 }

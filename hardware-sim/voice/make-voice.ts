@@ -1,10 +1,8 @@
-// The calls of one make: the lines about them, and how their voice reaches the host.
-
+// The calls of one make: the lines about them, how their voice reaches the host, and the settings that it keeps without power.
 import type { ModemSettings } from '../at/settings.ts';
 import type { SampleRateHz } from '../audio/frame.ts';
 import type { CallEnd } from '../calls/call-leg.ts';
 import type { ShownCall } from './modem-call.ts';
-import type { StoredVoiceSettings } from './stored-settings.ts';
 
 /** Events of a call. */
 export type CallChange = 'dialling' | 'alerting' | 'incoming' | 'waiting' | 'answered' | 'ended';
@@ -48,4 +46,14 @@ export interface MakeAudio {
   mixesNmea: (settings: ModemSettings) => boolean;
   /** Whether the modem loops the voice port back while there is no call. */
   isLooped?: (settings: ModemSettings) => boolean;
+}
+
+/** Kept as long as the simulator runs. */
+export interface StoredVoiceSettings {
+  /** It has a sound card on the bus, from its next start on. */
+  usbAudio: boolean;
+  /** Of its samples, from its next start on. */
+  nextRateHz: SampleRateHz;
+  /** In use since its last start. */
+  rateHz: SampleRateHz;
 }

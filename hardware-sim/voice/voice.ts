@@ -1,4 +1,5 @@
 // The telephone in a modem: its calls, their voice, and the sound card that some modems have.
+
 import type { SampleRateHz } from '../audio/frame.ts';
 import type { FrameClock } from '../audio/frame-clock.ts';
 import type { Call } from '../calls/call.ts';
@@ -6,9 +7,8 @@ import type { CallSwitch, VoiceSubscriber } from '../calls/call-switch.ts';
 import { CallControl, type CallControlOptions } from './call-control.ts';
 import { HostAudio, type HostAudioOptions, type HostDevice } from './host-audio.ts';
 import { IdleSentences } from './idle-sentences.ts';
-import type { MakeVoice } from './make-voice.ts';
+import type { MakeVoice, StoredVoiceSettings } from './make-voice.ts';
 import type { ModemCall } from './modem-call.ts';
-import type { StoredVoiceSettings } from './stored-settings.ts';
 
 /** How the calls of a rack are, unless a fault says otherwise. */
 export interface VoiceTraits {

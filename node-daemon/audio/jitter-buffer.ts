@@ -1,7 +1,6 @@
 // Delays the client's audio a little on its way to the modem, so that audio that arrives unevenly plays evenly. Pure.
 import { FRAME_SAMPLES } from '#shared/voice/media.ts';
-import { accelerated, SKIP_SAMPLES_MAX, SKIP_SAMPLES_MIN } from './accelerate.ts';
-import { stretched } from './stretch.ts';
+import { accelerated, SKIP_SAMPLES_MAX, SKIP_SAMPLES_MIN, stretched } from './accelerate.ts';
 
 /** 120 ms: the most that a clear discards, and the most that the network may be late. */
 export const HELD_FRAMES_MAX = 6;

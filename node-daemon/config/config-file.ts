@@ -2,10 +2,9 @@
 
 import { EXIT_CODES } from '#shared/operator/operator-error.ts';
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
-import { howToGetAt } from '../system/missing-rights.ts';
-import { DEFAULT_CONFIG, type NamedSlot, type NodeConfig } from './node-config.ts';
+import { howToGetAt } from '../system/file-owners.ts';
+import { DEFAULT_CONFIG, type NamedSlot, type NodeConfig, simSettings } from './node-config.ts';
 import { configSchema, type WrittenConfig } from './schema.ts';
-import { simSettings } from './sim-settings.ts';
 
 /** The default path of the configuration file. */
 export const DEFAULT_CONFIG_PATH = '/etc/simrack/node-daemon.yaml';

@@ -3,15 +3,15 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { Settings } from '../config/options.ts';
-import { openHost } from '../host/host.ts';
+import { type Host, openHost } from '../host/host.ts';
+import { countFacts } from '../metrics/counting.ts';
+import { NodeMetrics } from '../metrics/node-metrics.ts';
 import { HostOperator } from '../operator/host-operator.ts';
 import { listenForCommands } from '../operator/operator-socket.ts';
 import type { RecentLog } from '../operator/recent-log.ts';
 import { SlotActivity } from '../operator/slot-activity.ts';
-import { daemonWorkers } from '../service-manager/daemon-workers.ts';
-import type { DaemonStatus } from '../service-manager/status-line.ts';
-import type { Worker } from '../service-manager/worker.ts';
-import { startMetrics } from './daemon-metrics.ts';
+import type { DaemonStatus } from '../service-manager/service-manager.ts';
+import { daemonWorkers, type Worker } from '../service-manager/worker.ts';
 import { type HostLink, openLink } from './host-link.ts';
 import { startStatusPage } from './status-page.ts';
 
@@ -78,4 +78,30 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
     },
     hasHangingPorts: () => guard.hanging > 0,
   };
+}
+
+/** Starts counting. */
+function startMetrics(host: Host, isLinked: () => boolean): NodeMetrics {
+  const { calls, guard, journal, rack } = host;
+  const metrics = new NodeMetrics({
+    slots: () => rack.slots(),
+    journalDepth: () => journal.state.facts.size,
+    isJournalFailing: () => journal.isFailing,
+    isLinked,
+    alarms: () => host.alarms(),
+    hangingCalls: () => guard.hanging,
+    callsUp: () => calls.live.length,
+  });
+  host.observe({
+    portOpened: (slot) => metrics.modems.portOpened(slot),
+    commandEnded: (slot, end) => metrics.modems.commandEnded(slot, end),
+    stepTaken: (slot, step, trouble) => metrics.modems.stepTaken(slot, step, trouble),
+  });
+  journal.onFailing(() => {
+    if (journal.isFailing) metrics.journalFailed();
+  });
+  countFacts(journal, (fact, iccid) =>
+    metrics.facts.fact(fact, iccid === undefined ? undefined : rack.find(iccid)?.name),
+  );
+  return metrics;
 }

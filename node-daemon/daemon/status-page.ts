@@ -13,16 +13,11 @@ interface StatusPageParts extends Pick<HostLink, 'identity' | 'link'> {
   readonly port: number | undefined;
 }
 
-/** A page that collects data and is available until `stop`. */
-interface StatusPage {
-  stop(): Promise<void>;
-}
-
-/** Resolves after the first attempt to open the port. Never rejects. */
+/** The page collects data and is available until `stop`. Resolves after the first attempt to open the port. Never rejects. */
 export async function startStatusPage(
   host: Host,
   { identity, link, metrics, port }: StatusPageParts,
-): Promise<StatusPage> {
+): Promise<{ stop(): Promise<void> }> {
   const { calls, clock, journal, log, rack } = host;
   const signals = new SignalHistory(clock, () => rack.slots());
   const events = new RecentEvents(host);

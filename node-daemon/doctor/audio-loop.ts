@@ -3,8 +3,7 @@ import { type Clock, sleep } from '#shared/clock.ts';
 import type { OpenPort, Port } from '../at/port.ts';
 import { Collected, messageOf } from './audio-port.ts';
 import type { AudioLoop } from './makes/make-diagnosis.ts';
-import type { AskModem } from './seen/modem-view.ts';
-import type { LoopResult } from './seen/slot-view.ts';
+import type { AskModem, LoopResult } from './seen/slot-view.ts';
 
 const SAMPLE_RATE_HZ = 8_000;
 const FRAME_MS = 20;

@@ -9,9 +9,8 @@ import { messageOf } from './audio-port.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
 import type { Seen } from './checks/check.ts';
 import { findSlots, modemDevices, type RackAccess, settledSlots } from './rack-slots.ts';
-import { type Finding, type Outcome, skipped } from './report/finding.ts';
-import { type Report, reportOf } from './report/report.ts';
-import { type HostRoots, type HostView, readHost, readPrograms, SYSTEM_ROOTS } from './seen/host-view.ts';
+import { type Finding, type Outcome, type Report, reportOf, skipped } from './report/report.ts';
+import { type HostView, readHost, readPrograms } from './seen/host-view.ts';
 import { examineSlot } from './slot-examination.ts';
 
 /** Time that a modem needs from opening to registration. */
@@ -31,26 +30,18 @@ export interface ExaminationParts {
   readonly guard: HangGuard;
   /** Whether tones may be played into the modems of a running daemon. */
   readonly playsTones: boolean;
-  readonly roots?: HostRoots;
   readonly openPort?: OpenPort;
   readonly clock?: Clock;
 }
 
 /** Examines the host and its modems, in less than 20 s even if some of them hang. Never rejects. */
 export async function examine(settings: Settings, parts: ExaminationParts): Promise<Report> {
-  const {
-    configurationProblem,
-    guard,
-    openRack,
-    playsTones,
-    roots = SYSTEM_ROOTS,
-    clock = systemClock,
-  } = parts;
+  const { configurationProblem, guard, openRack, playsTones, clock = systemClock } = parts;
   const { openPort = serialPorts({ clock, guard }) } = parts;
   const { config, devRoot } = settings;
   const beganAt = clock.now();
   const [host, opened] = await Promise.all([
-    readHost(settings, roots, clock),
+    readHost(settings, clock),
     configurationProblem === undefined
       ? openRack().catch(messageOf)
       : 'the configuration file must be fixed first',
@@ -62,9 +53,9 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   const discovers = config.discover !== false;
   const asked = typeof settled === 'string' ? undefined : rack;
   const slotParts = { rack: asked, discovers, host, openPort, devRoot, playsTones, clock };
-  const programs = readPrograms(roots);
+  const programs = readPrograms();
   const [slots, isLinked] = await Promise.all([
-    Promise.all(found.map((each) => examineSlot(each, { ...slotParts, programs, procRoot: roots.proc }))),
+    Promise.all(found.map((each) => examineSlot(each, { ...slotParts, programs }))),
     rack?.isLinked().catch(() => undefined),
   ]);
   const isDaemonRunning = rack?.isRunningDaemon === true;

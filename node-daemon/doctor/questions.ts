@@ -4,7 +4,7 @@ import type { UsbId } from '../usb/usb-device.ts';
 import { messageOf } from './audio-port.ts';
 import { REGISTRATION_QUERIES } from './checks/network.ts';
 import { diagnosisOf } from './makes/find-diagnosis.ts';
-import { type AskModem, type ModemAnswer, ModemView } from './seen/modem-view.ts';
+import { type AskModem, type ModemAnswer, ModemView } from './seen/slot-view.ts';
 
 const IDENTIFICATION = ['ATI', 'AT+CGMI', 'AT+CGMM', 'AT+CGMR'] as const;
 /** 3GPP TS 27.007 and 27.005. */

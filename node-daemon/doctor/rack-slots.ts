@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { NodeConfig } from '../config/node-config.ts';
-import { isModem, type Place, placeOf } from '../modem/place/place.ts';
-import { PROFILES } from '../modem/profiles/find-profile.ts';
+import { isIgnored, isModem, type Place, placeAt, placeOf, VENDORS } from '../modem/place/place.ts';
 import type { AtAnswer } from '../operator/procedures/at-answer.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 
@@ -26,7 +25,6 @@ export interface FoundSlot {
 }
 
 const POLL_MS = 100;
-const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => vendor)));
 /** A modem in one of these is about to be in another. */
 const UNDER_WAY: ReadonlySet<Slot['state']> = new Set(['starting', 'searching']);
 
@@ -52,13 +50,7 @@ export async function settledSlots(
 /** Devices that are modems, will be once they are switched, or are of a maker of modems; without those that are ignored. */
 export function modemDevices(devices: readonly UsbDevice[], { ignore }: NodeConfig): UsbDevice[] {
   return devices.filter(
-    (device) =>
-      (isModem(device) || VENDORS.has(device.id.vendor)) &&
-      !ignore.some((each) =>
-        'usbPath' in each
-          ? each.usbPath === device.usbPath
-          : each.usbId.vendor === device.id.vendor && each.usbId.product === device.id.product,
-      ),
+    (device) => (isModem(device) || VENDORS.has(device.id.vendor)) && !isIgnored(device, ignore),
   );
 }
 
@@ -83,9 +75,7 @@ export function findSlots(
 
 function namedPlace(name: string, { slots }: NodeConfig): Place | undefined {
   const named = slots.find((slot) => slot.name === name);
-  if (named === undefined || !('port' in named)) return undefined;
-  const { port, audioPort } = named;
-  return { ports: [port], ...(audioPort === undefined ? {} : { audio: { port: audioPort } }) };
+  return named !== undefined && 'port' in named ? placeAt(named) : undefined;
 }
 
 /** Device files of a sound card, such as "card1": its control, its playback and its capture. */

@@ -10,9 +10,8 @@ import { diagnosisOf } from './makes/find-diagnosis.ts';
 import { askAll } from './questions.ts';
 import { cardPaths, type FoundSlot, type RackAccess } from './rack-slots.ts';
 import { type Programs, readDeviceNode } from './seen/device-node.ts';
-import type { HostView } from './seen/host-view.ts';
-import type { AskModem } from './seen/modem-view.ts';
-import type { HeardAudio, LoopResult, NoAnswers, SlotView } from './seen/slot-view.ts';
+import { type HostView, PROC } from './seen/host-view.ts';
+import type { AskModem, HeardAudio, LoopResult, NoAnswers, SlotView } from './seen/slot-view.ts';
 
 /** A healthy modem answers a query within 300 ms. */
 const ANSWER_TIMEOUT_MS = 2_000;
@@ -33,7 +32,6 @@ interface SlotExaminationParts {
   readonly host: HostView;
   readonly programs: Programs;
   readonly openPort: OpenPort;
-  readonly procRoot: string;
   readonly devRoot: string;
   /** Whether tones may be played into modems. */
   readonly playsTones: boolean;
@@ -42,7 +40,7 @@ interface SlotExaminationParts {
 
 /** Never rejects. */
 export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts): Promise<SlotView> {
-  const { clock, rack, devRoot, host, procRoot, programs } = parts;
+  const { clock, rack, devRoot, host, programs } = parts;
   const { device, name, place } = found;
   const usb = device === undefined ? undefined : host.usb.get(device.usbPath);
   const card = place?.audio?.card;
@@ -74,7 +72,7 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
     onHub: usb === undefined ? [] : [...host.usb.values()].filter(({ hub }) => hub.path === usb.hub.path),
     nodes: nodesOf([...(place?.ports ?? []), place?.audio?.port]),
     cardNodes: card === undefined ? [] : nodesOf(cardPaths(card, devRoot)),
-    cardRatesHz: card === undefined ? undefined : await cardRates(join(procRoot, 'asound', card, 'stream0')),
+    cardRatesHz: card === undefined ? undefined : await cardRates(join(PROC, 'asound', card, 'stream0')),
   };
 }
 

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenPort } from '../at/port.ts';
 import { openCardPcm } from '../audio/card-pcm.ts';
-import { openSerialPcm } from '../audio/serial-pcm.ts';
+import { openSerialPcm } from '../audio/pcm-device.ts';
 import type { Place } from '../modem/place/place.ts';
-import type { MakeVoice } from '../voice/makes/make-voice.ts';
+import type { MakeVoice } from '../modem/profiles/profile.ts';
 import type { AudioAccess } from '../voice/telephone.ts';
 
 /** Undefined if the modem's audio is unknown. */

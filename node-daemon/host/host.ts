@@ -17,7 +17,7 @@ import type { Trouble } from '../modem/recovery/trouble.ts';
 import { LateParts } from '../modem/sms/late-parts.ts';
 import { SendLimits } from '../modem/sms/send-limits.ts';
 import { settleUnfinished } from '../modem/sms/unfinished-commands.ts';
-import { refuseOthersFolder } from '../system/folder-owner.ts';
+import { refuseOthersFolder } from '../system/file-owners.ts';
 import { HangGuard } from '../system/hang-guard.ts';
 import { UsbTreeReader } from '../usb/usb-tree.ts';
 import { UsbWatch } from '../usb/usb-watch.ts';

@@ -1,5 +1,6 @@
-// The file operations of the journal, and their implementation with the system's files.
-import { constants, fdatasync, stat, write } from 'node:fs';
+// The file operations of the journal, their implementation with the system's files, and the identity of this boot.
+import { randomUUID } from 'node:crypto';
+import { constants, fdatasync, readFileSync, stat, write } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 /** The operations on one file. Tests replace it to simulate a full or broken disk, a kill or a power cut. */
@@ -60,5 +61,20 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** The kernel creates a new id at each boot (proc(5)). */
+const BOOT_ID_PATH = '/proc/sys/kernel/random/boot_id';
+
+/**
+ * Returns an id that stays the same until the next boot. Written records survive a kill of the process, but a power cut may lose them.
+ * If the system does not provide one, each call returns a new id.
+ */
+export function readBootId(): string {
+  try {
+    return readFileSync(BOOT_ID_PATH, 'utf8').trim();
+  } catch {
+    return randomUUID();
   }
 }

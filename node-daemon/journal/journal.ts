@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { readBootId } from './boot-id.ts';
-import { deferred } from './deferred.ts';
 import { DiskTrouble } from './disk-trouble.ts';
 import { keepDamaged, readJournal } from './journal-contents.ts';
-import type { OpenJournalDisk } from './journal-disk.ts';
+import { type OpenJournalDisk, readBootId } from './journal-disk.ts';
 import { JournalFile } from './journal-file.ts';
 import { JournalKey } from './journal-key.ts';
 import {
@@ -20,7 +18,7 @@ import {
   renumber,
   snapshotOf,
 } from './journal-state.ts';
-import { JournalWriter } from './journal-writer.ts';
+import { deferred, JournalWriter } from './journal-writer.ts';
 import { COMPACT_SUFFIX, isStale, NEW_SUFFIX, removeIncomplete, removeOldDamaged } from './obsolete-texts.ts';
 import { encodeRecord, isGrowth, type JournalRecord, type NewRecord } from './record.ts';
 import { type ReadonlyGroups, WrittenGroups } from './written-groups.ts';

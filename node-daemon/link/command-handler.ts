@@ -19,7 +19,6 @@ import type { SendLimits } from '../modem/sms/send-limits.ts';
 import { NODE_STOPPED } from '../modem/sms/unfinished-commands.ts';
 import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
-import { RefusedIds } from './refused-ids.ts';
 
 /** A command from the link. */
 export interface LinkCommand {
@@ -222,4 +221,34 @@ function paramsOf<N extends CommandName>(name: N, params: unknown): CommandParam
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') ?? '';
   throw new CommandRefusal('params_invalid', `${where}: ${issue?.message ?? 'invalid'}`);
+}
+
+/** A link that delivers nothing for this long has ended long before. */
+const KEPT_MS = 60 * 60 * 1000;
+/** About 2 MB. A server sends 500 ids at a time, once per link. */
+const REFUSED_IDS_MAX = 10_000;
+
+/** Remembers ids for at least an hour, or until `REFUSED_IDS_MAX` newer ones came. */
+export class RefusedIds {
+  readonly #clock: Clock;
+  /** Time of each refusal, oldest first. */
+  readonly #refused = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  has(id: string): boolean {
+    return this.#refused.has(id);
+  }
+
+  add(id: string): void {
+    const now = this.#clock.now();
+    this.#refused.delete(id);
+    this.#refused.set(id, now);
+    for (const [oldest, at] of this.#refused) {
+      if (at > now - KEPT_MS && this.#refused.size <= REFUSED_IDS_MAX) return;
+      this.#refused.delete(oldest);
+    }
+  }
 }

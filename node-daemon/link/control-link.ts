@@ -7,10 +7,8 @@ import { LINK_PATH } from '#shared/link/version.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
-import { fingerprintOf } from './fingerprint.ts';
-import type { IdentitySource } from './identity.ts';
+import { fingerprintOf, type IdentitySource, makeProof } from './identity.ts';
 import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
-import { makeProof } from './proof.ts';
 import { planReconnect } from './reconnect.ts';
 import { SentFacts } from './sent-facts.ts';
 

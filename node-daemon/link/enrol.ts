@@ -5,10 +5,19 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { ENROL_PATH, enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
+import { programCommand } from '#shared/process/commands.ts';
+import { switchOption } from '#shared/process/options.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
-import { fingerprintOf } from './fingerprint.ts';
-import { type IdentityRecord, identityPath, readIdentityRecord, writePrivateFile } from './identity.ts';
-import { isPlainUrl } from './plain-url.ts';
+import { onLines } from '#shared/process/terminal.ts';
+import { daemonOptions, dataDirOf } from '../config/options.ts';
+import {
+  fingerprintOf,
+  type IdentityRecord,
+  identityPath,
+  isPlainUrl,
+  readIdentityRecord,
+  writePrivateFile,
+} from './identity.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
@@ -140,3 +149,28 @@ function checkedCode(text: string): string {
   if (parsed.success) return parsed.data;
   throw new EnrolmentError(`The code ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
 }
+
+const { config, dataDir, defaultDataDir } = daemonOptions;
+
+/** `node-daemon enrol <url> <code>`: the command that an operator pastes on the node. */
+export const ENROL_COMMAND = programCommand({
+  usage: 'enrol <url> <code>',
+  about: 'Enroll this node with a code from "control-plane node add <name>". The daemon may be running.',
+  options: {
+    config,
+    dataDir,
+    defaultDataDir,
+    insecure: switchOption(
+      'Allow URLs without TLS (http, ws) to other hosts, now and for the daemon; anyone on the network can then read and change all traffic',
+    ),
+  },
+  async run(options, [url = '', code = '']) {
+    const folder = dataDirOf(options);
+    const isInsecure = options.insecure;
+    const { nodeId, fingerprint, isPending } = await enrol({ folder, url, code, isInsecure });
+    const next = isPending
+      ? `it connects once the operator has run "control-plane node approve ${nodeId}" and compared the key's fingerprint`
+      : `the daemon of ${folder} connects within seconds`;
+    process.stdout.write(`${onLines(`enrolled as ${nodeId}, key ${fingerprint}; ${next}`)}\n`);
+  },
+});

@@ -1,5 +1,12 @@
 // The identity of this node: its key, its name and its control plane, in one file that is replaced atomically.
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import {
   closeSync,
   fchownSync,
@@ -12,12 +19,13 @@ import {
   writeSync,
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { isIPv4 } from 'node:net';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import type { Clock, Timer } from '#shared/clock.ts';
-import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { nodeNameSchema, showFingerprint } from '#shared/link/enrolment.ts';
+import { type ProofClaim, showProof, textToSign } from '#shared/link/proof.ts';
 import type { Logger } from '#shared/log.ts';
-import { isPlainUrl } from './plain-url.ts';
 
 /** `enrol` may replace the file while the daemon runs. The daemon must notice it within seconds. */
 const POLL_MS = 1_000;
@@ -211,3 +219,32 @@ const toIdentity = (record: IdentityRecord): Identity => ({
   key: createPrivateKey(record.private_key),
   isInsecure: record.insecure ?? false,
 });
+
+/**
+ * Returns the fingerprint of an Ed25519 key: SHA-256 of the 32 bytes of its public half. An operator compares it before approving
+ * the key.
+ */
+export function fingerprintOf(privateKey: KeyObject): string {
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return showFingerprint(createHash('sha256').update(Buffer.from(x, 'base64url')).digest('base64'));
+}
+
+/**
+ * Returns the header `Authorization` of an upgrade, a proof of identity: signed, and for one use. `timeMs` is the node's estimate of the
+ * server's time.
+ */
+export function makeProof({ nodeId, key }: Identity, timeMs: number): string {
+  const claim: ProofClaim = { nodeId, timeMs, random: randomBytes(16).toString('base64url') };
+  const signature = sign(null, Buffer.from(textToSign(claim)), key).toString('base64url');
+  return showProof({ ...claim, signature });
+}
+
+/** Returns true for a URL without TLS to another host: `http:` or `ws:` to anything but 127.0.0.0/8, ::1 and localhost. */
+export function isPlainUrl(text: string): boolean {
+  const { hostname, protocol } = new URL(text.replace(/^ws/i, 'http'));
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** `hostname` comes from a URL, in which an IPv4 address always has four numbers. */
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));

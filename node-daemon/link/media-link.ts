@@ -15,7 +15,7 @@ import {
   parseServerMedia,
   samplesOf,
 } from '#shared/voice/media.ts';
-import { isPlainUrl } from './plain-url.ts';
+import { isPlainUrl } from './identity.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 1_000;

@@ -4,13 +4,8 @@ import type { Journal } from '../journal/journal.ts';
 import type { CommandHandler } from '../link/command-handler.ts';
 import type { NodeMetrics } from './node-metrics.ts';
 
-/** Counts facts. Called for each fact, with its SIM if known. */
-interface FactCounter {
-  fact(fact: Fact, iccid: string | undefined): void;
-}
-
-/** Counts each fact that becomes durable from now on, once. */
-export function countFacts(journal: Journal, counter: FactCounter): void {
+/** Calls `count` once for each fact that becomes durable from now on, with its SIM if known. */
+export function countFacts(journal: Journal, count: (fact: Fact, iccid: string | undefined) => void): void {
   let { journalId, nextSequence: next } = journal.state;
   const known = new WeakSet<Fact>(journal.state.facts.values());
   journal.onFact(() => {
@@ -22,7 +17,7 @@ export function countFacts(journal: Journal, counter: FactCounter): void {
       const fact = facts.get(next);
       if (fact === undefined || known.has(fact)) continue;
       known.add(fact);
-      counter.fact(fact, iccidOf(fact, journal));
+      count(fact, iccidOf(fact, journal));
     }
   });
 }

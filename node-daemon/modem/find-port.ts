@@ -4,8 +4,7 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { OpenPort } from '../at/port.ts';
-import { isTaken } from './recovery/session-failure.ts';
-import { SessionEndedError } from './recovery/trouble.ts';
+import { isTaken, SessionEndedError } from './recovery/trouble.ts';
 
 /** Ports with another purpose never answer, so the daemon soon tries the next one. */
 const ANSWER_ATTEMPTS = 2;

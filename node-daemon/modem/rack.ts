@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import { type IgnoredDevice, type NamedSlot, SLOTS_MAX } from '../config/node-config.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { Modem } from './modem.ts';
-import { isModem, mayBeModem, type Place, placeOf } from './place/place.ts';
+import { isIgnored, isModem, mayBeModem, type Place, placeAt, placeOf } from './place/place.ts';
 import { SlotNames } from './slot/slot-names.ts';
 
 /** Makes the supervisor of one modem, without starting it. */
@@ -158,7 +158,7 @@ export class Rack {
   /** Returns why a device is not used; `undefined` if it is, or may be, a modem to use. */
   #whyNot(device: UsbDevice): string | undefined {
     const { discover, ignore } = this.#parts;
-    if (ignore.some((each) => isIgnored(device, each))) return 'the configuration ignores it';
+    if (isIgnored(device, ignore)) return 'the configuration ignores it';
     if (this.#isNamed(device)) return undefined;
     if (!discover && !this.#names.hasImeis) return 'no slot names its place';
     if (isModem(device) || mayBeModem(device, this.#names.hasImeis)) return undefined;
@@ -233,11 +233,6 @@ function isPresent({ slot }: Modem): boolean {
   return slot.state !== 'lost';
 }
 
-function isIgnored({ usbPath, id }: UsbDevice, ignored: IgnoredDevice): boolean {
-  if ('usbPath' in ignored) return ignored.usbPath === usbPath;
-  return ignored.usbId.vendor === id.vendor && ignored.usbId.product === id.product;
-}
-
 /** Returns a slot whose modem has not appeared yet. */
 function emptySlot(name: string): Slot {
   return {
@@ -255,8 +250,3 @@ function emptySlot(name: string): Slot {
     swept_at: null,
   };
 }
-
-const placeAt = ({ port, audioPort }: Extract<NamedSlot, { port: string }>): Place => ({
-  ports: [port],
-  ...(audioPort === undefined ? {} : { audio: { port: audioPort } }),
-});

@@ -5,7 +5,7 @@ import { ask } from '../at/ask.ts';
 import { AtTimeoutError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
-import type { SimSettings } from '../config/sim-settings.ts';
+import type { SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { UsbId } from '../usb/usb-device.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';
@@ -60,8 +60,6 @@ export interface SessionParts {
   readonly sims: SimSettings;
   /** The ids of the modem's USB device, if it is one. */
   readonly usbId?: UsbId;
-  /** The session ends after this time without service. Default: the two constants above. */
-  readonly noServiceMaxMs?: number;
   readonly report: (report: SlotReport) => void;
   /** The parts for calls. Absent if there are no calls. */
   readonly telephony?: Telephony;
@@ -220,8 +218,7 @@ export class ModemSession {
   }
 
   async #poll(guard: SimGuard, network: NetworkWatch, settings: Settings): Promise<void> {
-    const usualMs = network.hasServed ? LOST_SERVICE_MAX_MS : NO_SERVICE_MAX_MS;
-    const { noServiceMaxMs = usualMs } = this.#parts;
+    const noServiceMaxMs = network.hasServed ? LOST_SERVICE_MAX_MS : NO_SERVICE_MAX_MS;
     await network.poll();
     await this.#checkUnchanged(guard, settings);
     await this.#inbox?.sweep();

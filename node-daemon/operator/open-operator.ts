@@ -1,15 +1,16 @@
 // Opens the operator API of a host: that of the running daemon, or, while none runs, one on the modems themselves.
 import type { Slot } from '#shared/link/messages.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
+import { SocketClient } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
 import type { Settings } from '../config/options.ts';
 import type { Host } from '../host/host.ts';
-import { OthersFolderError } from '../system/folder-owner.ts';
-import { howToGetAt } from '../system/missing-rights.ts';
-import { findDaemon } from './daemon-operator.ts';
-import type { NodeOperator } from './node-operator.ts';
+import { howToGetAt, OthersFolderError } from '../system/file-owners.ts';
+import type { NodeOperator, Streams } from './node-operator.ts';
 import { socketPathOf } from './operator-socket.ts';
+import type { PROCEDURES } from './procedures/all-procedures.ts';
+import { TIMEOUT_MS_MAX } from './procedures/procedure.ts';
 
 /** A modem is opened and identified, and then registered, within seconds. A modem that is not by then is shown as it is. */
 const STARTING_MAX_MS = 30_000;
@@ -32,19 +33,18 @@ export async function openNodeOperator(
   settings: Settings,
   { tool, log = silentLogger, waitsForModems = true }: OpenOptions,
 ): Promise<NodeOperator> {
-  const socketPath = socketPathOf(settings);
-  const running = await findDaemon(socketPath);
+  const running = await findDaemon(settings);
   if (running !== undefined) return running;
   try {
     return await openOwnHost(settings, { tool, log, waitsForModems });
   } catch (error) {
     if (error instanceof FolderInUseError) {
       // A daemon that starts or stops, or another tool.
-      const late = await findDaemon(socketPath);
+      const late = await findDaemon(settings);
       if (late !== undefined) return late;
       throw new OperatorError(
         'unreachable',
-        `${error.message}, and has no socket at ${socketPath}: try again when it has ended, or has started`,
+        `${error.message}, and has no socket at ${socketPathOf(settings)}: try again when it has ended, or has started`,
         error,
       );
     }
@@ -102,4 +102,31 @@ async function untilNoneIs(state: Slot['state'], { rack, clock }: Host, timeoutM
   while (rack.hasModemIn(state) && clock.now() < end) {
     await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
   }
+}
+
+/** The daemon may be in the middle of a compaction. */
+const HELLO_TIMEOUT_MS = 10_000;
+/** Longer than the longest command and the queue before it may take. */
+const ANSWER_TIMEOUT_MS = TIMEOUT_MS_MAX + 60_000;
+
+/** Undefined when no daemon listens at its socket. Throws `OperatorError`. */
+export async function findDaemon(settings: Settings): Promise<NodeOperator | undefined> {
+  const socketPath = socketPathOf(settings);
+  const client = new SocketClient<typeof PROCEDURES>({
+    socketPath,
+    program: 'the daemon',
+    timeoutMs: ANSWER_TIMEOUT_MS,
+    howToOpen: howToGetAt(socketPath),
+  });
+  if (!(await client.isThere('slots', HELLO_TIMEOUT_MS))) return undefined;
+  return {
+    isRunningDaemon: true,
+    call: (name, input) => client.call(name, input),
+    follow: <S extends keyof Streams>(
+      stream: S,
+      { signal, isFollowed = true }: { signal: AbortSignal; isFollowed?: boolean },
+    ) => client.follow(isFollowed ? stream : `${stream}?follow=no`, signal) as AsyncIterable<Streams[S]>,
+    // Each request has a connection of its own.
+    close: async () => undefined,
+  };
 }

@@ -52,9 +52,7 @@ export class SlotActivity {
       callChanged: ({ iccid, direction, state }) =>
         this.#note(this.#slotOf(iccid), `${direction} call ${state}`),
     });
-    countFacts(host.journal, {
-      fact: (fact, iccid) => this.#onFact(fact, this.#slotOf(iccid ?? null)),
-    });
+    countFacts(host.journal, (fact, iccid) => this.#onFact(fact, this.#slotOf(iccid ?? null)));
     host.journal.onFailing(() => this.#notify());
     this.#timer = this.#sampleLater();
   }

@@ -10,13 +10,13 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { bundle } from './bundle.ts';
-import { changelog, control, NAME } from './control-files.ts';
 import { copyright } from './copyright.ts';
-import { packedFiles, writePacked } from './packed-files.ts';
 
 /** Debian's names of architectures, with the file of the serial port's native binding for each. */
 const PREBUILDS = {
@@ -26,6 +26,8 @@ const PREBUILDS = {
 export type Architecture = keyof typeof PREBUILDS;
 export const ARCHITECTURES = ['amd64', 'arm64'] as const satisfies readonly Architecture[];
 
+const NAME = 'simrack-node-daemon';
+const MAINTAINER = 'Simrack <operators@simrack.invalid>';
 const PROGRAM_FOLDER = `usr/lib/${NAME}`;
 const SCRIPTS = ['postinst', 'prerm', 'postrm'];
 
@@ -112,3 +114,75 @@ function filesBelow(folder: string): string[] {
 }
 
 const md5 = (path: string): string => createHash('md5').update(readFileSync(path)).digest('hex');
+
+/** Returns the text of `DEBIAN/control` (Debian policy, chapter 5). */
+function control({ arch, version, kibibytes }: { arch: string; version: string; kibibytes: number }): string {
+  const fields = {
+    Package: NAME,
+    Version: version,
+    Architecture: arch,
+    Maintainer: MAINTAINER,
+    'Installed-Size': kibibytes,
+    // Debian's nodejs or NodeSource's. The daemon sends notifications with systemd-notify.
+    Depends: 'nodejs (>= 20.19), systemd, init-system-helpers (>= 1.54), libc6 (>= 2.28), libstdc++6 (>= 9)',
+    // For calls of modems with a sound card, and for sticks in mass-storage mode.
+    Recommends: 'alsa-utils, usb-modeswitch',
+    Suggests: 'uhubctl',
+    Section: 'comm',
+    Priority: 'optional',
+    Description: [
+      'runs the modems of one host for Simrack',
+      ' Reads and sends SMS and carries calls over the SIM cards in USB modems. Keeps',
+      ' a journal of data that must not be lost, and one link to the control plane.',
+      ' .',
+      ' Recovers modems that do not answer, disconnect or lose their network.',
+    ].join('\n'),
+  };
+  return Object.entries(fields).reduce((text, [name, value]) => `${text}${name}: ${value}\n`, '');
+}
+
+/** Returns one changelog entry in the form of Debian policy §4.4. `builtAt`: in seconds since 1970. */
+function changelog(version: string, builtAt: number): string {
+  const date = new Date(builtAt * 1_000).toUTCString().replace('GMT', '+0000');
+  return `${NAME} (${version}) stable; urgency=medium\n\n  * Built from the sources of Simrack.\n\n -- ${MAINTAINER}  ${date}\n`;
+}
+
+const HERE = import.meta.dirname;
+
+interface PackedFile {
+  /** Path below the root of the host. */
+  readonly path: string;
+  readonly text: string;
+  readonly mode?: number;
+  /** Whether to compress it as gzip -9n does. */
+  readonly isCompressed?: boolean;
+}
+
+/** Returns the files that are copied unchanged. */
+function packedFiles(): PackedFile[] {
+  const read = (name: string): string => readFileSync(join(HERE, name), 'utf8');
+  return [
+    { path: 'usr/bin/node-daemon', text: read('node-daemon.sh'), mode: 0o755 },
+    { path: 'usr/lib/systemd/system/simrack-node-daemon.service', text: read('simrack-node-daemon.service') },
+    { path: 'usr/lib/udev/rules.d/60-simrack-modems.rules', text: read('60-simrack-modems.rules') },
+    { path: 'usr/lib/sysusers.d/simrack-node-daemon.conf', text: read('simrack-node-daemon.sysusers') },
+    { path: 'etc/simrack/node-daemon.yaml', text: read('node-daemon.yaml') },
+    {
+      path: 'usr/share/doc/simrack-node-daemon/examples/node-daemon.yaml',
+      text: read('../config/node-daemon.example.yaml'),
+    },
+    {
+      path: 'usr/share/doc/simrack-node-daemon/examples/alerts.yaml',
+      text: read('../metrics/alerts.yaml'),
+    },
+    { path: 'usr/share/man/man8/node-daemon.8.gz', text: read('node-daemon.8'), isCompressed: true },
+  ];
+}
+
+/** Writes a file below `root`, and creates its folders. */
+function writePacked(root: string, { path, text, mode = 0o644, isCompressed = false }: PackedFile): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, isCompressed ? gzipSync(text, { level: 9 }) : text);
+  chmodSync(file, mode);
+}

@@ -1,8 +1,8 @@
 // Notifies systemd: that the daemon is ready, its status, its watchdog, and the time that its stop needs.
 import type { Clock, Timer } from '#shared/clock.ts';
+import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Notify, notifySocket } from './notify-socket.ts';
-import { type DaemonStatus, statusLine } from './status-line.ts';
 import { HangDetector, type Worker } from './worker.ts';
 
 /** A change of the status is sent within this time. */
@@ -115,4 +115,28 @@ function watchdogTime({ WATCHDOG_PID, WATCHDOG_USEC }: ServiceEnvironment, pid: 
   const microseconds = Number(WATCHDOG_USEC);
   const isForUs = (WATCHDOG_PID ?? '') === '' || Number(WATCHDOG_PID) === pid;
   return isForUs && Number.isSafeInteger(microseconds) && microseconds > 0 ? microseconds / 1_000 : undefined;
+}
+
+/** The status of the daemon. */
+export interface DaemonStatus {
+  readonly slots: readonly Slot[];
+  readonly isEnrolled: boolean;
+  readonly isLinked: boolean;
+  readonly callsUp: number;
+  /** Whether it waits for calls to end and starts no new ones. */
+  readonly isDraining: boolean;
+}
+
+/** Returns, for example, "3 of 4 slots registered, linked, 1 call up". */
+function statusLine({ slots, isEnrolled, isLinked, callsUp, isDraining }: DaemonStatus): string {
+  const registered = slots.filter(({ state }) => state === 'registered').length;
+  const link = isLinked ? 'linked' : isEnrolled ? 'no link' : 'not enrolled';
+  const calls = callsUp === 0 ? [] : [`${callsUp} ${callsUp === 1 ? 'call' : 'calls'} up`];
+  const parts = [
+    ...(isDraining ? ['stopping after the last call'] : []),
+    `${registered} of ${slots.length} ${slots.length === 1 ? 'slot' : 'slots'} registered`,
+    link,
+    ...calls,
+  ];
+  return parts.join(', ');
 }

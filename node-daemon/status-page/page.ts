@@ -1,9 +1,11 @@
-// The frame of every page: head, footer, and a content security policy that blocks all external content.
+// The parts of every page: head, footer, a content security policy that blocks all external content, and the list of events.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { contentSecurityPolicy } from '#shared/content-security-policy.ts';
 import { Html, html } from '#shared/html.ts';
 import type { NodeStatus } from './node-status.ts';
+import type { HostEvent } from './recent-events.ts';
+import { duration } from './words.ts';
 
 const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 const STYLE = read('status-page.css');
@@ -49,4 +51,14 @@ export function page({ title, status }: { title: string; status: NodeStatus }, b
 </body>
 </html>
 `.text;
+}
+
+/** Shows how long ago each event was. The exact time is in the title. */
+export function eventList(events: readonly HostEvent[], now: number): Html {
+  if (events.length === 0) return html`<p class="quiet">No events yet.</p>`;
+  return html`<ol class="events">${events.map(({ at, slot, text }) => {
+    const iso = new Date(at).toISOString();
+    return html`<li><time datetime="${iso}" title="${iso}">${duration(now - at)} ago</time>
+${slot === null ? html`<span>host</span>` : html`<a href="/slots/${slot}">${slot}</a>`} <span>${text}</span></li>`;
+  })}</ol>`;
 }

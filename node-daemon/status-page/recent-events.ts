@@ -35,15 +35,13 @@ export class RecentEvents {
       callChanged: ({ iccid, direction, state }) =>
         this.#note(this.#slotOf(iccid), `${direction} call: ${state}`),
     });
-    countFacts(host.journal, {
-      fact: (fact, iccid) => {
-        if (fact.kind === 'call_ended')
-          this.#note(this.#slotOf(iccid), `${fact.direction} call ended: ${fact.reason}`);
-        else if (fact.kind === 'sms_outcome' && fact.outcome.status !== 'accepted')
-          this.#note(this.#slotOf(iccid), `message not sent: ${fact.outcome.status}`);
-        else if (fact.kind === 'sms_unreadable')
-          this.#note(this.#slotOf(iccid), 'received an unreadable message');
-      },
+    countFacts(host.journal, (fact, iccid) => {
+      if (fact.kind === 'call_ended')
+        this.#note(this.#slotOf(iccid), `${fact.direction} call ended: ${fact.reason}`);
+      else if (fact.kind === 'sms_outcome' && fact.outcome.status !== 'accepted')
+        this.#note(this.#slotOf(iccid), `message not sent: ${fact.outcome.status}`);
+      else if (fact.kind === 'sms_unreadable')
+        this.#note(this.#slotOf(iccid), 'received an unreadable message');
     });
     host.journal.onFailing(() => {
       this.#note(null, host.journal.isFailing ? 'journal writes failed' : 'journal writes succeed again');

@@ -1,9 +1,8 @@
 // The page of one slot: its state, its signal over a day in detail, its events.
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { eventList } from './event-list.ts';
 import type { NodeStatus } from './node-status.ts';
-import { page } from './page.ts';
+import { eventList, page } from './page.ts';
 import { describedSignal, signalPlot } from './signal-plot.ts';
 import { describedState, lookOf, maskedIccid, SIGNS, shownDbm } from './words.ts';
 

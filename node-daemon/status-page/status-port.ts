@@ -10,13 +10,8 @@ interface StatusPortParts extends StatusServerParts {
   readonly log: Logger;
 }
 
-/** Tries until `stop`. */
-interface StatusPort {
-  stop(): Promise<void>;
-}
-
-/** Resolves after the first attempt. Never rejects. Each failure is logged. */
-export async function keepStatusPort(parts: StatusPortParts): Promise<StatusPort> {
+/** Tries until `stop`. Resolves after the first attempt. Never rejects. Each failure is logged. */
+export async function keepStatusPort(parts: StatusPortParts): Promise<{ stop(): Promise<void> }> {
   const { clock, log, port } = parts;
   let server: StatusServer | undefined;
   let timer: Timer | undefined;

@@ -7,6 +7,9 @@ export interface UsbId {
   readonly product: string;
 }
 
+export const isSameUsbId = (one: UsbId, other: UsbId | undefined): boolean =>
+  one.vendor === other?.vendor && one.product === other.product;
+
 /** One interface of a device. */
 interface UsbInterface {
   /** `bInterfaceNumber`, from 0. */

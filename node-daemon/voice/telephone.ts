@@ -8,10 +8,10 @@ import type { AtChannel } from '../at/channel.ts';
 import type { Rate } from '../audio/frame-cutter.ts';
 import { ModemAudio } from '../audio/modem-audio.ts';
 import type { OpenPcm } from '../audio/pcm-device.ts';
+import type { CardAudio, MakeVoice, SerialAudio } from '../modem/profiles/profile.ts';
 import { CommandRefusal } from '../modem/slot/command-refusal.ts';
 import { AudioSwitch } from './audio-switch.ts';
 import { type CallEnd, LineControl } from './line-control.ts';
-import type { CardAudio, MakeVoice, SerialAudio } from './makes/make-voice.ts';
 import type { LineCall } from './state/line-state.ts';
 
 /** A card or port may be ready only some time after audio was turned on. */

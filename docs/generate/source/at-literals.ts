@@ -8,6 +8,9 @@ import { PROJECT_FOLDER, parsed } from './doc-comments.ts';
 const SENDERS = ['modem', 'voice', 'doctor'] as const;
 export type Sender = (typeof SENDERS)[number];
 
+/** Folder of the profiles, which hold what texts and what calls send. */
+const PROFILES = 'node-daemon/modem/profiles';
+
 export interface SentCommand {
   /** `+CMGS`, `D`, `&F`. */
   name: string;
@@ -23,7 +26,7 @@ const NAME = /^AT([+^*$%][A-Z0-9]+|&?[A-Z])/;
 export function sentCommands(): readonly SentCommand[] {
   return SENDERS.flatMap((sender) =>
     sourcesOf(sender).flatMap((path) =>
-      literalsOf(parsed(path)).flatMap((line) => {
+      literalsOf(parsed(path), sender).flatMap((line) => {
         const name = COMMAND_LINE.test(line) ? NAME.exec(line)?.[1] : undefined;
         return name === undefined ? [] : [{ name, line, sender }];
       }),
@@ -32,17 +35,23 @@ export function sentCommands(): readonly SentCommand[] {
 }
 
 function sourcesOf(sender: Sender): string[] {
-  const folder = join('node-daemon', sender);
+  const folders = [join('node-daemon', sender), ...(sender === 'voice' ? [PROFILES] : [])];
+  return folders.flatMap(sourcesIn);
+}
+
+function sourcesIn(folder: string): string[] {
   return readdirSync(join(PROJECT_FOLDER, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .sort()
     .map((name) => join(folder, name));
 }
 
-function literalsOf(source: ts.SourceFile): string[] {
+function literalsOf(source: ts.SourceFile, sender: Sender): string[] {
   const found: string[] = [];
+  const isProfile = source.fileName.includes(PROFILES);
   const visit = (node: ts.Node): void => {
     if (isShownOnly(node)) return;
+    if (isProfile && ts.isVariableStatement(node) && isOfCalls(node) !== (sender === 'voice')) return;
     if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) found.push(node.text);
     if (ts.isTemplateExpression(node))
       found.push(node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join(''));
@@ -50,6 +59,11 @@ function literalsOf(source: ts.SourceFile): string[] {
   };
   visit(source);
   return found;
+}
+
+/** A make's calls stand in its profile, in a constant of their own. */
+function isOfCalls({ declarationList }: ts.VariableStatement): boolean {
+  return declarationList.declarations.some(({ name }) => name.getText().endsWith('_VOICE'));
 }
 
 /** What is logged in place of a secret, and what a line is compared with, is never sent. */

@@ -1,9 +1,7 @@
 // The definition of a check: a pure function from the examined facts to one outcome.
-import type { Outcome } from '../report/finding.ts';
-import { skipped } from '../report/finding.ts';
+import { type Outcome, skipped } from '../report/report.ts';
 import type { HostView } from '../seen/host-view.ts';
-import type { ModemView } from '../seen/modem-view.ts';
-import { answersOf, type SlotView } from '../seen/slot-view.ts';
+import { answersOf, type ModemView, type SlotView } from '../seen/slot-view.ts';
 
 /** How the modems are asked: through a daemon that runs, or by opening the rack. */
 export interface DaemonView {

@@ -1,6 +1,6 @@
 // Checks of the daemon's configuration file, data folder and modems.
 import { ownCommand } from '#shared/process/own-command.ts';
-import { type Outcome, ok, problem, skipped, warning } from '../report/finding.ts';
+import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
 import type { DataFolder } from '../seen/data-folder.ts';
 import { answersOf } from '../seen/slot-view.ts';
 import type { HostCheck } from './check.ts';

@@ -1,6 +1,6 @@
 // Checks of the connection to the control plane: enrolment, network and link.
 import { ownCommand } from '#shared/process/own-command.ts';
-import { type Outcome, ok, problem, skipped, warning } from '../report/finding.ts';
+import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
 import type { HostCheck } from './check.ts';
 
 const ENROL = `Run the command that "control-plane node add <name>" prints: ${ownCommand('node-daemon')} enrol <url> <code>`;

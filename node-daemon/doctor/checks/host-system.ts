@@ -1,6 +1,6 @@
 // Checks of the host's system: Node.js, threads, clock, ModemManager, udev rules and sound programs.
 import { findUsbProduct } from '../../modem/profiles/find-profile.ts';
-import { ok, problem, skipped, warning } from '../report/finding.ts';
+import { ok, problem, skipped, warning } from '../report/report.ts';
 import type { HostView } from '../seen/host-view.ts';
 import type { HostCheck } from './check.ts';
 

@@ -3,7 +3,7 @@ import { ownCommand } from '#shared/process/own-command.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import { modelOf } from '../../modem/identity.ts';
 import { GENERIC } from '../../modem/profiles/generic.ts';
-import { ok, problem, skipped, warning } from '../report/finding.ts';
+import { ok, problem, skipped, warning } from '../report/report.ts';
 import { modemCheck, type SlotCheck } from './check.ts';
 
 /** Which modem is it, and is its make known? */

@@ -9,8 +9,8 @@ import {
   signalOf,
 } from '../../modem/network/network.ts';
 import { diagnosisOf } from '../makes/find-diagnosis.ts';
-import { type Outcome, ok, problem, skipped, warning } from '../report/finding.ts';
-import type { ModemView } from '../seen/modem-view.ts';
+import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
+import type { ModemView } from '../seen/slot-view.ts';
 import { modemCheck } from './check.ts';
 
 export const REGISTRATION_QUERIES = ['AT+CREG?', 'AT+CGREG?', 'AT+CEREG?'] as const;

@@ -8,8 +8,8 @@ import {
   type SimState,
   simStateOf,
 } from '../../modem/sim/sim-card.ts';
-import { type Outcome, ok, problem, skipped, warning } from '../report/finding.ts';
-import type { ModemView } from '../seen/modem-view.ts';
+import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
+import type { ModemView } from '../seen/slot-view.ts';
 import { modemCheck } from './check.ts';
 
 /** The daemon leaves the last PIN attempt to a person. */

@@ -1,6 +1,6 @@
 // Checks of a modem as a USB device: mode, driver, power, speed and autosuspend.
 import { findUsbProduct } from '../../modem/profiles/find-profile.ts';
-import { ok, problem, skipped, warning } from '../report/finding.ts';
+import { ok, problem, skipped, warning } from '../report/report.ts';
 import type { SlotCheck } from './check.ts';
 
 /** Is the device a modem, or still a disk with drivers for Windows? */

@@ -3,9 +3,8 @@ import { HUAWEI } from '../../modem/profiles/huawei.ts';
 import type { ModemProfile } from '../../modem/profiles/profile.ts';
 import { QUECTEL } from '../../modem/profiles/quectel.ts';
 import { SIMCOM } from '../../modem/profiles/simcom.ts';
-import { GENERIC_DIAGNOSIS } from './generic-diagnosis.ts';
 import { HUAWEI_DIAGNOSIS } from './huawei-diagnosis.ts';
-import type { MakeDiagnosis } from './make-diagnosis.ts';
+import { GENERIC_DIAGNOSIS, type MakeDiagnosis } from './make-diagnosis.ts';
 import { QUECTEL_DIAGNOSIS } from './quectel-diagnosis.ts';
 import { SIMCOM_DIAGNOSIS } from './simcom-diagnosis.ts';
 

@@ -1,8 +1,7 @@
 // The diagnosis of Huawei's sticks: is voice unlocked? Sources: chan_dongle, the Huawei datacard AT command interface specification.
 import { fieldsOf, integerField } from '../../at/fields.ts';
-import { ok, problem, skipped } from '../report/finding.ts';
-import { GENERIC_DIAGNOSIS } from './generic-diagnosis.ts';
-import type { MakeDiagnosis } from './make-diagnosis.ts';
+import { ok, problem, skipped } from '../report/report.ts';
+import { GENERIC_DIAGNOSIS, type MakeDiagnosis } from './make-diagnosis.ts';
 
 const VOICE = 'AT^CVOICE?';
 /** `^CVOICE:0,8000,16,20`: open, Hz, bits, ms. */

@@ -1,6 +1,6 @@
 // The queries that doctor sends to a make of modems beyond the standard, and how it reads the answers.
-import type { Outcome } from '../report/finding.ts';
-import type { ModemView } from '../seen/modem-view.ts';
+import { type Outcome, skipped } from '../report/report.ts';
+import type { ModemView } from '../seen/slot-view.ts';
 
 /** Commands that make the modem loop the audio of its audio port back. */
 export interface AudioLoop {
@@ -23,3 +23,13 @@ export interface MakeDiagnosis {
   /** Absent if the make loops audio in calls only. */
   readonly loop?: AudioLoop;
 }
+
+/** The diagnosis of a modem whose make is unknown: doctor sends it standard queries only. */
+export const GENERIC_DIAGNOSIS: MakeDiagnosis = {
+  questions: [],
+  audioSettings: () => skipped('doctor knows no query for it on this make'),
+  isVolteOn: () => undefined,
+  volteAdvice: 'Turn VoLTE on as the manual describes, or use a SIM that may use 2G or 3G.',
+  isGpsApart: () => undefined,
+  gpsAdvice: 'Turn the GPS receiver off, or move its output to another port, as the manual describes.',
+};

@@ -1,7 +1,7 @@
 // The diagnosis of Quectel's EC2x: its PCM, GPS and VoLTE. Source: the AT commands manuals of EC2x.
 import { fieldsOf, integerField } from '../../at/fields.ts';
-import { ok, problem, skipped } from '../report/finding.ts';
-import type { ModemView } from '../seen/modem-view.ts';
+import { ok, problem, skipped } from '../report/report.ts';
+import type { ModemView } from '../seen/slot-view.ts';
 import type { MakeDiagnosis } from './make-diagnosis.ts';
 
 const PCM = 'AT+QDAI?';

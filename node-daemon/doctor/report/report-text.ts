@@ -1,8 +1,7 @@
 // Writes the report for people: the problems of each slot, then the advice, worst first.
 import { styleText } from 'node:util';
 import { onLines, onOneLine } from '#shared/process/terminal.ts';
-import type { Finding, Verdict } from './finding.ts';
-import type { Report } from './report.ts';
+import type { Finding, Report, Verdict } from './report.ts';
 
 const SIGNS: Readonly<Record<Verdict, string>> = {
   ok: 'ok',

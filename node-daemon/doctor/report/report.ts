@@ -1,6 +1,34 @@
-// The report of all findings, as --json prints it, and its exit codes.
+// The findings of the checks, the report of all of them as --json prints it, and its exit codes.
 import * as z from 'zod';
-import { type Finding, findingSchema, VERDICTS, type Verdict } from './finding.ts';
+
+/** `warning`: it works but will cause trouble. `problem`: something does not work. `skipped`: the check was impossible or not needed. */
+const VERDICTS = ['ok', 'warning', 'problem', 'skipped'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** The result of a check. It contains no phone number, ICCID or IMEI, so it is safe to publish. */
+export interface Outcome {
+  readonly verdict: Verdict;
+  /** One line. */
+  readonly seen: string;
+  /** Null if there is nothing to do. */
+  readonly advice: string | null;
+}
+
+const findingSchema = z.strictObject({
+  /** Name of the check, such as "autosuspend": see docs/operators/doctor.md. */
+  check: z.string(),
+  /** Null for a finding about the whole host. */
+  slot: z.string().nullable(),
+  verdict: z.enum(VERDICTS),
+  seen: z.string(),
+  advice: z.string().nullable(),
+});
+export type Finding = z.infer<typeof findingSchema>;
+
+export const ok = (seen: string): Outcome => ({ verdict: 'ok', seen, advice: null });
+export const skipped = (seen: string): Outcome => ({ verdict: 'skipped', seen, advice: null });
+export const warning = (seen: string, advice: string): Outcome => ({ verdict: 'warning', seen, advice });
+export const problem = (seen: string, advice: string): Outcome => ({ verdict: 'problem', seen, advice });
 
 /** The exit codes of monitoring plugins (Nagios, Icinga), so that these can run `doctor`. */
 export const EXIT_CODES = { ok: 0, warning: 1, problem: 2, couldNotRun: 3 } as const;

@@ -1,6 +1,6 @@
 // Reads the facts of the host that the checks use.
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Clock } from '#shared/clock.ts';
 import { threadPoolSize } from '#shared/process/thread-pool.ts';
 import type { Settings } from '../../config/options.ts';
@@ -11,25 +11,11 @@ import { type DataFolder, type Enrolment, readDataFolder, readEnrolment } from '
 import type { Programs, User } from './device-node.ts';
 import { readDisconnects } from './kernel-log.ts';
 import { readLocks, readProcesses } from './processes.ts';
-import { isClockSynchronized, missingSoundPrograms } from './system-programs.ts';
-import { readUdevRules, UDEV_RULES_FOLDERS, type UdevRules } from './udev-rules.ts';
+import { readUdevRules, type UdevRules } from './udev-rules.ts';
 import { readUsbAttributes, type UsbAttributes } from './usb-attributes.ts';
 
 const KERNEL_SYSFS = '/sys';
-
-/** The system folders to read. Tests use others. */
-export interface HostRoots {
-  readonly proc: string;
-  readonly etc: string;
-  readonly udevRules: readonly string[];
-  readonly kernelLog: string;
-}
-export const SYSTEM_ROOTS: HostRoots = {
-  proc: '/proc',
-  etc: '/etc',
-  udevRules: UDEV_RULES_FOLDERS,
-  kernelLog: '/dev/kmsg',
-};
+export const PROC = '/proc';
 
 export interface HostView {
   readonly nodeVersion: string;
@@ -58,7 +44,7 @@ export interface HostView {
 }
 
 /** Reads all facts at once. Never rejects. Facts that cannot be read are missing. */
-export async function readHost(settings: Settings, roots: HostRoots, clock: Clock): Promise<HostView> {
+export async function readHost(settings: Settings, clock: Clock): Promise<HostView> {
   const { dataDir, sysfsRoot } = settings;
   const devices = devicesIn(sysfsRoot);
   const enrolment = readEnrolment(dataDir);
@@ -67,10 +53,10 @@ export async function readHost(settings: Settings, roots: HostRoots, clock: Cloc
     readDataFolder(dataDir),
     enrolment.kind === 'enrolled' ? probeControlPlane(enrolment.controlPlaneUrl, clock) : undefined,
     isClockSynchronized(),
-    readUdevRules(roots.udevRules),
+    readUdevRules(),
     missingSoundPrograms(),
     Promise.all(devices.map((device) => readUsbAttributes(device, { sysfsRoot, clock }))),
-    readGroups(join(roots.etc, 'group')),
+    readGroups('/etc/group'),
   ]);
   return {
     nodeVersion: process.versions.node,
@@ -86,15 +72,15 @@ export async function readHost(settings: Settings, roots: HostRoots, clock: Cloc
     isClockSynchronized: isSynchronized,
     missingSoundPrograms: missing,
     usb: new Map(usb.map((each) => [each.usbPath, each])),
-    programs: readPrograms(roots),
+    programs: readPrograms(),
     // The kernel log does not contain simulated devices.
-    disconnects: isSimulated && roots === SYSTEM_ROOTS ? new Map() : readDisconnects(roots.kernelLog),
+    disconnects: isSimulated ? new Map() : readDisconnects('/dev/kmsg'),
   };
 }
 
 /** Programs come and go, so callers read them again right before they use them. */
-export function readPrograms({ proc }: HostRoots): Programs {
-  return { processes: readProcesses(proc), locks: readLocks(proc), own: [process.pid] };
+export function readPrograms(): Programs {
+  return { processes: readProcesses(PROC), locks: readLocks(PROC), own: [process.pid] };
 }
 
 function readUser(): User {
@@ -117,4 +103,28 @@ async function readGroups(file: string): Promise<Map<number, string>> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const lines = text.split('\n').map((line) => line.split(':'));
   return new Map(lines.flatMap(([name = '', , gid]) => (gid === undefined ? [] : [[Number(gid), name]])));
+}
+
+const ANSWER_TIMEOUT_MS = 3_000;
+
+/** Returns the output of a program; `undefined` if it is not installed, fails, or takes longer than 3 s. */
+function outputOf(program: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(program, args, { timeout: ANSWER_TIMEOUT_MS, killSignal: 'SIGKILL' }, (error, output) =>
+      resolve(error === null ? output.trim() : undefined),
+    );
+  });
+}
+
+/** Returns whether the system clock is synchronized with a time server; `undefined` if unknown. */
+async function isClockSynchronized(): Promise<boolean | undefined> {
+  const output = await outputOf('timedatectl', ['show', '--property=NTPSynchronized', '--value']);
+  return output === 'yes' ? true : output === 'no' ? false : undefined;
+}
+
+/** Returns the names of the missing programs for sound cards. */
+async function missingSoundPrograms(): Promise<string[]> {
+  const programs = ['arecord', 'aplay'];
+  const outputs = await Promise.all(programs.map((program) => outputOf(program, ['--version'])));
+  return programs.filter((_, position) => outputs[position] === undefined);
 }

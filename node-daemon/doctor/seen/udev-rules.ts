@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Folders from which udev reads rules. */
-export const UDEV_RULES_FOLDERS = [
+const UDEV_RULES_FOLDERS = [
   '/etc/udev/rules.d',
   '/run/udev/rules.d',
   '/usr/local/lib/udev/rules.d',

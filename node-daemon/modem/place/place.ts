@@ -1,7 +1,7 @@
 // The place of a modem: a serial port that the operator named, or the current ports of a USB device.
 import { join } from 'node:path';
-import type { UsbId } from '../../usb/usb-device.ts';
-import { isOnlyStorage, type UsbDevice } from '../../usb/usb-device.ts';
+import type { IgnoredDevice, NamedSlot } from '../../config/node-config.ts';
+import { isOnlyStorage, isSameUsbId, type UsbDevice, type UsbId } from '../../usb/usb-device.ts';
 import { findUsbProduct, isStorageMode, PROFILES } from '../profiles/find-profile.ts';
 
 /** The place of a device, and its USB ids. */
@@ -34,7 +34,8 @@ const SERIAL_CLASSES = new Set(['ff', '02', '0a']);
 /** Serial adapters, boards and GPS receivers have only one. */
 const MODEM_TTYS_MIN = 2;
 
-const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => vendor)));
+/** Makers of modems, by USB id. */
+export const VENDORS = new Set(PROFILES.flatMap(({ usb }) => usb.map(({ vendor }) => vendor)));
 
 /** Returns whether the ids are those of a modem, or of a stick that can be switched to one. */
 export function isModem(device: UsbDevice): boolean {
@@ -50,6 +51,17 @@ export function mayBeModem(device: UsbDevice, isAnyone: boolean): boolean {
   const serial = device.interfaces.filter((each) => each.tty !== undefined && SERIAL_CLASSES.has(each.class));
   return serial.length >= (isAnyone ? 1 : MODEM_TTYS_MIN);
 }
+
+/** Returns whether the configuration ignores a device. */
+export function isIgnored({ usbPath, id }: UsbDevice, ignore: readonly IgnoredDevice[]): boolean {
+  return ignore.some((each) => ('usbPath' in each ? each.usbPath === usbPath : isSameUsbId(each.usbId, id)));
+}
+
+/** Returns the place of a slot at a serial port. */
+export const placeAt = ({ port, audioPort }: Extract<NamedSlot, { port: string }>): Place => ({
+  ports: [port],
+  ...(audioPort === undefined ? {} : { audio: { port: audioPort } }),
+});
 
 /** Returns the current place of a device. `devRoot` is /dev on a real system. */
 export function placeOf(device: UsbDevice, devRoot: string): Place {

@@ -1,6 +1,6 @@
 // Finds the profile of a modem: by its USB id before it is opened, by its own identification afterwards.
 
-import type { UsbId } from '../../usb/usb-device.ts';
+import { isSameUsbId, type UsbId } from '../../usb/usb-device.ts';
 import { GENERIC } from './generic.ts';
 import { HUAWEI } from './huawei.ts';
 import type { ModemProfile, UsbProduct } from './profile.ts';
@@ -17,24 +17,15 @@ export const PROFILES: readonly ModemProfile[] = [QUECTEL, SIMCOM, HUAWEI, GENER
 export function findProfile(identification: readonly string[], usbId?: UsbId): ModemProfile {
   const text = identification.join(' ');
   const named = PROFILES.find((profile) => profile !== GENERIC && profile.matches.test(text));
-  return named ?? profileOfUsb(usbId) ?? GENERIC;
+  return named ?? PROFILES.find(({ usb }) => usb.some((product) => isSameUsbId(product, usbId))) ?? GENERIC;
 }
 
 /** Returns the product with this USB id in modem mode; `undefined` if no profile has it. */
 export function findUsbProduct(usbId: UsbId): UsbProduct | undefined {
-  return PROFILES.flatMap(({ usb }) => usb).find((product) => isSame(product, usbId));
+  return PROFILES.flatMap(({ usb }) => usb).find((product) => isSameUsbId(product, usbId));
 }
 
 /** Returns whether the device is a modem in mass-storage mode. */
 export function isStorageMode(usbId: UsbId): boolean {
-  return PROFILES.some(({ usbStorage }) => usbStorage.some((product) => isSame(product, usbId)));
-}
-
-function profileOfUsb(usbId: UsbId | undefined): ModemProfile | undefined {
-  if (usbId === undefined) return undefined;
-  return PROFILES.find(({ usb }) => usb.some((product) => isSame(product, usbId)));
-}
-
-function isSame(one: UsbId, other: UsbId): boolean {
-  return one.vendor === other.vendor && one.product === other.product;
+  return PROFILES.some(({ usbStorage }) => usbStorage.some((product) => isSameUsbId(product, usbId)));
 }

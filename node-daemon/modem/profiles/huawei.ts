@@ -1,9 +1,30 @@
 // The profile of Huawei's sticks: E169, E1550, E17x, E303, E3131, E3372 in stick mode. Sources: chan_dongle, ModemManager, usb_modeswitch.
-
+import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { UsbId } from '../../usb/usb-device.ts';
-import { HUAWEI_VOICE } from '../../voice/makes/huawei-voice.ts';
-import { GENERIC } from './generic.ts';
-import type { ModemProfile, UsbProduct } from './profile.ts';
+import { GENERIC, GENERIC_VOICE } from './generic.ts';
+import type { MakeVoice, ModemProfile, UsbProduct } from './profile.ts';
+
+/** Sources: chan_dongle, ModemManager. */
+export const HUAWEI_VOICE: MakeVoice = {
+  ...GENERIC_VOICE,
+  setUp: [...GENERIC_VOICE.setUp, 'AT^CVOICE=0', 'AT^DDTMFCFG=1'],
+  reportsKeys: true,
+  event(line) {
+    if (line.startsWith('^CONF:')) return { kind: 'alerting' };
+    if (line.startsWith('^CONN:')) return { kind: 'answered' };
+    if (line.startsWith('^CEND:')) {
+      // Index, seconds, kind of end, and the cause if the network sent it.
+      const cause = integerField(fieldsOf(line), 3);
+      return cause !== undefined && cause > 0 && cause <= 127
+        ? { kind: 'released', cause }
+        : { kind: 'released' };
+    }
+    const digit = /^\^DDTMF: ?([0-9*#A-D])$/.exec(line)?.[1];
+    return digit === undefined ? undefined : { kind: 'digit', digit };
+  },
+  keyCommand: (digit) => `AT^DTMF=1,${digit}`,
+  serial: { on: ['AT^DDSETEX=2'], off: [], from: 'dialing', rateHz: 8_000 },
+};
 
 /** The order differs by firmware. Ports are tried in this order. Only the PCUI port announces messages. */
 const ORDER = { atInterfaces: [2, 3, 0, 1], audioInterface: 1 };

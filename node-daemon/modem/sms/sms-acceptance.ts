@@ -1,6 +1,7 @@
 // Turns a received PDU into journal records: messages, parts of messages, reports, and PDUs without a message.
 import type { Clock } from '#shared/clock.ts';
 import type { Journal } from '../../journal/journal.ts';
+import { entryKey } from '../../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../../journal/record.ts';
 import type { ReadonlyGroups } from '../../journal/written-groups.ts';
 import { groupKey, joinParts, type MessagePart, placeOf } from '../../sms/concatenation.ts';
@@ -133,4 +134,31 @@ export function readRecords(entry: StorageEntry | undefined): NewRecord[] {
 
 function placeOfEntry(entry: StorageEntry | undefined): { entry?: StorageEntry } {
   return entry === undefined ? {} : { entry };
+}
+
+const byJournal = new WeakMap<Journal, AcceptingEntries>();
+
+/**
+ * Storage entries whose records are being written to one journal, by place and digest. They outlive the session, because the next
+ * session reads them again.
+ */
+export class AcceptingEntries {
+  readonly #accepting = new Map<string, Promise<void>>();
+
+  /** Returns the shared object of all inboxes that write to this journal. */
+  static of(journal: Journal): AcceptingEntries {
+    const entries = byJournal.get(journal) ?? new AcceptingEntries();
+    byJournal.set(journal, entries);
+    return entries;
+  }
+
+  /** Accepts the entry. If it is already being accepted, both calls share one result. */
+  once(entry: StorageEntry, accept: () => Promise<void>): Promise<void> {
+    const key = `${entryKey(entry)}/${entry.digest}`;
+    const known = this.#accepting.get(key);
+    if (known !== undefined) return known;
+    const accepted = accept().finally(() => this.#accepting.delete(key));
+    this.#accepting.set(key, accepted);
+    return accepted;
+  }
 }

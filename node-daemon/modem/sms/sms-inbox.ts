@@ -10,18 +10,19 @@ import type { Urc } from '../../at/urc.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { entryKey, holderOf } from '../../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../../journal/record.ts';
-import { AcceptingEntries } from './accepting-entries.ts';
 import { DirectMessages } from './direct-messages.ts';
 import { RefusedMessages } from './refused-messages.ts';
-import { readRecords, SmsAcceptance } from './sms-acceptance.ts';
-import { type Announced, announcedBy, isDirect } from './sms-announcement.ts';
+import { AcceptingEntries, readRecords, SmsAcceptance } from './sms-acceptance.ts';
 import { SmsDeletions } from './sms-deletions.ts';
 import { readPdu } from './sms-pdu.ts';
 import {
+  type Announced,
   type Announcements,
+  announcedBy,
   digestOf,
   type FoundInStorage,
   inOrderOfArrival,
+  isDirect,
   parseList,
   parseRead,
   type StoredMessage,

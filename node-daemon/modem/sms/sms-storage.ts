@@ -1,7 +1,8 @@
-// Reads the modem's message storages and their contents (3GPP TS 27.005 §3.2.2, §3.4). Pure.
+// Reads the modem's message storages, their contents, and announcements of messages (3GPP TS 27.005 §3.2.2, §3.4). Pure.
 import { createHash } from 'node:crypto';
 import type { Information } from '../../at/exchange.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
+import type { Urc } from '../../at/urc.ts';
 import { readPdu } from './sms-pdu.ts';
 
 /** A received message in a storage. */
@@ -89,7 +90,7 @@ export const SIM_STORAGE = 'SM';
 /** Modem memory is larger and faster, but after a SIM change the owner of its messages is unknown. */
 const RECEIVING_ORDER = [SIM_STORAGE, 'ME', 'MT'];
 /** The union of other storages, in which its messages are also found. */
-export const UNION_STORAGE = 'MT';
+const UNION_STORAGE = 'MT';
 /** Cell broadcasts are not messages to a subscriber. "SM_P" is "SM" followed by "ME" (SIMCom SIM800). */
 const NOT_SWEPT = /^BM$|_P$/;
 
@@ -125,4 +126,35 @@ export function parseReceivingUsage(line: string): StorageUsage | undefined {
 /** Returns a digest of fixed length that identifies a PDU. */
 export function digestOf(pdu: string): string {
   return createHash('sha256').update(pdu.toUpperCase()).digest('hex');
+}
+
+/** The place of an announced message. */
+export interface Announced {
+  readonly storage: string;
+  readonly index: number;
+}
+
+/** +CMTI for messages, +CDSI for reports, and some modems +CDSI for both (3GPP TS 27.005 §3.4.1). */
+const STORED = /^\+(?:CMTI|CDSI):/;
+/** +CLASS0: a flash message, which some modems forward directly with any AT+CNMI. */
+const DIRECT = /^\+(?:CMT|CDS|CLASS0):/;
+
+/**
+ * Returns the announcement in a line: the place of a message, `somewhere` (some firmware sends index -1 or no storage if it could not
+ * store the message), or none. `swept`: the storages that sweeps read.
+ */
+export function announcedBy(line: string, swept: readonly string[]): Announced | 'somewhere' | undefined {
+  if (!STORED.test(line)) return undefined;
+  const fields = fieldsOf(line);
+  const [storage = ''] = fields;
+  const index = integerField(fields, 1);
+  if (!/^[A-Z_]{2,8}$/.test(storage) || index === undefined || index < 0) return 'somewhere';
+  // An index in "MT", the union of the others, would give the message a second identity.
+  if (storage === UNION_STORAGE && !swept.includes(storage)) return 'somewhere';
+  return { storage, index };
+}
+
+/** Returns whether the line is a message itself, which is in no storage. */
+export function isDirect(urc: Urc): urc is Urc & { readonly body: string } {
+  return urc.body !== undefined && DIRECT.test(urc.line);
 }

@@ -27,10 +27,9 @@ export const LOGS_COMMAND = programCommand({
     json: JSON_OPTION,
   },
   async run({ follow: isFollowed, json, ...where }) {
-    const { findDaemon } = await import('../daemon-operator.ts');
-    const { socketPathOf } = await import('../operator-socket.ts');
+    const { findDaemon } = await import('../open-operator.ts');
     const settings = settingsOf(where);
-    const operator = await findDaemon(socketPathOf(settings));
+    const operator = await findDaemon(settings);
     if (operator === undefined) {
       throw new OperatorError(
         'unreachable',

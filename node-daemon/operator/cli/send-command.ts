@@ -72,11 +72,10 @@ async function sendOnce(operator: NodeOperator, settings: Settings, message: Mes
 }
 
 async function daemonBack(settings: Settings, end: number): Promise<NodeOperator> {
-  const { findDaemon } = await import('../daemon-operator.ts');
-  const { socketPathOf } = await import('../operator-socket.ts');
+  const { findDaemon } = await import('../open-operator.ts');
   for (;;) {
     await pause(ASK_AGAIN_MS);
-    const operator = await findDaemon(socketPathOf(settings)).catch(() => undefined);
+    const operator = await findDaemon(settings).catch(() => undefined);
     if (operator !== undefined) return operator;
     if (performance.now() >= end)
       throw new OperatorError('unanswered', 'the daemon went away and does not come back');

@@ -81,12 +81,11 @@ async function watch(
 }
 
 async function nextDaemon(settings: Settings, signal: AbortSignal): Promise<NodeOperator | undefined> {
-  const { findDaemon } = await import('../daemon-operator.ts');
-  const { socketPathOf } = await import('../operator-socket.ts');
+  const { findDaemon } = await import('../open-operator.ts');
   for (;;) {
     await pause(LOOK_FOR_DAEMON_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
-    const operator = await findDaemon(socketPathOf(settings)).catch(() => undefined);
+    const operator = await findDaemon(settings).catch(() => undefined);
     if (operator !== undefined) return operator;
   }
 }

@@ -2,7 +2,6 @@
 import { type Health, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
 import type { WatchedHost, WatchedSlot } from '../slot-activity.ts';
-import { sparkline } from './sparkline.ts';
 
 /** The window that the lines must fit into. */
 interface Screen {
@@ -150,4 +149,19 @@ function timeOf(at: string): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()]
     .map((part) => String(part).padStart(2, '0'))
     .join(':');
+}
+
+const BARS = '▁▂▃▄▅▆▇█';
+/** The range of +CSQ (3GPP TS 27.007 §8.5): the lowest and the highest bar. */
+const WEAKEST_DBM = -113;
+const STRONGEST_DBM = -51;
+
+/** A bar for each signal in dBm; a blank where there was none. */
+const sparkline = (signals: readonly (number | null)[]): string =>
+  signals.map((signal) => (signal === null ? ' ' : barOf(signal))).join('');
+
+function barOf(signal: number): string {
+  const share = (signal - WEAKEST_DBM) / (STRONGEST_DBM - WEAKEST_DBM);
+  const position = Math.round(share * (BARS.length - 1));
+  return BARS.charAt(Math.max(0, Math.min(BARS.length - 1, position)));
 }

@@ -4,7 +4,7 @@ import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
 import { daemonOptions, type Settings, settingsOf } from '../../config/options.ts';
 import type { NodeOperator } from '../node-operator.ts';
-import { TIMEOUT_MS_MAX } from '../procedures/fields.ts';
+import { TIMEOUT_MS_MAX } from '../procedures/procedure.ts';
 
 /** Those of the daemon: a tool that finds none uses the modems as it would. */
 export const WHERE = daemonOptions;

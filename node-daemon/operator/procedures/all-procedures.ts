@@ -1,8 +1,7 @@
 // The operator API of the daemon: all procedures by name.
 import * as z from 'zod';
 import { AT_PROCEDURE } from './at.ts';
-import { slotField } from './fields.ts';
-import { modemIn, notInService, procedure, sessionIn } from './procedure.ts';
+import { modemIn, notInService, procedure, sessionIn, slotField } from './procedure.ts';
 import { SEND_PROCEDURE } from './send.ts';
 import { slotMessages } from './slot-messages.ts';
 import { USSD_PROCEDURE } from './ussd.ts';

@@ -4,8 +4,7 @@ import { OperatorError } from '#shared/operator/operator-error.ts';
 import { SendingError } from '../../modem/outside-change.ts';
 import { type AtAnswer, askModem } from './at-answer.ts';
 import { judge } from './at-safety.ts';
-import { slotField, timeoutField } from './fields.ts';
-import { procedure, sessionIn } from './procedure.ts';
+import { procedure, sessionIn, slotField, timeoutField } from './procedure.ts';
 
 export const AT_PROCEDURE = procedure({
   input: z.object({

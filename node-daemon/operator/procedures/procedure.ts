@@ -1,5 +1,5 @@
 // The parts of a procedure, and how it finds its modem.
-import type * as z from 'zod';
+import * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import type { Procedure } from '#shared/operator/procedure.ts';
 import { closest } from '#shared/process/suggestion.ts';
@@ -8,6 +8,12 @@ import type { CommandHandler } from '../../link/command-handler.ts';
 import type { Modem } from '../../modem/modem.ts';
 import type { ModemSession } from '../../modem/session.ts';
 import type { SentBefore } from './sent-before.ts';
+
+/** A search of all networks takes three minutes. */
+export const TIMEOUT_MS_MAX = 180_000;
+
+export const slotField = z.string().min(1).max(64);
+export const timeoutField = z.int().min(100).max(TIMEOUT_MS_MAX).optional();
 
 export interface Context {
   readonly host: Host;

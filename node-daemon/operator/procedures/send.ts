@@ -3,8 +3,7 @@ import * as z from 'zod';
 import { E164_PATTERN } from '#shared/identities.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
-import { slotField } from './fields.ts';
-import { modemIn, notInService, procedure } from './procedure.ts';
+import { modemIn, notInService, procedure, slotField } from './procedure.ts';
 import { digestOf } from './sent-before.ts';
 
 /** A message waits no longer in the queue of its SIM. */

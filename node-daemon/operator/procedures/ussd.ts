@@ -4,8 +4,7 @@ import { OperatorError } from '#shared/operator/operator-error.ts';
 import { AtError, AtTimeoutError, CmeError, PortClosedError } from '../../at/at-error.ts';
 import { UssdBusyError, UssdCancelledError, UssdTimeoutError } from '../../modem/network/ussd.ts';
 import { cmeMeaning } from '../../modem/sms/sms-errors.ts';
-import { slotField, timeoutField } from './fields.ts';
-import { modemIn, notInService, procedure, sessionIn } from './procedure.ts';
+import { modemIn, notInService, procedure, sessionIn, slotField, timeoutField } from './procedure.ts';
 
 /** The answer of the network to a USSD code. */
 export interface UssdAnswer {

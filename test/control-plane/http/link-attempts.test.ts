@@ -1,7 +1,7 @@
 // Clients that are not nodes try to open links of nodes: so many attempts of an address reach the database, and no others.
 import t from 'tap';
 import WebSocket from 'ws';
-import { makeProof } from '#node-daemon/link/proof.ts';
+import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { MEDIA_PATH } from '#shared/voice/media.ts';
 import { newKey } from '../../fixtures/enrolled-node.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import t from 'tap';
 import WebSocket from 'ws';
-import { makeProof } from '#node-daemon/link/proof.ts';
+import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { identityOf } from '../../fixtures/enrolled-node.ts';

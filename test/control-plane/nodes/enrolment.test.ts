@@ -6,7 +6,7 @@ import WebSocket from 'ws';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { deleteExpiredProofs } from '#control-plane/store/fleet/nodes.ts';
-import { makeProof } from '#node-daemon/link/proof.ts';
+import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { ENROL_PATH } from '#shared/link/enrolment.ts';
 import { LINK_PATH } from '#shared/link/version.ts';

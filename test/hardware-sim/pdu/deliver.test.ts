@@ -1,12 +1,10 @@
 // Our DELIVERs and STATUS-REPORTs against those that python3-gammu reads and writes the same way.
 
 import t from 'tap';
-import { addressFromText } from '#hardware-sim/pdu/address.ts';
-import { decodeDeliver, encodeDeliver } from '#hardware-sim/pdu/deliver.ts';
-import { linePduOf, tpduOfLinePdu } from '#hardware-sim/pdu/line-pdu.ts';
+import { addressFromText, linePduOf, tpduOfLinePdu } from '#hardware-sim/pdu/address.ts';
+import { decodeDeliver, encodeDeliver, encodeStatusReport } from '#hardware-sim/pdu/deliver.ts';
 import { PduError } from '#hardware-sim/pdu/octets.ts';
 import { segmentsOf } from '#hardware-sim/pdu/segments.ts';
-import { encodeStatusReport } from '#hardware-sim/pdu/status-report.ts';
 import { encodeTimestamp, timestampToText } from '#hardware-sim/pdu/timestamp.ts';
 import { concatenationHeader, type UserData, ucs2FromText } from '#hardware-sim/pdu/user-data.ts';
 

@@ -2,11 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { addressFromText } from '#hardware-sim/pdu/address.ts';
-import { encodeDeliver } from '#hardware-sim/pdu/deliver.ts';
-import { linePduOf, tpduOfLinePdu } from '#hardware-sim/pdu/line-pdu.ts';
+import { addressFromText, linePduOf, tpduOfLinePdu } from '#hardware-sim/pdu/address.ts';
+import { encodeDeliver, encodeStatusReport } from '#hardware-sim/pdu/deliver.ts';
 import { segmentsOf } from '#hardware-sim/pdu/segments.ts';
-import { encodeStatusReport } from '#hardware-sim/pdu/status-report.ts';
 import { decodeSubmit } from '#hardware-sim/pdu/submit.ts';
 import { encodeTimestamp } from '#hardware-sim/pdu/timestamp.ts';
 import { concatenationOf, textOf } from '#hardware-sim/pdu/user-data.ts';

@@ -1,8 +1,7 @@
 // SUBMITs that python3-gammu encoded, read by our decoder; and everything that a network refuses.
 
 import t from 'tap';
-import { addressToText } from '#hardware-sim/pdu/address.ts';
-import { tpduOfLinePdu } from '#hardware-sim/pdu/line-pdu.ts';
+import { addressToText, tpduOfLinePdu } from '#hardware-sim/pdu/address.ts';
 import { PduError } from '#hardware-sim/pdu/octets.ts';
 import { decodeSubmit, withDestination } from '#hardware-sim/pdu/submit.ts';
 import { concatenationOf, textOf } from '#hardware-sim/pdu/user-data.ts';

@@ -1,7 +1,7 @@
 // Audio on a serial port: what the modem does not take is refused at once and never waits for long.
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
-import { openSerialPcm } from '#node-daemon/audio/serial-pcm.ts';
+import { openSerialPcm } from '#node-daemon/audio/pcm-device.ts';
 
 /** Takes octets when a test says so. */
 class SlowPort implements Port {

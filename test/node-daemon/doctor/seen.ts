@@ -1,8 +1,7 @@
 // The facts that doctor sees on a host and a modem without problems; each test changes some of them.
 import type { DaemonView, Seen } from '#node-daemon/doctor/checks/check.ts';
 import type { HostView } from '#node-daemon/doctor/seen/host-view.ts';
-import { ModemView } from '#node-daemon/doctor/seen/modem-view.ts';
-import type { SlotView } from '#node-daemon/doctor/seen/slot-view.ts';
+import { ModemView, type SlotView } from '#node-daemon/doctor/seen/slot-view.ts';
 import type { UsbAttributes } from '#node-daemon/doctor/seen/usb-attributes.ts';
 import type { ModemProfile } from '#node-daemon/modem/profiles/profile.ts';
 import { QUECTEL } from '#node-daemon/modem/profiles/quectel.ts';

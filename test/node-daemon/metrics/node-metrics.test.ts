@@ -147,9 +147,9 @@ t.test('a call that has ended: how, how long, and its frames', async (t) => {
 async function journalOf(t: Test, metrics: NodeMetrics) {
   const { journal } = await ScriptedHost.start(t);
   await journal.append({ kind: 'fact', fact: received('before') });
-  countFacts(journal, {
-    fact: (fact, iccid) => metrics.facts.fact(fact, iccid === SLOT.iccid ? SLOT.slot : undefined),
-  });
+  countFacts(journal, (fact, iccid) =>
+    metrics.facts.fact(fact, iccid === SLOT.iccid ? SLOT.slot : undefined),
+  );
   return journal;
 }
 

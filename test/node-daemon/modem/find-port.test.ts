@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
 import { findPort } from '#node-daemon/modem/find-port.ts';
-import { sessionFailureOf } from '#node-daemon/modem/recovery/session-failure.ts';
+import { sessionFailureOf } from '#node-daemon/modem/recovery/trouble.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { runUntil } from '../../fixtures/running-clock.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
-import { NO_SIM_SETTINGS } from '#node-daemon/config/sim-settings.ts';
+import { NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { Modem, type ModemParts } from '#node-daemon/modem/modem.ts';
 import type { RecoveryLimits } from '#node-daemon/modem/recovery/recovery.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { simSettings } from '#node-daemon/config/sim-settings.ts';
+import { simSettings } from '#node-daemon/config/node-config.ts';
 import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { SessionRig } from './session-rig.ts';

@@ -1,7 +1,7 @@
 // A session's life: what it survives, what ends it and with which trouble, and how much it asks.
 import t, { type Test } from 'tap';
 import { atCommand } from '#node-daemon/at/command.ts';
-import { simSettings } from '#node-daemon/config/sim-settings.ts';
+import { simSettings } from '#node-daemon/config/node-config.ts';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
 import { SIM_GONE_MAX_MS, SIM_LOSS_ENDS_MAX } from '#node-daemon/modem/sim/sim-loss.ts';
 import { SIM_BUSY_MAX_MS } from '#node-daemon/modem/sim/sim-wait.ts';

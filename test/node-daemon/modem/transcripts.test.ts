@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
-import { simSettings } from '#node-daemon/config/sim-settings.ts';
+import { simSettings } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { ModemSession } from '#node-daemon/modem/session.ts';
 import type { SlotReport } from '#node-daemon/modem/slot/slot-record.ts';

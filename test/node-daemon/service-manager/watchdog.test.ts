@@ -1,14 +1,13 @@
 // The watchdog is fed only while every worker goes on: a modem's supervisor, the journal's writer, the link.
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
-import { NO_SIM_SETTINGS } from '#node-daemon/config/sim-settings.ts';
+import { NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { Modem } from '#node-daemon/modem/modem.ts';
-import { daemonWorkers } from '#node-daemon/service-manager/daemon-workers.ts';
 import type { Assignments } from '#node-daemon/service-manager/notify-socket.ts';
 import { ServiceManager } from '#node-daemon/service-manager/service-manager.ts';
-import type { Worker } from '#node-daemon/service-manager/worker.ts';
+import { daemonWorkers, type Worker } from '#node-daemon/service-manager/worker.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { authorizedReset } from '#node-daemon/modem/recovery/outside-steps.ts';
 import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { fillIn, hubPortOf, runCommand } from '#node-daemon/usb/operator-command.ts';
-import { authorizedReset } from '#node-daemon/usb/usb-reset.ts';
 import { systemClock } from '#shared/clock.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';

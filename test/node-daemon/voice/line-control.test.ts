@@ -1,9 +1,9 @@
 // A line whose modem sends lines at the wrong time: no unknown call is left up, and each call ends once.
 import t from 'tap';
-import { GENERIC_VOICE } from '#node-daemon/voice/makes/generic-voice.ts';
-import { HUAWEI_VOICE } from '#node-daemon/voice/makes/huawei-voice.ts';
-import { QUECTEL_VOICE } from '#node-daemon/voice/makes/quectel-voice.ts';
-import { SIMCOM_VOICE } from '#node-daemon/voice/makes/simcom-voice.ts';
+import { GENERIC_VOICE } from '#node-daemon/modem/profiles/generic.ts';
+import { HUAWEI_VOICE } from '#node-daemon/modem/profiles/huawei.ts';
+import { QUECTEL_VOICE } from '#node-daemon/modem/profiles/quectel.ts';
+import { SIMCOM_VOICE } from '#node-daemon/modem/profiles/simcom.ts';
 import { lines } from '../../fixtures/scripted-port.ts';
 import { LineRig, settle } from './line-rig.ts';
 

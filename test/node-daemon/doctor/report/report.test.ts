@@ -1,7 +1,6 @@
 // The report: for programs by its schema, for people with what to do at the end.
 import t from 'tap';
-import type { Finding } from '#node-daemon/doctor/report/finding.ts';
-import { EXIT_CODES, reportOf, reportSchema } from '#node-daemon/doctor/report/report.ts';
+import { EXIT_CODES, type Finding, reportOf, reportSchema } from '#node-daemon/doctor/report/report.ts';
 import { textOf } from '#node-daemon/doctor/report/report-text.ts';
 
 const finding = (

@@ -8,11 +8,11 @@
 //   [MM]      ModemManager: the tests of its simtech plugin, the expressions of its huawei plugin
 //   [log]     logs of users: of a SIM7600G-H, of Huawei sticks and modules, of an EG25 with data up
 import t, { type Test } from 'tap';
-import { GENERIC_VOICE } from '#node-daemon/voice/makes/generic-voice.ts';
-import { HUAWEI_VOICE } from '#node-daemon/voice/makes/huawei-voice.ts';
-import type { MakeVoice } from '#node-daemon/voice/makes/make-voice.ts';
-import { QUECTEL_VOICE } from '#node-daemon/voice/makes/quectel-voice.ts';
-import { SIMCOM_VOICE } from '#node-daemon/voice/makes/simcom-voice.ts';
+import { GENERIC_VOICE } from '#node-daemon/modem/profiles/generic.ts';
+import { HUAWEI_VOICE } from '#node-daemon/modem/profiles/huawei.ts';
+import type { MakeVoice } from '#node-daemon/modem/profiles/profile.ts';
+import { QUECTEL_VOICE } from '#node-daemon/modem/profiles/quectel.ts';
+import { SIMCOM_VOICE } from '#node-daemon/modem/profiles/simcom.ts';
 import {
   type CallEvent,
   causeOfReport,

@@ -72,7 +72,7 @@ t.test('lists its options and refuses bad ones', async (t) => {
   for (const name of names.split(/\s+/)) t.match(help.stdout, `(${name}`);
   for (const [option, value] of [
     ['--makes', 'quectel,nokia'],
-    ['--identical-serials', '1'],
+    ['--identical-serials', 'maybe'],
     ['--sim-slots', '0'],
   ] as const) {
     const { status, stderr } = run(option, value);

@@ -280,9 +280,7 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
   ],
   [
     'a report settles nothing',
-    (example) => {
-      rowOf(example, 'o0#1').status = 'queued';
-    },
+    (example) => Object.assign(rowOf(example, 'o0#1'), { status: 'queued' }),
     ['report_ignored'],
   ],
   [

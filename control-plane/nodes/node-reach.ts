@@ -1,7 +1,7 @@
 // Sends an operator's request to a node: over its link at this instance, or through the instance that has its link.
 import { sleep } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
-import { OperatorRefusal } from '../domain/refusal.ts';
+import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
 import {
   findAnswer,
   leaveRequest,
@@ -67,7 +67,9 @@ export function createNodeReach({ db, clock, here, notify }: NodeReachParts): No
       if (answered !== undefined) return answered.answer as AnswerTo<R>;
       if (clock.now() - begunMs > TAKEN_MS && (await withdrawRequest(db, id))) throw notTaken(node);
     }
-    throw new Error(`the outcome is unknown: the instance with the link of ${node} does not respond`);
+    throw new OperatorUnfinished(
+      `the outcome is unknown: the instance with the link of ${node} does not respond`,
+    );
   }
 
   return {

@@ -1,8 +1,9 @@
 // Runs the requests that operators left for nodes linked to this instance, restarts of a modem among them, and stores the answers.
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { OperatorError } from '#shared/operator/operator-error.ts';
 import type { Base } from '../bus/base.ts';
-import { OperatorRefusal } from '../domain/refusal.ts';
+import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
 import { answerRequest, type OperatorRequest, takeRequests } from '../store/operations/operator-requests.ts';
 import { type Fleet, type NodeLink, NodeUnavailable } from './fleet.ts';
 import type { NodeRequest, ServeNode } from './node-reach.ts';
@@ -28,7 +29,7 @@ export function serveNodeRequests({ db, bus, log, fleet, serve }: NodeRequestsPa
     try {
       return { answer: await serve(node, parsed.data) };
     } catch (error) {
-      if (error instanceof OperatorRefusal) return { refusal: error.message };
+      if (error instanceof OperatorError) return { refusal: error.message };
       log.error({ err: error, call, node }, 'an operator’s request to a node failed');
       return { refusal: 'the instance with the link of the node failed: see its log' };
     }
@@ -52,7 +53,7 @@ export function serveNodeRequests({ db, bus, log, fleet, serve }: NodeRequestsPa
 /** The node first finishes sending a message, if there is one. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Resolves when the node has begun. Throws `OperatorRefusal`. */
+/** Resolves when the node has begun. Throws `OperatorRefusal`; `OperatorUnfinished` when the node may have begun. */
 export async function restartModem(link: NodeLink, slot: string, force: boolean): Promise<void> {
   try {
     await link.command(
@@ -63,10 +64,9 @@ export async function restartModem(link: NodeLink, slot: string, force: boolean)
   } catch (error) {
     if (error instanceof CommandRefused) throw new OperatorRefusal(wordsOf(error, link.nodeId));
     if (!(error instanceof NodeUnavailable)) throw error;
-    throw new OperatorRefusal(
-      error.isSent
-        ? `${link.nodeId} has not answered (${error.message}): check its slot to see whether the modem restarts`
-        : `${link.nodeId} did not get the request: ${error.message}`,
+    if (!error.isSent) throw new OperatorRefusal(`${link.nodeId} did not get the request: ${error.message}`);
+    throw new OperatorUnfinished(
+      `${link.nodeId} has not answered (${error.message}): check its slot to see whether the modem restarts`,
     );
   }
 }

@@ -53,7 +53,8 @@ export class AuditTrail {
   }
 }
 
-const endOf = (error: unknown): Pick<AuditEntry, 'result' | 'why'> =>
-  error instanceof OperatorError
-    ? { result: 'refused', why: error.message }
-    : { result: 'failed', why: FAULT };
+/** `refused`: nothing was done. */
+function endOf(error: unknown): Pick<AuditEntry, 'result' | 'why'> {
+  if (!(error instanceof OperatorError)) return { result: 'failed', why: FAULT };
+  return { result: error.reason === 'unanswered' ? 'failed' : 'refused', why: error.message };
+}

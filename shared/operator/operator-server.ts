@@ -1,4 +1,5 @@
 // A program's side of the operators' socket: a procedure is a POST with JSON in and out, a stream is a GET.
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
@@ -126,10 +127,7 @@ export async function writeLines(
   try {
     for await (const item of items) {
       if (out.write(`${jsonText(item)}\n`) || signal.aborted) continue;
-      await new Promise<void>((resolve) => {
-        out.once('drain', resolve);
-        out.once('close', resolve);
-      });
+      await once(out, 'drain', { signal }).catch(() => undefined);
     }
   } finally {
     clearInterval(alive);

@@ -60,8 +60,9 @@ const EMPTY_POOL: Trouble = {
 /** The page that shows the trouble. Other kinds are on the first page already, sooner than an alert. */
 const ALERT_PATHS: Partial<Record<AlertKind, (subject: string) => string>> = {
   storage_full(subject) {
-    const [node = '', slot = ''] = subject.split('/', 2);
-    return slotPath({ node, slot });
+    // The name of a slot may contain a slash.
+    const [node = '', ...slot] = subject.split('/');
+    return slotPath({ node, slot: slot.join('/') });
   },
   journal_growing: nodePath,
   node_claims: nodePath,

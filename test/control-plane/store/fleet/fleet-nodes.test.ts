@@ -9,6 +9,7 @@ import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
 import { createRig } from '../../../fixtures/rig.ts';
 import { slotAt } from '../../../fixtures/scripted-node.ts';
 import { subscribeInStore } from '../../../fixtures/subscribed.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
 const [ALICE] = BUYERS as [Wallet];
@@ -44,6 +45,8 @@ t.test('a number that is out of service, or sits in a slot that is, is on sale n
   await putSlotIn(db, { node: 'lab', slot: 'm2', now: new Date() });
   t.equal((await uses())?.[1], 'on_sale');
   await node.drop();
+  const links = () => sql`select 1 from nodes where link_id is not null`.execute(db);
+  await until('the service has closed the link', async () => (await links()).rows.length === 0);
   await sql`update nodes set link_alive_until = null`.execute(db);
   t.same(await uses(), ['held', 'offline', 'out_of_service', 'out_of_service', 'offline']);
 });

@@ -69,8 +69,10 @@ function checkStatus(message: OutboundRecord, row: HistoryRow, story: string, pa
   const status = row.status ?? '';
   // A report on its first segment gives a message its id, whatever became of the others.
   const isTaken = TAKEN.has(status) || answer.kind === 'accepted' || (row.messageId !== null && isWhole);
-  const isHeard = counts.some((count) => count > 0);
-  if ((isTaken && !isWhole) || (status === 'expired' && !isHeard))
+  // A report cannot keep the other segments from the air: something else did.
+  const isCut = disturbances.around(modem, fromMs, untilMs).some(({ what }) => what !== 'status_report');
+  const isPart = isCut && counts.some((count) => count > 0);
+  if (!isWhole && (isTaken || (status === 'expired' && !isPart)))
     findings.add('accepted_not_sent', key, story);
   if (status === 'failed' && !isTaken && isWhole) findings.add('failed_but_sent', key, story);
   if (answer.kind === 'refused' && isTaken) findings.add('answer_changed', key, story);

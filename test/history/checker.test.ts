@@ -7,6 +7,7 @@ import {
   disturb,
   type Example,
   exampleRun,
+  expire,
   hear,
   receive,
   rowOf,
@@ -220,10 +221,12 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
   ],
   [
     'an expired send was never on the air',
-    (example) => {
-      disturb(example, { what: 'status_report', target: 0, second: 60, untilSecond: 99 });
-      send(example, { key: 'o0#5', second: 70, status: 'expired', answer: { kind: 'open' } });
-    },
+    (example) => expire(example, { isKilled: true, isHeard: false }),
+    ['accepted_not_sent'],
+  ],
+  [
+    'a part of an expired send is not on the air, although nothing was broken',
+    (example) => expire(example, { isKilled: false, isHeard: true }),
     ['accepted_not_sent'],
   ],
   ['a failed send is on the air', (example) => hear(example, 'o0#2', 40, 9), ['failed_but_sent']],
@@ -380,11 +383,7 @@ const EXCUSED: ReadonlyArray<[claim: string, change: (example: Example) => void]
   ],
   [
     'a kill after the first of two parts, whose report says that it expired',
-    (example) => {
-      disturb(example, { what: 'status_report', target: 0, second: 60, untilSecond: 99 });
-      const sent = { key: 'o0#5', id: 50, second: 70, parts: ['o0#5:1/2 a', 'o0#5:2/2 b'] };
-      send(example, { ...sent, status: 'expired', answer: { kind: 'open' } });
-    },
+    (example) => expire(example, { isKilled: true, isHeard: true }),
   ],
   ['a message to a SIM of which a part was never sent is told in part', (example) => halfFromSim(example)],
 ];

@@ -179,6 +179,24 @@ export function send(
   });
 }
 
+/** A send in two parts ends as expired, by a report on the first; the second is never heard. */
+export function expire(
+  example: Example,
+  { isKilled, isHeard }: { isKilled: boolean; isHeard: boolean },
+): void {
+  const span = { second: 300, untilSecond: 310 };
+  disturb(example, { what: 'status_report', target: 0, ...span });
+  if (isKilled) disturb(example, { what: 'kill', target: 'node-daemon', ...span });
+  send(example, {
+    key: 'o0#5',
+    ...(isHeard ? { id: 50 } : {}),
+    second: 305,
+    status: 'expired',
+    answer: { kind: 'open' },
+    parts: ['o0#5:1/2 a', 'o0#5:2/2 b'],
+  });
+}
+
 /** The carrier hears a send of the example once more. */
 export function hear(example: Example, key: string, id: number, second: number): void {
   const body = example.outbound.get(key)?.parts[0] ?? key;

@@ -50,7 +50,7 @@ export const protectedResource = ({ baseUrl, serviceName }: DiscoveryParts) => (
 export const bearerChallenge = (baseUrl: string, isRefused: boolean): string =>
   `Bearer resource_metadata="${baseUrl}${PROTECTED_RESOURCE_PATH}"${isRefused ? ', error="invalid_token"' : ''}`;
 
-/** What can be bought here, in the format that x402scan reads. The terms are in the 402 itself. */
+/** The number on sale, in the format that x402scan reads. A payer takes the terms from the 402, not from here. */
 export const x402Manifest = ({ baseUrl, sale }: DiscoveryParts) => ({
   version: 1,
   resources: [sale.resource],

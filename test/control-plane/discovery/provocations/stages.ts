@@ -14,6 +14,9 @@ import { withClient } from '../../../fixtures/waiting-subscriber.ts';
 
 export const [ALICE, BOB, CAROL, DAVE, EVE] = BUYERS as [Wallet, Wallet, Wallet, Wallet, Wallet];
 
+/** PostgreSQL, appendix A. */
+const DEADLOCK_DETECTED = '40P01';
+
 export interface Stages {
   /** All is well: Alice has the number of slot 1, and there are more. */
   good: Awaited<ReturnType<typeof telephone>>;
@@ -49,7 +52,7 @@ export async function setStages(t: Test, rig: Rig): Promise<Stages> {
   const unavailable = await rig.start(t, { databaseUrl: doomed });
   await rig.postgres.dropDatabase(doomed);
   const broken = await rig.start(t);
-  await withClient(broken.databaseUrl, (client) => client.query('drop schema public cascade'));
+  await dropTables(broken.databaseUrl);
   const one = { requestsPerMinute: 1, tokenRequestsPerMinute: 1, noncesPerMinute: 1, signInsPerMinute: 1 };
   const limited = await rig.start(t, { ...one, waitlistPerMinute: 1, proxyHops: 1 });
   const hasty = await rig.start(t, { headersTimeoutMs: 100, requestTimeoutMs: 100 });
@@ -65,6 +68,21 @@ export async function setStages(t: Test, rig: Rig): Promise<Stages> {
     empty: (await rig.start(t)).url,
     payment: await signPaymentHeader(good.url, BOB.privateKey),
   };
+}
+
+/** Its service reads them meanwhile: Postgres may end the drop so that a read can go on (40P01). Then it is tried again. */
+async function dropTables(databaseUrl: string): Promise<void> {
+  await withClient(databaseUrl, (client) =>
+    until('the tables are gone', () =>
+      client.query('drop schema public cascade').then(
+        () => true,
+        (error: { code?: string }) => {
+          if (error.code === DEADLOCK_DETECTED) return false;
+          throw error;
+        },
+      ),
+    ),
+  );
 }
 
 /** Until the node reports its slots again. */

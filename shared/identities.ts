@@ -4,6 +4,15 @@ import * as z from 'zod';
 /** ITU-T E.118: the number of a SIM card, 18 to 22 digits, without a padding "F". */
 export const iccidSchema = z.string().regex(/^\d{18,22}$/);
 
+/** Whether the last digit is the check digit of those before it (ITU-T E.118, ISO/IEC 7812-1 annex B: Luhn). */
+export function hasLuhnDigit(digits: string): boolean {
+  const sum = [...digits].reverse().reduce((total, digit, index) => {
+    const weighted = Number(digit) * (index % 2 === 0 ? 1 : 2);
+    return total + (weighted > 9 ? weighted - 9 : weighted);
+  }, 0);
+  return sum % 10 === 0;
+}
+
 /** 3GPP TS 23.003 §6.2.1: 15 digits with the check digit, 14 without. */
 export const imeiSchema = z.string().regex(/^\d{14,16}$/);
 

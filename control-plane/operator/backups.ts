@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { OptionsOf } from '#shared/process/options.ts';
-import { FolderInUseError } from '#shared/process/single-instance.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
 import { saveBackup, withCopy } from '../backup/backup-file.ts';
 import { BackupError, type BackupHeader } from '../backup/backup-format.ts';
@@ -72,7 +71,7 @@ interface Source {
 
 async function restore(place: Place, source: Source): Promise<void> {
   const header = await verified(source);
-  const { db, close } = await refusedInUse(() => openAsItIs(placeOf(place)));
+  const { db, close } = await inTurn(() => openAsItIs(placeOf(place)), 0);
   try {
     await restoreDatabase(db, header, rowsOf(source));
   } finally {
@@ -82,7 +81,7 @@ async function restore(place: Place, source: Source): Promise<void> {
 }
 
 async function backUp(place: Place, out: Writable): Promise<void> {
-  const opened = await refusedInUse(() => inTurn(() => openSource(place)));
+  const opened = await inTurn(() => openSource(place));
   if ('backUp' in opened) return opened.backUp(out);
   const { db, close } = opened;
   try {
@@ -108,15 +107,6 @@ const embedded = (dataDir: string): string => join(dataDir, 'pglite');
 
 const placeOf = ({ databaseUrl, dataDir }: Place): DatabasePlace =>
   databaseUrl === undefined ? { folder: embedded(dataDir) } : { url: databaseUrl, connectionsMax: 1 };
-
-async function refusedInUse<T>(open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    if (!(error instanceof FolderInUseError)) throw error;
-    throw new OperatorRefusal(`${error.message}: stop it first`);
-  }
-}
 
 async function verified({ file, name, key }: Source): Promise<BackupHeader> {
   try {

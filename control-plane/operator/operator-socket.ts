@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '#shared/log.ts';
 import type { LocalServer } from '#shared/operator/local-socket.ts';
 import { SocketClient } from '#shared/operator/operator-client.ts';
+import { OperatorError } from '#shared/operator/operator-error.ts';
 import { listenOperators } from '#shared/operator/operator-server.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
 import type { Operator, PROCEDURES } from './procedures/all-procedures.ts';
@@ -53,7 +54,7 @@ export async function findService(folder: string): Promise<RunningService | unde
   if (!(await client.isThere('operators', ANSWER_TIMEOUT_MS))) return undefined;
   return {
     operator: client,
-    backUp: async (out) => pipeline(await client.download('backup'), out),
+    backUp: async (out) => pipeline(client.download('backup'), out),
   };
 }
 
@@ -62,15 +63,17 @@ const PAUSE_MS = 100;
 
 /**
  * Returns the result of `open`. Retries while another process has the database: a command is over soon, and a service
- * that starts opens its socket soon. Throws `FolderInUseError` after a minute.
+ * that starts opens its socket soon. Throws `OperatorError` after `waitMs`.
  */
-export async function inTurn<T>(open: () => Promise<T>): Promise<T> {
-  const deadlineMs = performance.now() + WAIT_MS;
+export async function inTurn<T>(open: () => Promise<T>, waitMs = WAIT_MS): Promise<T> {
+  const deadlineMs = performance.now() + waitMs;
   for (;;) {
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof FolderInUseError) || performance.now() > deadlineMs) throw error;
+      if (!(error instanceof FolderInUseError)) throw error;
+      if (performance.now() >= deadlineMs)
+        throw new OperatorError('unreachable', `${error.message}: stop it first`, error);
     }
     await pause(PAUSE_MS);
   }

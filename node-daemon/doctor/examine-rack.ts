@@ -1,16 +1,13 @@
 // Examines a rack through the operator API: that of the running daemon, or one that opens the modems for the examination.
 import { systemClock } from '#shared/clock.ts';
-import { threadPoolSize } from '#shared/process/thread-pool.ts';
 import type { Settings } from '../config/options.ts';
 import type { NodeOperator } from '../operator/node-operator.ts';
 import { openNodeOperator } from '../operator/open-operator.ts';
-import { HangGuard } from '../system/hang-guard.ts';
+import { guardOfProcess } from '../system/hang-guard.ts';
 import { type ExaminationParts, examine } from './examination.ts';
 import type { RackAccess } from './rack-slots.ts';
 import type { Report } from './report/report.ts';
 
-/** Threads that hanging ports never get. */
-const THREADS_KEPT = 3;
 const LINK_TIMEOUT_MS = 2_000;
 
 /** Examines, and calls `onReport` before the modems are given back, which may take seconds. */
@@ -19,10 +16,10 @@ export async function examineRack(
   parts: Pick<ExaminationParts, 'configurationProblem' | 'playsTones'>,
   onReport: (report: Report) => void,
 ): Promise<void> {
-  const guard = new HangGuard(systemClock, Math.max(1, threadPoolSize() - THREADS_KEPT));
+  const guard = guardOfProcess(systemClock);
   let operator: NodeOperator | undefined;
   const openRack = async (): Promise<RackAccess> => {
-    operator = await openNodeOperator(settings, { tool: 'doctor', waitsForModems: false });
+    operator = await openNodeOperator(settings, { tool: 'doctor', guard, waitsForModems: false });
     return rackAccessOf(operator);
   };
   onReport(await examine(settings, { ...parts, guard, openRack }));

@@ -2,7 +2,6 @@
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
-import { threadPoolSize } from '#shared/process/thread-pool.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import type { CommandEnd } from '../at/command-end.ts';
@@ -18,14 +17,12 @@ import { LateParts } from '../modem/sms/late-parts.ts';
 import { SendLimits } from '../modem/sms/send-limits.ts';
 import { settleUnfinished } from '../modem/sms/unfinished-commands.ts';
 import { refuseOthersFolder } from '../system/file-owners.ts';
-import { HangGuard } from '../system/hang-guard.ts';
+import { guardOfProcess, type HangGuard } from '../system/hang-guard.ts';
 import { UsbTreeReader } from '../usb/usb-tree.ts';
 import { UsbWatch } from '../usb/usb-watch.ts';
 import { CallRegistry } from '../voice/call-registry.ts';
 import { audioAccess } from './audio-access.ts';
 
-/** Threads reserved for the journal's disk, name look-ups and working ports. Hanging ports never get them. */
-const THREADS_KEPT = 3;
 /** Name in the error of another program that wants the same data folder. */
 const HOLDER = `another node-daemon (pid ${process.pid})`;
 
@@ -39,6 +36,8 @@ interface HostParts {
   readonly isLinked: () => boolean;
   /** Name in the error of another program that wants the same data folder. Default: a daemon. */
   readonly holder?: string | undefined;
+  /** Default: one of its own. */
+  readonly guard?: HangGuard | undefined;
 }
 
 /** Gets the events of a host. */
@@ -76,7 +75,7 @@ export async function openHost(
   { log, clock = systemClock, isLinked, ...parts }: HostParts,
 ): Promise<Host> {
   const { config, dataDir, devRoot, sysfsRoot } = settings;
-  const guard = new HangGuard(clock, Math.max(1, threadPoolSize() - THREADS_KEPT));
+  const { guard = guardOfProcess(clock) } = parts;
   const { openPort = serialPorts({ clock, guard }) } = parts;
   refuseOthersFolder(dataDir);
   const unlock = await lockFolder(dataDir, 'node-daemon', 0o700, parts.holder ?? HOLDER);

@@ -1,12 +1,14 @@
 // Opens the operator API of a host: that of the running daemon, or, while none runs, one on the modems themselves.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Slot } from '#shared/link/messages.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
-import { SocketClient } from '#shared/operator/operator-client.ts';
+import { isAway, SocketClient } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
 import type { Settings } from '../config/options.ts';
 import type { Host } from '../host/host.ts';
 import { howToGetAt, OthersFolderError } from '../system/file-owners.ts';
+import type { HangGuard } from '../system/hang-guard.ts';
 import type { NodeOperator, Streams } from './node-operator.ts';
 import { socketPathOf } from './operator-socket.ts';
 import type { PROCEDURES } from './procedures/all-procedures.ts';
@@ -21,6 +23,8 @@ interface OpenOptions {
   /** The tool that asks. A daemon that cannot start meanwhile names it. */
   readonly tool: string;
   readonly log?: Logger;
+  /** Of the process, where it has one already. */
+  readonly guard?: HangGuard | undefined;
   /** Whether it is open only when the modems that it opens itself have found out how they are. */
   readonly waitsForModems?: boolean;
 }
@@ -31,12 +35,12 @@ interface OpenOptions {
  */
 export async function openNodeOperator(
   settings: Settings,
-  { tool, log = silentLogger, waitsForModems = true }: OpenOptions,
+  { tool, log = silentLogger, guard, waitsForModems = true }: OpenOptions,
 ): Promise<NodeOperator> {
   const running = await findDaemon(settings);
   if (running !== undefined) return running;
   try {
-    return await openOwnHost(settings, { tool, log, waitsForModems });
+    return await openOwnHost(settings, { tool, log, guard, waitsForModems });
   } catch (error) {
     if (error instanceof FolderInUseError) {
       // A daemon that starts or stops, or another tool.
@@ -62,14 +66,14 @@ export async function openNodeOperator(
 
 async function openOwnHost(
   settings: Settings,
-  { tool, log, waitsForModems }: Required<OpenOptions>,
+  { tool, log, guard, waitsForModems }: OpenOptions & { readonly log: Logger },
 ): Promise<NodeOperator> {
   const { openHost } = await import('../host/host.ts');
   const { CommandHandler } = await import('../link/command-handler.ts');
   const { HostOperator } = await import('./host-operator.ts');
   const { SlotActivity } = await import('./slot-activity.ts');
   const holder = `"node-daemon ${tool}" (pid ${process.pid}), which has the modems until it is ended`;
-  const host = await openHost(settings, { log, isLinked: () => false, holder });
+  const host = await openHost(settings, { log, isLinked: () => false, holder, guard });
   const { calls, clock, journal, rack, sendLimits: limits } = host;
   host.start();
   if (waitsForModems) {
@@ -108,6 +112,25 @@ async function untilNoneIs(state: Slot['state'], { rack, clock }: Host, timeoutM
 const HELLO_TIMEOUT_MS = 10_000;
 /** Longer than the longest command and the queue before it may take. */
 const ANSWER_TIMEOUT_MS = TIMEOUT_MS_MAX + 60_000;
+
+const LOOK_FOR_DAEMON_MS = 500;
+
+/**
+ * The daemon when it is back; undefined when the signal came first. Throws `OperatorError` when it is one that cannot be used: of another
+ * version, or of another user.
+ */
+export async function daemonBack(settings: Settings, signal: AbortSignal): Promise<NodeOperator | undefined> {
+  for (;;) {
+    await pause(LOOK_FOR_DAEMON_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return undefined;
+    try {
+      const operator = await findDaemon(settings);
+      if (operator !== undefined) return operator;
+    } catch (error) {
+      if (!isAway(error)) throw error;
+    }
+  }
+}
 
 /** Undefined when no daemon listens at its socket. Throws `OperatorError`. */
 export async function findDaemon(settings: Settings): Promise<NodeOperator | undefined> {

@@ -1,5 +1,13 @@
 // Prevents system calls that may block forever from using all threads. The journal needs a thread to reach the disk.
 import type { Clock } from '#shared/clock.ts';
+import { threadPoolSize } from '#shared/process/thread-pool.ts';
+
+/** Threads for the journal's disk, name look-ups and working ports. Hanging ports never get them. */
+export const THREADS_KEPT = 3;
+
+/** The guard of a process: it has one, as its threads are one pool. */
+export const guardOfProcess = (clock: Clock): HangGuard =>
+  new HangGuard(clock, Math.max(1, threadPoolSize() - THREADS_KEPT));
 
 /** A call did not end in time, or could not begin because too many others hang. */
 class HangError extends Error {

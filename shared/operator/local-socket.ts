@@ -13,7 +13,7 @@ const LINE_LENGTH_MAX = 4 * 1024 * 1024;
  * `absent`: no program listens there. `denied`: the rights are missing. `silent`: no answer in time. `broken`:
  * cut off.
  */
-type LocalSocketTrouble = 'absent' | 'denied' | 'silent' | 'broken';
+export type LocalSocketTrouble = 'absent' | 'denied' | 'silent' | 'broken';
 
 /** The other program is not available, or did not answer. */
 export class LocalSocketError extends Error {
@@ -100,7 +100,7 @@ export async function* linesOf(response: IncomingMessage, asked: LocalRequest): 
       yield* lines;
     }
   } catch (error) {
-    if (asked.signal?.aborted !== true) throw troubleOf(error, asked);
+    if (asked.signal?.aborted !== true) throw localError(error, asked);
   }
 }
 
@@ -125,11 +125,12 @@ export async function openLocal(asked: LocalRequest): Promise<IncomingMessage> {
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     return response;
   } catch (error) {
-    throw troubleOf(error, asked);
+    throw localError(error, asked);
   }
 }
 
-function troubleOf(error: unknown, { socketPath }: LocalRequest): LocalSocketError {
+/** An error of a connection in the words of this room. */
+export function localError(error: unknown, { socketPath }: LocalRequest): LocalSocketError {
   if (error instanceof LocalSocketError) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code)) {

@@ -1,7 +1,14 @@
 // An operator command's side of the operators' socket.
 import type { IncomingMessage } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { type LocalRequest, LocalSocketError, linesOf, openLocal } from './local-socket.ts';
+import {
+  type LocalRequest,
+  LocalSocketError,
+  type LocalSocketTrouble,
+  linesOf,
+  localError,
+  openLocal,
+} from './local-socket.ts';
 import { isOperatorErrorReason, OperatorError } from './operator-error.ts';
 import { ALIVE_EVERY_MS, OPERATOR_API_VERSION, VERSION_HEADER } from './operator-server.ts';
 import type { AnswerOf, InputOf, OperatorClient, Procedures } from './procedure.ts';
@@ -30,26 +37,27 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
   async isThere(probe: keyof P & string, timeoutMs: number): Promise<boolean> {
     const asked = { ...this.#request('POST', probe), input: {}, timeoutMs };
     try {
-      await textOf(await this.#open(asked));
+      await this.#read(asked);
       return true;
     } catch (error) {
-      if (isAbsent(error)) return false;
+      if (troubleOf(error) === 'absent') return false;
       throw error;
     }
   }
 
   async call<N extends keyof P & string>(name: N, input: InputOf<P, N>): Promise<AnswerOf<P, N>> {
-    const asked = { ...this.#request('POST', name), input };
-    try {
-      return JSON.parse(await textOf(await this.#open(asked))) as AnswerOf<P, N>;
-    } catch (error) {
-      throw this.#errorOf(error);
-    }
+    return JSON.parse(await this.#read({ ...this.#request('POST', name), input })) as AnswerOf<P, N>;
   }
 
   /** The bytes of a stream. Throws `OperatorError`. */
-  async download(name: string): Promise<IncomingMessage> {
-    return this.#open(this.#request('GET', name));
+  async *download(name: string): AsyncGenerator<Buffer> {
+    const asked = this.#request('GET', name);
+    const response = await this.#open(asked);
+    try {
+      yield* response;
+    } catch (error) {
+      throw this.#errorOf(error, asked);
+    }
   }
 
   /** The items of a stream of lines, until its end or the signal. Throws `OperatorError` when the program goes away. */
@@ -59,7 +67,7 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
       for await (const line of linesOf(await this.#open(asked), asked))
         if (line !== '') yield JSON.parse(line);
     } catch (error) {
-      if (!signal.aborted) throw this.#errorOf(error);
+      if (!signal.aborted) throw this.#errorOf(error, asked);
     }
   }
 
@@ -68,10 +76,17 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
     return { socketPath, timeoutMs, method, path: `/${path}`, headers: HEADERS };
   }
 
+  async #read(asked: LocalRequest): Promise<string> {
+    const response = await this.#open(asked);
+    return textOf(response).catch((error: unknown) => {
+      throw this.#errorOf(error, asked);
+    });
+  }
+
   async #open(asked: LocalRequest): Promise<IncomingMessage> {
     const { program } = this.#options;
     const response = await openLocal(asked).catch((error: unknown) => {
-      throw this.#errorOf(error);
+      throw this.#errorOf(error, asked);
     });
     if (response.headers[VERSION_HEADER] === undefined) {
       response.destroy();
@@ -82,11 +97,10 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
     throw new OperatorError(isOperatorErrorReason(error) ? error : 'refused', String(message));
   }
 
-  #errorOf(error: unknown): unknown {
+  #errorOf(thrown: unknown, asked: LocalRequest): OperatorError {
+    if (thrown instanceof OperatorError) return thrown;
     const { howToOpen, program } = this.#options;
-    if (error instanceof OperatorError) return error;
-    if (!(error instanceof LocalSocketError))
-      return new OperatorError('unanswered', `${program} went away`, error);
+    const error = localError(thrown, asked);
     const { message, trouble } = error;
     switch (trouble) {
       case 'denied':
@@ -101,7 +115,8 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
   }
 }
 
-const isAbsent = (error: unknown): boolean =>
-  error instanceof OperatorError &&
-  error.cause instanceof LocalSocketError &&
-  error.cause.trouble === 'absent';
+const troubleOf = (error: unknown): LocalSocketTrouble | undefined =>
+  error instanceof OperatorError && error.cause instanceof LocalSocketError ? error.cause.trouble : undefined;
+
+/** Whether the program went away or is silent, and may be back soon: the error is not its answer. */
+export const isAway = (error: unknown): boolean => !['denied', undefined].includes(troubleOf(error));

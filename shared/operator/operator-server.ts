@@ -33,7 +33,7 @@ export type OperatorStream = (
 
 interface OperatorServerParts {
   readonly path: string;
-  /** Of the socket's file, 0600 without it. */
+  /** Of the socket's file, 0600 without it. A group that may use it may enter the folder, where that is made here. */
   readonly mode?: number;
   readonly log: Logger;
   /** Checks the input and calls the procedure. Throws `OperatorError`. `signal`: the caller has gone. */
@@ -43,7 +43,7 @@ interface OperatorServerParts {
 
 /** Listens for operators. Without a socket, and with a warning in the log, where the path is too long for one. */
 export async function listenOperators(parts: OperatorServerParts): Promise<LocalServer> {
-  const { path, mode, log } = parts;
+  const { path, mode = 0o600, log } = parts;
   if (!isSocketPath(path)) {
     log.warn({ path }, 'operator commands have no socket: its path is too long');
     return { stop: async () => undefined };
@@ -73,7 +73,7 @@ export async function listenOperators(parts: OperatorServerParts): Promise<Local
     }
   };
   const server = createServer((incoming, response) => void serve(incoming, response));
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 | ((mode & 0o070) === 0 ? 0 : 0o050) });
   const { stop } = await listenLocal(server, path, mode);
   return {
     async stop() {
@@ -160,7 +160,10 @@ function refuse(response: ServerResponse, error: unknown): void {
   const { reason, message } =
     error instanceof OperatorError
       ? error
-      : { reason: 'unreachable' as const, message: 'the program failed; its log shows why' };
+      : {
+          reason: 'unanswered' as const,
+          message: 'the program failed, and may have done a part of it; its log shows why',
+        };
   response
     .writeHead(STATUS[reason], headersOf('application/json'))
     .end(JSON.stringify({ error: reason, message }));

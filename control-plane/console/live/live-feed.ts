@@ -55,10 +55,6 @@ export class LiveFeed {
     this.#parts = parts;
   }
 
-  get viewers(): number {
-    return this.#viewers.size;
-  }
-
   /** Something has happened that pages may show. */
   touch(): void {
     if (this.#viewers.size === 0 || this.#isStopped) return;

@@ -44,8 +44,10 @@ export class Viewers {
     throw new Refusal('rate_limited', 'too many pages are open', { headers: { 'Retry-After': '10' } });
   }
 
-  /** Begins the stream with what was missed. The headers of the response are set. */
+  /** Begins the stream with what was missed. The headers of the response are set. Throws as `admit`. */
   open(topic: string, session: Session, response: ServerResponse, missed: Buffer | undefined): void {
+    // Others may have come since the request.
+    this.admit(session);
     const viewer = { topic, session, response };
     this.#viewers.add(viewer);
     response.once('close', () => this.#viewers.delete(viewer));

@@ -1,11 +1,11 @@
 // A list of numbers and their SIMs as an operator has it from a carrier: a line each, "number,iccid" or "number,iccid,node".
 import { readFileSync, statSync } from 'node:fs';
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { iccidSchema, isE164 } from '#shared/identities.ts';
+import { isE164 } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
-import { OperatorRefusal } from '../../domain/refusal.ts';
+import { OperatorError } from '#shared/operator/operator-error.ts';
+import { isSellable } from '../../domain/sellable-number.ts';
 import type { ImportedNumber } from '../../store/fleet/numbers.ts';
-import { IMPORT_LINES_MAX } from '../procedures/fields.ts';
+import { cardSchema, IMPORT_LINES_MAX } from '../procedures/fields.ts';
 
 const BYTES_MAX = 1024 * 1024;
 
@@ -14,10 +14,10 @@ export function readNumberFile(path: string): ImportedNumber[] {
   let text: string;
   try {
     if (statSync(path).size > BYTES_MAX)
-      throw new OperatorRefusal(`${path} has more than ${BYTES_MAX} bytes`);
+      throw new OperatorError('refused', `${path} has more than ${BYTES_MAX} bytes`);
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof OperatorRefusal) throw error;
+    if (error instanceof OperatorError) throw error;
     throw new Error(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
   return parseNumbers(text);
@@ -25,7 +25,7 @@ export function readNumberFile(path: string): ImportedNumber[] {
 
 /**
  * Lines of "number,iccid" or "number,iccid,node", with or without quotes. A first line with these words, empty lines and
- * those that begin with "#" say nothing. Throws `OperatorRefusal` with a line for each bad line.
+ * those that begin with "#" say nothing. Throws `OperatorError` with a line for each bad line.
  */
 export function parseNumbers(text: string): ImportedNumber[] {
   const rows: ImportedNumber[] = [];
@@ -50,10 +50,10 @@ export function parseNumbers(text: string): ImportedNumber[] {
     if (problem === undefined) rows.push({ line, number, iccid, ...(node === '' ? {} : { node }) });
     else problems.push(`line ${line}: ${problem}`);
   });
-  if (problems.length > 0) throw new OperatorRefusal(problems.join('\n'));
-  if (rows.length === 0) throw new OperatorRefusal('there is no number in it');
+  if (problems.length > 0) throw new OperatorError('refused', problems.join('\n'));
+  if (rows.length === 0) throw new OperatorError('refused', 'there is no number in it');
   if (rows.length > IMPORT_LINES_MAX)
-    throw new OperatorRefusal(`it has ${rows.length} numbers: ${IMPORT_LINES_MAX} at most at once`);
+    throw new OperatorError('refused', `it has ${rows.length} numbers: ${IMPORT_LINES_MAX} at most at once`);
   return rows;
 }
 
@@ -69,24 +69,12 @@ function twice(seen: Map<string, number>, key: string, line: number): string | u
   return undefined;
 }
 
-/** Returns the problem of a number; undefined for a US number that exists in the numbering plan. */
 function problemOfNumber(number: string): string | undefined {
   if (!isE164(number)) return `"${number}" is not an E.164 number, such as +12065550123`;
-  const parsed = parsePhoneNumberFromString(number);
-  if (parsed?.isValid() !== true || parsed.country !== 'US') return `${number} is not a US number`;
-  return undefined;
+  return isSellable(number) ? undefined : `${number} is not a US mobile number`;
 }
 
-/** Returns the problem of an ICCID; undefined for 18 to 22 digits that end with a valid check digit (ITU-T E.118, Luhn). */
 function problemOfIccid(iccid: string): string | undefined {
-  if (!iccidSchema.safeParse(iccid).success) return `"${iccid}" is not an ICCID: it needs 18 to 22 digits`;
-  return isLuhn(iccid) ? undefined : `the check digit of ICCID ${iccid} is wrong`;
-}
-
-function isLuhn(digits: string): boolean {
-  const sum = [...digits].reverse().reduce((total, digit, index) => {
-    const weighted = Number(digit) * (index % 2 === 0 ? 1 : 2);
-    return total + (weighted > 9 ? weighted - 9 : weighted);
-  }, 0);
-  return sum % 10 === 0;
+  const issue = cardSchema.safeParse(iccid).error?.issues[0];
+  return issue && `ICCID "${iccid}" ${issue.message}`;
 }

@@ -9,7 +9,14 @@ import {
   retireNumber,
   setOutOfService,
 } from '../../store/fleet/numbers.ts';
-import { IMPORT_LINES_MAX, limitSchema, nodeSchema, numberSchema, reasonSchema } from './fields.ts';
+import {
+  cardSchema,
+  IMPORT_LINES_MAX,
+  limitSchema,
+  nodeSchema,
+  numberSchema,
+  reasonSchema,
+} from './fields.ts';
 import { change, page, procedure } from './procedure.ts';
 
 const ofNumber = z.object({ number: numberSchema });
@@ -48,7 +55,7 @@ export const NUMBER_PROCEDURES = {
           z.object({
             line: z.number().int(),
             number: numberSchema,
-            iccid: z.string().max(22),
+            iccid: cardSchema,
             node: nodeSchema.optional(),
           }),
         )

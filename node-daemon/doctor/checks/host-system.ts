@@ -1,5 +1,6 @@
 // Checks of the host's system: Node.js, threads, clock, ModemManager, udev rules and sound programs.
 import { findUsbProduct } from '../../modem/profiles/find-profile.ts';
+import { THREADS_KEPT } from '../../system/hang-guard.ts';
 import { ok, problem, skipped, warning } from '../report/report.ts';
 import type { HostView } from '../seen/host-view.ts';
 import type { HostCheck } from './check.ts';
@@ -13,9 +14,6 @@ export const nodeVersion: HostCheck = ({ host }) => {
   if (isNew) return ok(`Node.js ${host.nodeVersion}`);
   return problem(`Node.js ${host.nodeVersion}`, `Install Node.js ${NEEDED.join('.')} or later.`);
 };
-
-/** Threads for the disk, name look-ups and working ports, besides one for each port. */
-const THREADS_KEPT = 3;
 
 /** Are there threads left when ports hang in the kernel? */
 export const threads: HostCheck = ({ host, slots }) => {

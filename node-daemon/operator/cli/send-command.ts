@@ -1,8 +1,8 @@
 // `node-daemon send <slot> <to> <text>`: one SMS, by the same way and with the same limits as the control plane's.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import type { SmsOutcome } from '#shared/link/messages.ts';
+import { isAway } from '#shared/operator/operator-client.ts';
 import { EXIT_CODES, OperatorError } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
@@ -13,7 +13,6 @@ import { JSON_OPTION, print, printAside, WHERE, withOperator } from './with-oper
 
 /** A daemon that is restarted is back in this time. */
 const DAEMON_BACK_MS = 30_000;
-const ASK_AGAIN_MS = 500;
 
 interface Message {
   readonly slot: string;
@@ -52,34 +51,22 @@ export const SEND_COMMAND = programCommand({
 
 /** Asks again, with the same id, when the daemon goes away before its answer. */
 async function sendOnce(operator: NodeOperator, settings: Settings, message: Message): Promise<SendAnswer> {
-  let end = Number.POSITIVE_INFINITY;
-  for (let asked = operator; ; asked = await daemonBack(settings, end)) {
+  const { daemonBack } = await import('../open-operator.ts');
+  let giveUp: AbortSignal | undefined;
+  for (let asked: NodeOperator | undefined = operator; asked !== undefined; ) {
     try {
       return await asked.call('send', message);
     } catch (error) {
-      const isCutOff = error instanceof OperatorError && ['unanswered', 'unreachable'].includes(error.reason);
       // Its modems are in service some seconds after a daemon is back.
       const isStarting =
-        error instanceof OperatorError && error.reason === 'unavailable' && Number.isFinite(end);
-      const mayAskAgain = asked.isRunningDaemon && performance.now() < end;
-      if (!mayAskAgain || !(isCutOff || isStarting)) throw error;
-      if (isCutOff) {
-        end = Math.min(end, performance.now() + DAEMON_BACK_MS);
-        printAside(`${error.message}; asking again`);
-      }
+        error instanceof OperatorError && error.reason === 'unavailable' && giveUp !== undefined;
+      if (!asked.isRunningDaemon || giveUp?.aborted === true || !(isAway(error) || isStarting)) throw error;
+      if (!isStarting) printAside(`${(error as Error).message}; asking again`);
+      giveUp ??= AbortSignal.timeout(DAEMON_BACK_MS);
     }
+    asked = await daemonBack(settings, giveUp);
   }
-}
-
-async function daemonBack(settings: Settings, end: number): Promise<NodeOperator> {
-  const { findDaemon } = await import('../open-operator.ts');
-  for (;;) {
-    await pause(ASK_AGAIN_MS);
-    const operator = await findDaemon(settings).catch(() => undefined);
-    if (operator !== undefined) return operator;
-    if (performance.now() >= end)
-      throw new OperatorError('unanswered', 'the daemon went away and does not come back');
-  }
+  throw new OperatorError('unanswered', 'the daemon went away and does not come back');
 }
 
 const askAgain = (id: string): string =>

@@ -1,6 +1,5 @@
 // `node-daemon watch`: the slots, live: a table on a terminal, else a line for each change.
-import { setTimeout as pause } from 'node:timers/promises';
-import { OperatorError } from '#shared/operator/operator-error.ts';
+import { isAway } from '#shared/operator/operator-client.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { hasColors, onOneLine } from '#shared/process/terminal.ts';
 import type { Settings } from '../../config/options.ts';
@@ -9,7 +8,6 @@ import type { WatchedHost } from '../slot-activity.ts';
 import { watchLine, watchScreen } from './watch-screen.ts';
 import { print, printAside, WHERE, withOperator } from './with-operator.ts';
 
-const LOOK_FOR_DAEMON_MS = 1_000;
 /** Where a terminal does not say. */
 const USUAL_SIZE = { columns: 80, rows: 24 };
 
@@ -56,12 +54,13 @@ async function watch(
   display: Display,
   signal: AbortSignal,
 ): Promise<void> {
+  const { daemonBack } = await import('../open-operator.ts');
   let last: WatchedHost | undefined;
   const isEnded = (): boolean => signal.aborted;
   for (
     let operator: NodeOperator | undefined = first;
     !isEnded();
-    operator = await nextDaemon(settings, signal)
+    operator = await daemonBack(settings, signal)
   ) {
     try {
       for await (const host of operator?.follow('watch', { signal }) ?? []) {
@@ -74,19 +73,9 @@ async function watch(
         );
       }
     } catch (error) {
-      if (!(error instanceof OperatorError) || error.message.includes('another version')) throw error;
+      if (!isAway(error)) throw error;
     }
     if (!isEnded()) display.show(last, 'the daemon is gone: waiting for it');
-  }
-}
-
-async function nextDaemon(settings: Settings, signal: AbortSignal): Promise<NodeOperator | undefined> {
-  const { findDaemon } = await import('../open-operator.ts');
-  for (;;) {
-    await pause(LOOK_FOR_DAEMON_MS, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return undefined;
-    const operator = await findDaemon(settings).catch(() => undefined);
-    if (operator !== undefined) return operator;
   }
 }
 

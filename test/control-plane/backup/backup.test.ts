@@ -130,7 +130,7 @@ t.test('the embedded database, beside its service, and into Postgres', TIMEOUT, 
   const file = join(temporaryFolder(t), 'trial.backup');
   t.match(await control(['backup', file], env), { status: 0, stderr: '' });
   t.match(await control(['restore', file], env), {
-    status: 2,
+    status: 4,
     stderr: /in use by another control-plane \(pid \d+\): stop it first/,
   });
   const identity = await identityOf(service.url, 'rack-1');

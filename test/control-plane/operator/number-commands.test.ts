@@ -175,13 +175,13 @@ t.test('each bad line of a list is named', async (t) => {
     }
   })();
   t.same(String(problem).split('\n'), [
-    `line 4: the check digit of ICCID ${SIM_1.slice(0, -1)}1 is wrong`,
-    'line 5: +442071838750 is not a US number',
+    `line 4: ICCID "${SIM_1.slice(0, -1)}1" has a wrong check digit`,
+    'line 5: +442071838750 is not a US mobile number',
     'line 6: +12125550100 is in line 3 already',
     'line 7: is not "number,iccid" or "number,iccid,node"',
     'line 8: "2125550103" is not an E.164 number, such as +12065550123',
     `line 9: ${SIM_1} is in line 3 already`,
-    'line 10: "8914" is not an ICCID: it needs 18 to 22 digits',
+    'line 10: ICCID "8914" needs 18 to 22 digits',
     'line 11: the node must be 1 to 32 of a-z, 0-9 and -',
     'line 12: is not "number,iccid" or "number,iccid,node"',
   ]);

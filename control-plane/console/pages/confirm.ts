@@ -1,5 +1,6 @@
 // Links to what can be done, and the question that each leads to: on a page of its own, or in a dialog where there is a script.
 import { type Html, html } from '#shared/html.ts';
+import { REASON_LENGTH_MAX } from '../../operator/procedures/fields.ts';
 import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
 import type { Action } from '../actions/actions.ts';
 import { formTokenField } from '../session/forms.ts';
@@ -17,8 +18,6 @@ export const actionLinks = (links: readonly ActionLink[]): Html =>
         ([name, fields]) =>
           html`<a class="button${ACTION_WORDS[name].isGrave ? ' grave' : ''}" href="${actionPath(name, fields)}" data-dialog>${ACTION_WORDS[name].verb}</a>`,
       )}</p>`;
-
-const REASON_LENGTH_MAX = 200;
 
 export function confirmForm({
   name,

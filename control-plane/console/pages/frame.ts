@@ -1,6 +1,7 @@
 // The frame of every page of the console: head, way around, who is signed in.
 import { type Html, html } from '#shared/html.ts';
 import { pathOfAsset } from '../browser/assets.ts';
+import { formTokenField } from '../session/forms.ts';
 import type { Session } from '../session/sessions.ts';
 import { MARK, SIGN_SHEET } from './signs.ts';
 
@@ -66,7 +67,7 @@ function header(serviceName: string, place: string, session: Session, isLive: bo
   )}</nav>
 <form class="find" method="get" action="/numbers" role="search"><label><span class="hidden">Find a number</span><input name="find" type="search" inputmode="tel" maxlength="20" placeholder="Find a number" autocomplete="off" aria-keyshortcuts="/"></label></form>
 ${isLive ? html`<span class="link" id="live" role="status" hidden></span>` : ''}
-<form class="out" method="post" action="/sign-out"><input type="hidden" name="form_token" value="${session.formToken}"><span class="who">${session.operator}</span><button class="quiet">Sign out</button></form>
+<form class="out" method="post" action="/sign-out">${formTokenField(session)}<span class="who">${session.operator}</span><button class="quiet">Sign out</button></form>
 </header>`;
 }
 

@@ -132,6 +132,7 @@ export const listCommand = <Row, S extends Specs = Record<never, never>>({
         const shown = { [listing.name]: jsonRows(listing, rows, view) };
         return toJson(next === undefined ? shown : { ...shown, next });
       }
+      if (rows.length === 0) return listing.empty;
       const table = tableOf(listing.columns, rows, view);
       return next === undefined || next === null ? table : `${table}\n\nThere are more: --after ${next}`;
     },

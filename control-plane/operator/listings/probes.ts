@@ -16,8 +16,7 @@ const UNDER_WAY: Status = { health: 'busy', sign: 'wait', words: 'under way' };
 export const PROBES: Listing<Json<ProbeRow>> = {
   name: 'probes',
   title: 'Last probes',
-  empty:
-    'None yet. PROBE_MINUTES lets spare SIMs text each other; the page of a slot has a button for one probe.',
+  empty: 'No such probe. PROBE_MINUTES lets spare SIMs text each other; "probe send" sends one now.',
   columns: [
     { title: 'At', cell: ({ started_at }) => ({ time: started_at }) },
     { title: 'Kind', cell: ({ kind }) => kind },

@@ -36,7 +36,7 @@ t.test('a test SMS goes from one SIM to another, and its end is shown', async (t
     },
   });
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
-  t.match(await ann.page('/probes'), 'None yet.');
+  t.match(await ann.page('/probes'), 'No such probe.');
   t.match(await ann.page('/nodes/rack-1/slot?name=m1'), '/actions/send-test?');
   const sent = await ann.post('/actions/send-test', { from: String(FROM), to: String(TO) });
   t.equal(sent.headers.get('location'), '/probes?done=send-test');

@@ -1,11 +1,11 @@
 // A list of numbers and their SIMs as an operator has it from a carrier: a line each, "number,iccid" or "number,iccid,node".
 import { readFileSync, statSync } from 'node:fs';
-import { isE164 } from '#shared/identities.ts';
+import { hasLuhnDigit, iccidSchema, isE164 } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import type { ImportedNumber } from '../../store/fleet/numbers.ts';
-import { cardSchema, IMPORT_LINES_MAX } from '../procedures/fields.ts';
+import { IMPORT_LINES_MAX } from '../procedures/fields.ts';
 
 const BYTES_MAX = 1024 * 1024;
 
@@ -75,6 +75,7 @@ function problemOfNumber(number: string): string | undefined {
 }
 
 function problemOfIccid(iccid: string): string | undefined {
-  const issue = cardSchema.safeParse(iccid).error?.issues[0];
-  return issue && `ICCID "${iccid}" ${issue.message}`;
+  if (!iccidSchema.safeParse(iccid).success) return `ICCID "${iccid}" needs 18 to 22 digits`;
+  // It finds the slips of whoever typed the list.
+  return hasLuhnDigit(iccid) ? undefined : `ICCID "${iccid}" has a wrong check digit`;
 }

@@ -1,6 +1,6 @@
 // The fields of operator procedures, which options of commands have, too.
 import * as z from 'zod';
-import { E164_PATTERN, hasLuhnDigit, iccidSchema } from '#shared/identities.ts';
+import { E164_PATTERN } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { slotNameSchema } from '#shared/link/messages.ts';
 
@@ -19,14 +19,6 @@ export const reasonSchema = z
 export const numberSchema = z
   .string()
   .regex(E164_PATTERN, 'must be an E.164 number, for example +12065550123');
-/** An ICCID as a carrier lists it: with a check digit. */
-export const cardSchema = z
-  .string()
-  .refine((text) => iccidSchema.safeParse(text).success, {
-    error: 'needs 18 to 22 digits',
-    abort: true,
-  })
-  .refine(hasLuhnDigit, 'has a wrong check digit');
 export const walletSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes');

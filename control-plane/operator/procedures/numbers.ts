@@ -1,5 +1,6 @@
 // Numbers: the list, what is sold, what is kept off the market, what comes in and goes.
 import * as z from 'zod';
+import { iccidSchema } from '#shared/identities.ts';
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import { admitNumber } from '../../store/fleet/number-admission.ts';
 import {
@@ -9,14 +10,7 @@ import {
   retireNumber,
   setOutOfService,
 } from '../../store/fleet/numbers.ts';
-import {
-  cardSchema,
-  IMPORT_LINES_MAX,
-  limitSchema,
-  nodeSchema,
-  numberSchema,
-  reasonSchema,
-} from './fields.ts';
+import { IMPORT_LINES_MAX, limitSchema, nodeSchema, numberSchema, reasonSchema } from './fields.ts';
 import { change, page, procedure } from './procedure.ts';
 
 const ofNumber = z.object({ number: numberSchema });
@@ -55,7 +49,7 @@ export const NUMBER_PROCEDURES = {
           z.object({
             line: z.number().int(),
             number: numberSchema,
-            iccid: cardSchema,
+            iccid: iccidSchema,
             node: nodeSchema.optional(),
           }),
         )

@@ -4,16 +4,15 @@ import type { Logger } from '#shared/log.ts';
 import type { Chain } from './chain/chain.ts';
 import { isInvalidTransaction } from './chain/rpc.ts';
 import type { PricedCall } from './chain/simulation.ts';
+import type { Nonces, NonceTurn } from './nonces.ts';
 import type { Payment, PaymentLedger, SignedTransaction } from './payment.ts';
 import { RelayerUnfunded, type RelayerWallet } from './relayer-wallet.ts';
 import type { Submission, Submitter } from './submitter.ts';
 
-/** After this time every node behind an RPC has a transaction that one of them accepted, unless it was dropped. */
-const NONCE_MEMORY_MS = 30_000;
-
 interface RelayerParts {
   chain: Chain;
   wallet: RelayerWallet;
+  nonces: Nonces;
   ledger: PaymentLedger;
   clock: Clock;
   log: Logger;
@@ -21,30 +20,22 @@ interface RelayerParts {
 
 export class Relayer implements Submitter {
   readonly #parts: RelayerParts;
-  // Signatures take turns, so that each gets its own nonce (one process; several relayers are several processes).
-  #signing: Promise<unknown> = Promise.resolve();
-  /** The last transaction that the RPC accepted. Other nodes behind the RPC may not count it yet. */
-  #taken: { nonce: number; atMs: number } | undefined;
 
   constructor(parts: RelayerParts) {
     this.#parts = parts;
   }
 
   submit(payment: Payment, call: PricedCall): Promise<Submission> {
-    const submitted = this.#signing.then(() => this.#signAndBroadcast(payment, call));
-    this.#signing = submitted.catch(() => undefined);
-    return submitted;
+    return this.#parts.nonces.inTurn((turn) => this.#signAndBroadcast(payment, call, turn));
   }
 
   sendAgain(payment: Payment, call: PricedCall): Promise<void> {
-    const { ledger, wallet } = this.#parts;
-    const sent = this.#signing.then(async () => {
-      const transaction = await wallet.sign(call, this.#nonceMin());
+    const { ledger, nonces, wallet } = this.#parts;
+    return nonces.inTurn(async (turn) => {
+      const transaction = await wallet.sign(call, turn.nonceMin);
       if (!(await ledger.replaceTransaction(payment.id, transaction, this.#now()))) return;
-      await this.#broadcast(transaction);
+      await this.#broadcast(transaction, turn);
     });
-    this.#signing = sent.catch(() => undefined);
-    return sent;
   }
 
   async push({ id, transaction }: Payment): Promise<boolean> {
@@ -53,15 +44,15 @@ export class Relayer implements Submitter {
     // At most one of the two is mined: they have the same nonce.
     const raised = await wallet.raised(transaction);
     if (raised !== undefined && !(await ledger.replaceTransaction(id, raised, this.#now()))) return true;
-    await this.#broadcast(raised ?? transaction).catch(() => undefined);
+    await this.#parts.chain.broadcast((raised ?? transaction).raw).catch(() => undefined);
     return true;
   }
 
-  async #signAndBroadcast(payment: Payment, call: PricedCall): Promise<Submission> {
+  async #signAndBroadcast(payment: Payment, call: PricedCall, turn: NonceTurn): Promise<Submission> {
     const { ledger, log, wallet } = this.#parts;
     let transaction: SignedTransaction;
     try {
-      transaction = await wallet.sign(call, this.#nonceMin());
+      transaction = await wallet.sign(call, turn.nonceMin);
     } catch (cause) {
       if (cause instanceof RelayerUnfunded) log.error({ err: cause }, 'relayer cannot pay for gas');
       await ledger.release(payment.id, 'signing failed', this.#now());
@@ -72,7 +63,7 @@ export class Relayer implements Submitter {
       return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
     }
     try {
-      await this.#broadcast(transaction);
+      await this.#broadcast(transaction, turn);
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'broadcast failed');
       // After any other error it may have reached the network.
@@ -84,15 +75,9 @@ export class Relayer implements Submitter {
     return { kind: 'signed', hash: transaction.hash };
   }
 
-  async #broadcast({ raw, nonce }: SignedTransaction): Promise<void> {
+  async #broadcast({ raw, nonce }: SignedTransaction, turn: NonceTurn): Promise<void> {
     await this.#parts.chain.broadcast(raw);
-    if (nonce >= this.#nonceMin()) this.#taken = { nonce, atMs: this.#parts.clock.now() };
-  }
-
-  #nonceMin(): number {
-    if (this.#taken === undefined) return 0;
-    const ageMs = this.#parts.clock.now() - this.#taken.atMs;
-    return ageMs >= 0 && ageMs < NONCE_MEMORY_MS ? this.#taken.nonce + 1 : 0;
+    turn.taken(nonce);
   }
 
   #now(): Date {

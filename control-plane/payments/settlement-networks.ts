@@ -6,6 +6,7 @@ import type { SettlementNetwork } from './checkout.ts';
 import { Facilitator } from './facilitator.ts';
 import { Finality } from './finality.ts';
 import type { NetworkConnection } from './network-connection.ts';
+import type { Nonces } from './nonces.ts';
 import type { Sale } from './offer.ts';
 import type { PaymentLedger } from './payment.ts';
 import { Relayer } from './relayer.ts';
@@ -21,6 +22,7 @@ interface SharedParts {
   log: Logger;
   settlementWaitMs: number;
   relayerKey: Hex | undefined;
+  noncesOf(chainId: number, address: string): Nonces;
 }
 
 /** The relayer's wallets, by chain id. */
@@ -54,5 +56,10 @@ function openSettlementNetwork(
   if (relayerKey === undefined)
     throw new Error(`chain ${network.chainId} has neither a facilitator nor a relayer`);
   const wallet = connectRelayerWallet({ ...rpc, key: relayerKey });
-  return { ...settleBy(new Relayer({ ...parts, chain, wallet })), wallet };
+  return {
+    ...settleBy(
+      new Relayer({ ...parts, chain, wallet, nonces: parts.noncesOf(network.chainId, wallet.address) }),
+    ),
+    wallet,
+  };
 }

@@ -5,6 +5,7 @@ import type { Chain } from '#control-plane/payments/chain/chain.ts';
 import { type CheckoutParts, checkout } from '#control-plane/payments/checkout.ts';
 import { Facilitator } from '#control-plane/payments/facilitator.ts';
 import { Finality } from '#control-plane/payments/finality.ts';
+import { LocalNonces } from '#control-plane/payments/nonces.ts';
 import type { PaymentLedger } from '#control-plane/payments/payment.ts';
 import { Relayer } from '#control-plane/payments/relayer.ts';
 import { Settlement } from '#control-plane/payments/settlement.ts';
@@ -51,7 +52,7 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
   const ledger = inTurns(world, life, mutation.ledger?.(real) ?? real);
   const submitter: Submitter =
     kind === 'relayer'
-      ? new Relayer({ chain, wallet, ledger, clock, log })
+      ? new Relayer({ chain, wallet, nonces: new LocalNonces(clock), ledger, clock, log })
       : new Facilitator({ url: scriptedFacilitator(world, life), sale: SALE, ledger, clock, log });
   const parts = { chain, submitter, ledger, clock, log, settlementWaitMs: SETTLEMENT_WAIT_MS };
   const settlement = new Settlement(parts);

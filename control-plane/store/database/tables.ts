@@ -204,6 +204,14 @@ export interface RefundsTable {
   created_at: Date;
 }
 
+/** The last nonce of a relayer's wallet that an RPC has accepted; `taken_at` is null before the first. */
+interface RelayerNoncesTable {
+  chain_id: number;
+  address: string;
+  nonce: number;
+  taken_at: Date | null;
+}
+
 export interface MessagesTable {
   id: Generated<number>;
   subscription_id: string;
@@ -339,6 +347,7 @@ export interface Tables extends OperationTables, SimTables {
   payments: PaymentsTable;
   payment_events: PaymentEventsTable;
   refunds: RefundsTable;
+  relayer_nonces: RelayerNoncesTable;
   messages: MessagesTable;
   unreadable_messages: UnreadableMessagesTable;
   message_retention: MessageRetentionTable;

@@ -80,4 +80,12 @@ export const MONEY = [
     created_at timestamptz not null,
     unique (chain_id, sender, nonce)
   )`,
+  // The last nonce of a relayer's wallet that an RPC has accepted.
+  `create table relayer_nonces (
+    chain_id bigint not null,
+    address text not null,
+    nonce bigint not null,
+    taken_at timestamptz,
+    primary key (chain_id, address)
+  )`,
 ];

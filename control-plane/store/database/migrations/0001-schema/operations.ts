@@ -55,18 +55,6 @@ export const OPERATIONS = [
     used_at timestamptz not null
   )`,
   'create index operator_sessions_by_operator on operator_sessions (operator)',
-  `create table operator_requests (
-    id text primary key,
-    node_id text not null,
-    call text not null,
-    input jsonb not null,
-    until timestamptz not null,
-    taken_at timestamptz,
-    answer jsonb,
-    refusal text,
-    answered_at timestamptz
-  )`,
-  'create index operator_requests_waiting on operator_requests (node_id) where taken_at is null',
   `create table alerts (
     id text primary key,
     kind text not null,

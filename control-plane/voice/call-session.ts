@@ -8,12 +8,13 @@ import type { LiveCallState } from '#shared/voice/call.ts';
 import { MEDIA_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
-import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
-import { CommandRefused } from '../nodes/pending-commands.ts';
+import type { Fleet } from '../nodes/fleet.ts';
+import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import type { CallRow } from '../store/messages/calls.ts';
 import { AudioBridge } from './audio-bridge.ts';
 import type { MediaTickets } from './media-tickets.ts';
 import type { StreamClient, StreamedCall } from './stream-client.ts';
+import type { StreamPlaces } from './stream-places.ts';
 
 /** A modem answers ATA and ATH within seconds; after that the node reports the result anyway. */
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -42,6 +43,7 @@ type CallCommand = 'answer' | 'hang_up' | 'open_media';
 export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   fleet: Fleet;
   tickets: MediaTickets;
+  places: StreamPlaces;
   /** Base URL of this instance for media links; null: use that of the control link. */
   mediaBaseUrl: string | null;
   /** Time in which a disconnected client may reconnect. */
@@ -58,6 +60,7 @@ export class CallSession implements StreamedCall {
   readonly #audio: AudioBridge;
   #call: CallRow;
   #client: StreamClient | undefined;
+  #leavePlace: (() => void) | undefined;
   /** Ends the call unless a client connects. */
   #claim: Timer | undefined;
   #retry: Timer | undefined;
@@ -115,6 +118,7 @@ export class CallSession implements StreamedCall {
     this.#forgetClient();
     older?.close(STREAM_CLOSE.replaced, 'a newer stream took the call over');
     this.#client = client;
+    this.#leavePlace = this.#parts.places.opened(this.#call.callId);
     this.#wasStreamed = true;
     this.#mediaAttempts = 0;
     this.#claim?.cancel();
@@ -203,15 +207,22 @@ export class CallSession implements StreamedCall {
     if (this.#client === undefined) return;
     this.#undeliveredFrames += this.#client.undeliveredFrames;
     this.#client = undefined;
+    this.#leavePlace?.();
     this.#audio.listen(undefined, { isOther: false });
   }
 
   #awaitClient(ms: number): void {
     this.#claim?.cancel();
     this.#claim = this.#parts.clock.after(ms, () => {
-      this.#log.info({}, 'no client has opened the stream of the call');
-      this.dismiss('abandoned');
+      void this.#dismissUnclaimed();
     });
+  }
+
+  async #dismissUnclaimed(): Promise<void> {
+    if (await this.#parts.places.isElsewhere(this.#call.callId)) return;
+    if (this.#client !== undefined || this.#isOver) return;
+    this.#log.info({}, 'no client has opened the stream of the call');
+    this.dismiss('abandoned');
   }
 
   #after(ms: number, work: () => void): void {
@@ -260,12 +271,16 @@ export class CallSession implements StreamedCall {
       return;
     }
     // Without a control link it is retried when there is one again.
-    if (error instanceof NodeUnavailable && this.#parts.fleet.find(this.#call.nodeId) === undefined) return;
+    if (error instanceof NodeUnavailable && !error.isSent) return;
     this.#retryMedia();
   }
 
   #onMediaClosed(code: number): void {
     if (this.#isOver || this.#client === undefined) return;
+    if (code === MEDIA_CLOSE.replaced) {
+      this.#closeClient(STREAM_CLOSE.replaced, 'a newer stream took the call over');
+      return;
+    }
     if (code >= callCloseCode(0) && code <= callCloseCode(CAUSE_MAX)) {
       this.#closeClient(code, 'the call has ended');
       return;
@@ -285,9 +300,7 @@ export class CallSession implements StreamedCall {
   }
 
   async #command<N extends CallCommand>(name: N, params: CommandParams<N>): Promise<void> {
-    const link = this.#parts.fleet.find(this.#call.nodeId);
-    if (link === undefined) throw new NodeUnavailable('the phone node is offline', false);
-    await link.command(name, params, {
+    await this.#parts.fleet.reach(this.#call.nodeId).command(name, params, {
       id: `${name}_${randomUUID()}`,
       timeLeftMs: COMMAND_TIMEOUT_MS,
       timeoutMs: COMMAND_TIMEOUT_MS,

@@ -6,8 +6,8 @@ import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
-import { CommandRefused } from '../nodes/pending-commands.ts';
+import type { Fleet } from '../nodes/fleet.ts';
+import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { CallSession } from './call-session.ts';
@@ -41,8 +41,6 @@ export async function dial(
   const place = await locateNumber(db, subscription.number);
   if (place?.boundTo !== subscription.id)
     throw new Refusal('subscription_not_bound', 'The number is being provisioned. Try again in a minute.');
-  const link = fleet.find(place.nodeId);
-  if (link === undefined) throw unreachable('The phone node is offline.', { reason: 'node_offline' });
   // No await between this check and `begin`, so that of two calls at once only one passes.
   if (live.isBusy(place)) throw lineBusy();
   const callId = `call_${randomBytes(12).toString('hex')}`;
@@ -66,7 +64,8 @@ export async function dial(
     throw error;
   }
   const onAbort = (): void => session.dismiss('abandoned');
-  const answered = link
+  const answered = fleet
+    .reach(place.nodeId)
     .command(
       'dial',
       { call_id: callId, iccid: place.iccid, to },

@@ -1,11 +1,9 @@
 // Ends a call on request: the node gets the command, and presence reports the end when the network confirms it.
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { NodeUnavailable } from '../nodes/fleet.ts';
-import { CommandRefused } from '../nodes/pending-commands.ts';
+import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import type { Database } from '../store/database/database.ts';
 import { deviceOfSim } from '../store/fleet/sims.ts';
-import { findCall } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
 
 /**
@@ -17,12 +15,8 @@ export async function hangUp(
   subscription: Subscription,
   callId: string,
 ): Promise<string> {
-  const session = live.find(callId, subscription.id);
-  if (session === undefined) {
-    const known = await findCall(db, callId, subscription.id);
-    if (known === undefined || known.state === 'ended') throw notFound(callId);
-    throw nodeError(callId, 'The phone node is offline.');
-  }
+  const session = await live.open(callId, subscription.id);
+  if (session === undefined) throw notFound(callId);
   const deviceId = await deviceOfSim(db, session.call.iccid);
   try {
     await session.hangUp();

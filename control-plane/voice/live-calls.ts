@@ -1,10 +1,12 @@
-// The calls of the nodes that are linked to this instance: tracked from the reports of nodes, stored, and published.
+// Calls: those of nodes that are linked to this instance, tracked from the reports of nodes, stored, and published; and those whose stream
+// or dialing client is here while another instance tracks them.
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
+import { catchUp } from '../bus/catch-up.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
 import { storableText } from '../store/database/database.ts';
@@ -14,8 +16,10 @@ import {
   type CallRow,
   deleteUnheldCalls,
   endLostCall,
+  findCallStates,
   findForgottenCalls,
   findLiveCall,
+  findOpenCall,
   putCall,
   setStreamStatistics,
   vouchForCalls,
@@ -58,18 +62,19 @@ export class LiveCalls implements CallWatch {
   readonly #arrivals = new Map<string, Arrival>();
   readonly #ended = new LRUCache<string, true>({ max: ENDED_MAX });
   readonly #lostTimers = new Map<string, Timer>();
-  /** Calls whose node is linked to another instance by now. */
+  /** Calls that another instance tracks: their nodes are linked there. */
   readonly #elsewhere = new Set<string>();
   readonly #writes = new Map<string, Promise<void>>();
   readonly #watchers = new Set<(call: CallRow) => void>();
+  readonly #stopCatchingUp: () => void;
 
   constructor(parts: LiveCallsParts) {
     this.#parts = parts;
     parts.bus.subscribe((event) => {
       if (event.kind === 'call_ended') this.#onEnded(event.call.callId, event.call.cause);
-      if (event.kind === 'call_changed' && event.instance !== this.instance)
-        this.#elsewhere.add(event.call.callId);
+      if (event.kind === 'call_changed' && event.instance !== this.instance) this.#follow(event.call);
     });
+    this.#stopCatchingUp = catchUp(parts, () => this.#followAll());
   }
 
   /** Calls `watcher` for each call that begins or advances here, before it is stored. The returned function stops that. */
@@ -84,15 +89,29 @@ export class LiveCalls implements CallWatch {
     return session?.call.subscriptionId === subscriptionId ? session : undefined;
   }
 
-  /** All calls that are up or being set up. */
-  *calls(): Iterable<CallRow> {
-    for (const { call } of this.#sessions.values()) yield call;
+  /** As `find`, also of a call that another instance tracks. Undefined when there is none, or it has ended. */
+  async open(callId: string, subscriptionId: string): Promise<CallSession | undefined> {
+    const here = this.find(callId, subscriptionId);
+    if (here !== undefined) return here;
+    const call = await findOpenCall(this.#parts.db, callId);
+    if (call?.subscriptionId !== subscriptionId || this.#ended.has(callId)) return undefined;
+    return this.find(callId, subscriptionId) ?? this.begin(call);
   }
 
-  /** Whether the SIM has a call at the node that holds it. Open calls of a former holder do not count. */
+  /** All calls that are up or being set up, at nodes that are linked here. */
+  *calls(): Iterable<CallRow> {
+    for (const { call } of this.#tracked()) yield call;
+  }
+
+  /**
+   * Whether the SIM has a call at the node that holds it. Open calls of a former holder do not count, nor those of a node that has no link
+   * any more.
+   */
   isBusy({ iccid, nodeId }: { iccid: string; nodeId: string }): boolean {
+    const isLinked = this.#parts.fleet.find(nodeId) !== undefined;
     for (const { call } of this.#sessions.values())
-      if (call.iccid === iccid && call.nodeId === nodeId) return true;
+      if (call.iccid === iccid && call.nodeId === nodeId && (isLinked || this.#elsewhere.has(call.callId)))
+        return true;
     for (const arrival of this.#arrivals.values())
       if (arrival.nodeId === nodeId && arrival.frame.iccid === iccid) return true;
     return false;
@@ -112,6 +131,7 @@ export class LiveCalls implements CallWatch {
   begin(call: CallRow): CallSession {
     const session = new CallSession(call, this.#parts);
     this.#sessions.set(call.callId, session);
+    if (this.#parts.fleet.find(call.nodeId) === undefined) this.#elsewhere.add(call.callId);
     return session;
   }
 
@@ -129,10 +149,14 @@ export class LiveCalls implements CallWatch {
     const missing = this.#ofNode(nodeId).filter(({ call }) => !reported.has(call.callId));
     for (const frame of calls) this.#onReport(nodeId, frame, { isKnown: true });
     for (const session of this.#ofNode(nodeId)) {
-      this.#elsewhere.delete(session.call.callId);
-      if (reported.has(session.call.callId)) session.relinked();
+      const wasElsewhere = this.#elsewhere.delete(session.call.callId);
+      if (!reported.has(session.call.callId)) continue;
+      session.relinked();
+      if (wasElsewhere) this.#publish(session);
     }
-    if (missing.length > 0) this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
+    if (missing.length === 0) return;
+    const { clock } = this.#parts;
+    clock.after(MISSING_MS, () => this.#lose(missing, { seenBefore: new Date(clock.now()) }));
   }
 
   changed(nodeId: string, frame: LiveCall): void {
@@ -141,9 +165,12 @@ export class LiveCalls implements CallWatch {
 
   unlinked(nodeId: string): void {
     this.#lostTimers.get(nodeId)?.cancel();
-    const timer = this.#parts.clock.after(LINK_LOST_MS, () => {
+    const { clock } = this.#parts;
+    const unlinkedAt = new Date(clock.now());
+    const timer = clock.after(LINK_LOST_MS, () => {
       this.#lostTimers.delete(nodeId);
-      this.#lose(this.#ofNode(nodeId).filter(({ call }) => !this.#elsewhere.has(call.callId)));
+      const lost = this.#ofNode(nodeId).filter(({ call }) => !this.#elsewhere.has(call.callId));
+      this.#lose(lost, { seenBefore: unlinkedAt });
     });
     this.#lostTimers.set(nodeId, timer);
   }
@@ -152,17 +179,47 @@ export class LiveCalls implements CallWatch {
   async endForgotten(): Promise<void> {
     const { db, clock } = this.#parts;
     const now = clock.now();
-    await vouchForCalls(db, [...this.#sessions.keys()], new Date(now));
-    for (const callId of await findForgottenCalls(db, new Date(now - FORGOTTEN_MS)))
-      if (!this.#sessions.has(callId)) await this.#endAsLost(callId, 'abandoned');
+    const tracked = this.#tracked().map(({ call }) => call.callId);
+    await vouchForCalls(db, tracked, new Date(now));
+    const before = new Date(now - FORGOTTEN_MS);
+    for (const callId of await findForgottenCalls(db, before))
+      if (!tracked.includes(callId)) await this.#endAsLost(callId, 'abandoned', before);
     await deleteUnheldCalls(db, new Date(now - UNHELD_KEPT_MS));
+    await this.#followAll();
   }
 
   /** This instance stops: calls go on, and their clients may reconnect to another instance. */
   async stop(): Promise<void> {
+    this.#stopCatchingUp();
     for (const timer of this.#lostTimers.values()) timer.cancel();
     for (const session of this.#sessions.values()) session.release();
     await Promise.all(this.#writes.values());
+  }
+
+  /** Of nodes that are linked here. */
+  #tracked(): CallSession[] {
+    const { fleet } = this.#parts;
+    return [...this.#sessions.values()].filter(
+      ({ call }) => !this.#elsewhere.has(call.callId) && fleet.find(call.nodeId) !== undefined,
+    );
+  }
+
+  /** Another instance tracks the call, whose state is this. */
+  #follow({ callId, state, answeredAt }: Pick<CallRow, 'callId' | 'state' | 'answeredAt'>): void {
+    const session = this.#sessions.get(callId);
+    if (session === undefined) return;
+    this.#elsewhere.add(callId);
+    if (STATE_RANK[state] > STATE_RANK[session.call.state]) session.advance(state, answeredAt);
+    session.relinked();
+  }
+
+  /** What the bus did not bring is in the store. */
+  async #followAll(): Promise<void> {
+    for (const call of await findCallStates(this.#parts.db, [...this.#elsewhere])) {
+      if (!this.#elsewhere.has(call.callId)) continue;
+      if (call.state === 'ended') this.#onEnded(call.callId, call.cause ?? CAUSE.temporaryFailure);
+      else this.#follow({ ...call, state: call.state });
+    }
   }
 
   #ofNode(nodeId: string): CallSession[] {
@@ -209,7 +266,9 @@ export class LiveCalls implements CallWatch {
       log.warn({ node: from, call: callId }, 'a node reported a call of a SIM that it does not hold');
       return countRefused(db, { nodeId: from, reason: 'calls', count: 1 }, now);
     }
-    const known = isKnown ? await findLiveCall(db, callId, from) : undefined;
+    // Another instance may have dialed it.
+    const isRecorded = isKnown || first.direction === 'outbound';
+    const known = isRecorded ? await findLiveCall(db, callId, from) : undefined;
     if (known !== undefined && !isSameCall(known, first)) return this.#refuseChanged(from, callId);
     const holder = known ?? (await ownerOfCall(db, { ...first, callId }, now));
     const arrival = this.#arrivals.get(callId);
@@ -251,8 +310,10 @@ export class LiveCalls implements CallWatch {
     for (const watcher of this.#watchers) watcher(call);
     const { db, bus, clock, log } = this.#parts;
     const before = this.#writes.get(call.callId) ?? Promise.resolve();
+    // Not when it is written: if the link ends meanwhile, a later time would be that of another instance.
+    const seenAt = new Date(clock.now());
     const write = before
-      .then(() => putCall(db, call, new Date(clock.now())))
+      .then(() => putCall(db, call, seenAt))
       .then(() => {
         if (!this.#ended.has(call.callId))
           bus.publish({ kind: 'call_changed', instance: this.instance, call });
@@ -284,23 +345,26 @@ export class LiveCalls implements CallWatch {
     this.#elsewhere.delete(callId);
   }
 
-  #lose(sessions: readonly CallSession[]): void {
+  /** `seenBefore`: another instance has tracked a call since, if it was seen later. */
+  #lose(sessions: readonly CallSession[], { seenBefore }: { seenBefore: Date }): void {
     for (const { call } of sessions) {
       if (!this.#sessions.has(call.callId)) continue;
-      this.#endAsLost(call.callId, 'modem_lost').catch((error: unknown) => {
+      this.#endAsLost(call.callId, 'modem_lost', seenBefore).catch((error: unknown) => {
         this.#parts.log.warn({ err: error, call: call.callId }, 'storing the end of a call failed');
         this.#onEnded(call.callId, CAUSE.temporaryFailure);
       });
     }
   }
 
-  async #endAsLost(callId: string, reason: EndReason): Promise<void> {
+  async #endAsLost(callId: string, reason: EndReason, seenBefore: Date): Promise<void> {
     const { db, bus, clock, log } = this.#parts;
     const cause = CAUSE.temporaryFailure;
     log.warn({ call: callId, reason }, 'call given up: its node no longer reports it');
-    const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()) });
-    if (call === undefined) this.#onEnded(callId, cause);
-    else {
+    const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()), seenBefore });
+    if (call === undefined) {
+      this.#elsewhere.add(callId);
+      await this.#followAll();
+    } else {
       emitMetric({ kind: 'call_ended', call });
       bus.publish({ kind: 'call_ended', call });
     }

@@ -5,7 +5,7 @@ import type { CreateResampler } from '#shared/voice/resample.ts';
 import type { Base } from '../bus/base.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { storableText } from '../store/database/database.ts';
-import { findCall } from '../store/messages/calls.ts';
+import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
 import { RawStream } from './raw-stream.ts';
 import { closeSoon, type StreamClient } from './stream-client.ts';
@@ -30,22 +30,46 @@ export interface OpenStreamParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   createResampler: CreateResampler;
 }
 
+interface WantedStream {
+  subscription: Subscription;
+  callId: string;
+  protocol: StreamProtocol;
+}
+
 /** Connects the socket to the stream of the call, or closes it with the reason. */
-export function openStream(
-  parts: OpenStreamParts,
-  socket: WebSocket,
-  {
-    subscription,
-    callId,
-    protocol,
-  }: { subscription: Subscription; callId: string; protocol: StreamProtocol },
-): void {
-  const { live, clock, createResampler } = parts;
-  const session = live.find(callId, subscription.id);
-  if (session === undefined) {
-    void closeWithReason(parts, socket, { subscription, callId });
-    return;
+export function openStream(parts: OpenStreamParts, socket: WebSocket, wanted: WantedStream): void {
+  const { callId, subscription } = wanted;
+  const here = parts.live.find(callId, subscription.id);
+  if (here === undefined) void openElsewhere(parts, socket, wanted);
+  else connect(parts, socket, here, wanted);
+}
+
+/** Of a call that another instance tracks. */
+async function openElsewhere(parts: OpenStreamParts, socket: WebSocket, wanted: WantedStream): Promise<void> {
+  const { clock, live, log } = parts;
+  const { callId, subscription } = wanted;
+  // Messages of the client wait meanwhile.
+  socket.pause();
+  try {
+    const session = await live.open(storableText(callId), subscription.id);
+    socket.resume();
+    if (session === undefined) closeSoon(socket, clock, NO_CALL);
+    else if (socket.readyState === socket.OPEN) connect(parts, socket, session, wanted);
+  } catch (error) {
+    log.error({ err: error }, 'finding a call failed');
+    socket.resume();
+    closeSoon(socket, clock, { code: STREAM_CLOSE.internalError, reason: 'internal error' });
   }
+}
+
+const NO_CALL = { code: STREAM_CLOSE.noCall, reason: 'there is no such call, or it has ended' };
+
+function connect(
+  { clock, createResampler }: OpenStreamParts,
+  socket: WebSocket,
+  session: CallSession,
+  { callId, protocol, subscription }: WantedStream,
+): void {
   const client: StreamClient =
     protocol === 'raw'
       ? new RawStream(socket, { call: session, clock })
@@ -58,25 +82,4 @@ export function openStream(
         });
   socket.on('close', (code) => session.leave(client, DROPPED.has(code) ? 'dropped' : 'closed'));
   session.attach(client);
-}
-
-async function closeWithReason(
-  { db, clock, log }: OpenStreamParts,
-  socket: WebSocket,
-  { subscription, callId }: { subscription: Subscription; callId: string },
-): Promise<void> {
-  try {
-    const known = await findCall(db, storableText(callId), subscription.id);
-    const end =
-      known === undefined || known.state === 'ended'
-        ? { code: STREAM_CLOSE.noCall, reason: 'there is no such call, or it has ended' }
-        : {
-            code: STREAM_CLOSE.restart,
-            reason: 'the node of this call is not linked here yet: open the stream again',
-          };
-    closeSoon(socket, clock, end);
-  } catch (error) {
-    log.error({ err: error }, 'finding a call failed');
-    closeSoon(socket, clock, { code: STREAM_CLOSE.internalError, reason: 'internal error' });
-  }
 }

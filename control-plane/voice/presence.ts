@@ -2,8 +2,9 @@
 import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import type { Base } from '../bus/base.ts';
+import { catchUp } from '../bus/catch-up.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { type CallRow, type EndedCall, findRinging } from '../store/messages/calls.ts';
+import { type CallRow, type EndedCall, findCallsSince, findRinging } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
 
 /** A client with this much unread data, hundreds of events, is disconnected. */
@@ -25,6 +26,7 @@ export class Presence {
   readonly #parts: PresenceParts;
   /** By subscription: a later holder of a number must not see an earlier holder's calls. */
   readonly #sockets = new Map<string, Set<WebSocket>>();
+  readonly stop: () => void;
   readonly #sent = new LRUCache<string, true>({ max: SENT_MAX });
 
   constructor(parts: PresenceParts) {
@@ -35,6 +37,7 @@ export class Presence {
         this.#onChanged(event.call);
       if (event.kind === 'call_ended') this.#onEnded(event.call);
     });
+    this.stop = catchUp(parts, (since) => this.#catchUp(since));
   }
 
   /** Sends the socket the calls that ring now, and all events until it is closed. */
@@ -61,6 +64,12 @@ export class Presence {
       const isHere = live.find(call.callId, subscriptionId) !== undefined;
       if (!isPast && !isHere) send(socket, this.#ringing(call));
     }
+  }
+
+  async #catchUp(since: Date): Promise<void> {
+    const { open, ended } = await findCallsSince(this.#parts.db, [...this.#sockets.keys()], since);
+    for (const call of open) this.#onChanged(call);
+    for (const call of ended) this.#onEnded(call);
   }
 
   #onChanged(call: CallRow): void {

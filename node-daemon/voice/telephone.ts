@@ -2,6 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { AudioStatistics, DialOutcome, LiveCall } from '#shared/voice/call.ts';
+import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { callCloseCode, type EndReason } from '#shared/voice/release-cause.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import type { AtChannel } from '../at/channel.ts';
@@ -162,7 +163,7 @@ export class Telephone {
       media.close(1000, 'the call has ended');
       throw new CommandRefusal('call_unknown', 'The call has ended.');
     }
-    ongoing.media?.close(1000, 'another link took over');
+    ongoing.media?.close(MEDIA_CLOSE.replaced, 'another link took over');
     ongoing.playedBefore = ongoing.audio?.clear().played ?? 0;
     ongoing.media = media;
   }

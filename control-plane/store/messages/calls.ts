@@ -97,6 +97,30 @@ export async function findLiveCall(
     .executeTakeFirst();
 }
 
+/** A call that has not ended. */
+export async function findOpenCall(db: Database, callId: string): Promise<CallRow | undefined> {
+  const row = await db
+    .selectFrom('calls')
+    .select(CALL_COLUMNS)
+    .where('id', '=', callId)
+    .where('state', '<>', 'ended')
+    .executeTakeFirst();
+  return row && toRow(row);
+}
+
+/** How far these calls have come. */
+export async function findCallStates(
+  db: Database,
+  callIds: readonly string[],
+): Promise<Array<Pick<CallRow, 'callId' | 'answeredAt'> & Pick<CallsTable, 'state' | 'cause'>>> {
+  if (callIds.length === 0) return [];
+  return db
+    .selectFrom('calls')
+    .select(['id as callId', 'state', 'cause', 'answered_at as answeredAt'])
+    .where('id', 'in', callIds)
+    .execute();
+}
+
 /** Inbound calls that have rung since `after`; a few at most. */
 export async function findRinging(db: Database, subscriptionId: string, after: Date): Promise<CallRow[]> {
   const rows = await db
@@ -113,6 +137,33 @@ export async function findRinging(db: Database, subscriptionId: string, after: D
 }
 
 const RINGING_MAX = 16;
+
+/** Calls of these subscriptions that have begun, advanced or ended since a time of this day. */
+export async function findCallsSince(
+  db: Database,
+  subscriptionIds: readonly string[],
+  since: Date,
+): Promise<{ open: CallRow[]; ended: EndedCall[] }> {
+  if (subscriptionIds.length === 0) return { open: [], ended: [] };
+  const rows = await db
+    .selectFrom('calls')
+    .select([...CALL_COLUMNS, 'ended_at', 'reason', 'cause'])
+    .where('subscription_id', 'in', subscriptionIds)
+    .where('started_at', '>', new Date(since.getTime() - DAY_MS))
+    .where((eb) => eb.or([eb('seen_at', '>', since), eb('ended_at', '>', since)]))
+    .orderBy('position')
+    .execute();
+  const found: { open: CallRow[]; ended: EndedCall[] } = { open: [], ended: [] };
+  for (const row of rows) {
+    const { ended_at: endedAt, reason, cause } = row;
+    if (row.state !== 'ended') found.open.push(toRow(row));
+    else if (endedAt !== null && reason !== null && cause !== null)
+      found.ended.push({ ...toRow(row), endedAt, reason, cause });
+  }
+  return found;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
 
 const CALL_COLUMNS = [
   'id',
@@ -203,17 +254,21 @@ async function missedCall(
   return { callId, iccid, nodeId, direction, peer, ...owner, state: 'ringing', startedAt, answeredAt: null };
 }
 
-/** Ends a call that its node no longer reports; a later report of the node corrects that. Undefined when the call has ended already. */
+/**
+ * Ends a call that its node no longer reports; a later report of the node corrects that. Undefined when the call has ended already, or an
+ * instance has seen it after `seenBefore`.
+ */
 export async function endLostCall(
   db: Database,
   callId: string,
-  { reason, cause, now }: { reason: EndReason; cause: number; now: Date },
+  { reason, cause, now, seenBefore }: { reason: EndReason; cause: number; now: Date; seenBefore: Date },
 ): Promise<EndedCall | undefined> {
   const row = await db
     .updateTable('calls')
     .set({ state: 'ended', reason, cause, ended_at: now })
     .where('id', '=', callId)
     .where('state', '<>', 'ended')
+    .where('seen_at', '<=', seenBefore)
     .returning(CALL_COLUMNS)
     .executeTakeFirst();
   return row && { ...toRow(row), endedAt: now, reason, cause };

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import t from 'tap';
 import WebSocket from 'ws';
-import { createLocalBus } from '#control-plane/bus/bus.ts';
+import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import type { Subscription } from '#control-plane/domain/subscription.ts';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import type { CallRow } from '#control-plane/store/messages/calls.ts';
@@ -12,11 +12,12 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { recoverToken } from '../../fixtures/payer.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 
 class StubSocket extends EventEmitter {
   readonly OPEN = 1;
@@ -51,7 +52,7 @@ function scriptedPresence() {
   const presence = new Presence({
     live: live as unknown as LiveCalls,
     db: undefined as unknown as Database,
-    bus: createLocalBus(),
+    bus: new LocalBus(systemClock),
     clock: systemClock,
     log: silentLogger,
     streamUrl: (id) => id,
@@ -281,11 +282,6 @@ t.test('another instance tells of calls whose node has its link here', async (t)
   t.match(first, [{ kind: 'ringing', call_id: call.call_id, at: call.started_at }]);
   const second = await open();
   await until('replayed', () => second.length === 1);
-  const stream = new WebSocket(`${other.url.replace('http', 'ws')}/voice/stream/${call.call_id}`, {
-    headers: phone.headers,
-  });
-  const code = await new Promise((resolve) => stream.on('close', resolve));
-  t.equal(code, 1012, 'its audio cannot be had there: open it again');
   phone.line.end(call, { reason: 'cancelled', cause: 16 });
   await until('ended', () => first.length === 2 && second.length === 2);
   t.match(first[1], { kind: 'ended', reason: 'cancelled', duration_ms: 0 });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedMedia } from '../../fixtures/scripted-media.ts';
-import { conversation, telephone, telephoneClient } from '../../fixtures/telephone.ts';
+import { conversation, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -297,16 +297,6 @@ t.test('a service that stops says so to clients and nodes, and hangs nothing up'
   t.same([await client.closed(), await watcher.closed()], [1012, 1001]);
   await until('the node', () => media.closeCode === 1001);
   t.equal(phone.node.commands('hang_up').length, 0);
-});
-
-t.test('a call that is up and whose node is not linked here yet: open it again', async (t) => {
-  const phone = await telephone(t, rig);
-  const { client, callId } = await conversation(phone);
-  await until('noted', async () => (await phone.calls())[0]?.['state'] === 'active');
-  const { url } = await rig.start(t, { databaseUrl: phone.databaseUrl });
-  const elsewhere = telephoneClient(t, { url, headers: phone.headers, number: phone.number });
-  t.equal(await (await elsewhere.stream(callId)).closed(), 1012);
-  t.equal(client.closeCode, undefined, 'the stream that it has is not concerned');
 });
 
 t.test('too many messages close with 1008, and nobody else waits for them', async (t) => {

@@ -1,0 +1,38 @@
+// Reads events from the store while the bus is away, once a second, and once more when it is back.
+import type { Timer } from '#shared/clock.ts';
+import type { Base } from './base.ts';
+
+const EVERY_MS = 1_000;
+/** Facts that were on their way when the bus went. */
+const BEFORE_MS = 5_000;
+
+/** `read` gets the time from which on events may be missing. The returned function ends it. */
+export function catchUp(
+  { bus, clock, log }: Pick<Base, 'bus' | 'clock' | 'log'>,
+  read: (since: Date) => Promise<void>,
+): () => void {
+  let awaySince: Date | undefined;
+  let next: Timer | undefined;
+  let isStopped = false;
+  /** A change of the bus begins a new series. */
+  let series = 0;
+  const round = async (since: Date, own: number): Promise<void> => {
+    await read(since).catch((error: unknown) =>
+      log.warn({ err: error }, 'reading what the bus did not bring failed'),
+    );
+    if (own === series && !bus.isConnected && !isStopped)
+      next = clock.after(EVERY_MS, () => void round(since, own));
+  };
+  bus.subscribe((event) => {
+    if (event.kind !== 'bus_changed') return;
+    next?.cancel();
+    const since = awaySince ?? new Date(clock.now() - BEFORE_MS);
+    awaySince = event.isConnected ? undefined : since;
+    series += 1;
+    if (!isStopped) void round(since, series);
+  });
+  return () => {
+    isStopped = true;
+    next?.cancel();
+  };
+}

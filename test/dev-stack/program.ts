@@ -23,7 +23,9 @@ const COMMANDS = {
 } as const;
 
 export interface ProgramSpec {
-  name: keyof typeof COMMANDS;
+  program: keyof typeof COMMANDS;
+  /** In messages. */
+  name: string;
   env: Record<string, string>;
   /** Gets what the program writes to standard error; emptied at the first start. */
   logFile: string;
@@ -71,10 +73,10 @@ export class Program {
   }
 
   async #spawn(): Promise<Record<string, unknown>> {
-    const { name, env, logFile } = this.#spec;
+    const { program, env, logFile } = this.#spec;
     const log = openSync(logFile, 'a');
     // A process group of its own: Ctrl-C reaches the stack only, which then stops its programs in order.
-    const child = spawn(process.execPath, COMMANDS[name], {
+    const child = spawn(process.execPath, COMMANDS[program], {
       cwd: PROJECT_FOLDER,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', log],

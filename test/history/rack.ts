@@ -60,7 +60,7 @@ export class Rack {
     try {
       const ports = { port: 0, rpcPort: 0, simulatorPort: 0 };
       const stack = await startDevStack(
-        { ...ports, modems, chainId: CHAIN_ID, databaseUrl, dataDir },
+        { ...ports, modems, controlPlanes: 1, chainId: CHAIN_ID, databaseUrl, dataDir },
         onEvent,
       );
       return new Rack(stack, () => postgres.stop(), down, databaseUrl);

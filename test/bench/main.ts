@@ -10,6 +10,7 @@ import { benchRadio } from './radio.ts';
 import { benchReceive } from './receive.ts';
 import { benchReceiveSms } from './receive-sms.ts';
 import { holds, type Measurement, toTable } from './report.ts';
+import { benchScale } from './scale.ts';
 import { benchSend } from './send.ts';
 import { benchStartup } from './startup.ts';
 import { benchTools } from './tools.ts';
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   'voice-relay': benchVoiceRelay,
   'voice-presence': benchVoicePresence,
   'voice-delay': benchVoiceDelay,
+  scale: benchScale,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,7 +1,8 @@
 // The control plane of the voice benches, and the holders of its numbers.
 import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
+import { DATA_DIR } from '../fixtures/data-dir.ts';
 import { rememberService } from '../fixtures/enrolled-node.ts';
-import { startPaidChain } from '../fixtures/paid-chain.ts';
+import { type PaidChain, startPaidChain } from '../fixtures/paid-chain.ts';
 import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
 import { ScriptedLine } from '../fixtures/scripted-line.ts';
 import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
@@ -15,6 +16,9 @@ export interface BenchService {
   service: Child;
   url: string;
   databaseUrl: string;
+  chain: PaidChain;
+  /** Starts another instance on the same database, and returns its URL. */
+  beside(): Promise<string>;
   /** Waits until these numbers are known, and gives each a holder, in their order. */
   hold(numbers: readonly string[]): Promise<Account[]>;
   stop(): Promise<void>;
@@ -23,22 +27,31 @@ export interface BenchService {
 export async function startBenchService(env: Record<string, string> = {}): Promise<BenchService> {
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
   const databaseUrl = await postgres.createDatabase();
-  const service = await startChild('control-plane/bin.mjs', {
+  const parts = {
     PORT: '0',
     DATABASE_URL: databaseUrl,
+    DATA_DIR,
     RPC_URL: chain.rpcUrl,
     PAY_TO: PAY_TO.address,
     RELAYER_KEY: RELAYER.privateKey,
     ADMIT_NEW_SIMS: 'true',
     SOCKETS_PER_TOKEN: '2000',
     ...env,
-  });
+  };
+  const service = await startChild('control-plane/bin.mjs', parts);
   const url = String(service.ready['base_url']);
-  rememberService(url, { databaseUrl, dataDir: '/nonexistent' });
+  rememberService(url, { databaseUrl, dataDir: DATA_DIR });
+  const others: Child[] = [];
   return {
     service,
     url,
     databaseUrl,
+    chain,
+    async beside() {
+      const other = await startChild('control-plane/bin.mjs', parts);
+      others.push(other);
+      return String(other.ready['base_url']);
+    },
     async hold(numbers) {
       await until(
         'the numbers are known',
@@ -56,7 +69,7 @@ export async function startBenchService(env: Record<string, string> = {}): Promi
       return accounts;
     },
     async stop() {
-      await service.stop();
+      await Promise.all([service, ...others].map((each) => each.stop()));
       await Promise.all([chain.stop(), postgres.stop()]);
     },
   };

@@ -2,6 +2,7 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import t from 'tap';
 import { createRig } from '../../fixtures/rig.ts';
+import { collectStatements, wholeReads } from '../store/plans.ts';
 import { type Described, type Documented, documentedAnswers, nameOf } from './documented.ts';
 import type { Answer } from './provocations/ask.ts';
 import { BY_CODE, type Provocation } from './provocations/by-code.ts';
@@ -9,6 +10,7 @@ import { REVOKING, SERVICE } from './provocations/service.ts';
 import { setStages } from './provocations/stages.ts';
 import { SUBSCRIBER } from './provocations/subscriber.ts';
 
+const statements = collectStatements();
 const rig = await createRig();
 const OWN: Record<string, Provocation> = { ...SERVICE, ...SUBSCRIBER, ...REVOKING };
 
@@ -72,3 +74,8 @@ function checkRefusal(
   if (status === 429) t.match(headers.get('retry-after'), /^\d+$/);
   if (status === 401 && headers.has('www-authenticate')) t.match(headers.get('www-authenticate'), 'Bearer');
 }
+
+t.test('no statement behind them reads the whole of a table that grows', async (t) => {
+  t.ok(statements.size > 100, `${statements.size} statements`);
+  t.same(await wholeReads(stages.good.databaseUrl, statements), []);
+});

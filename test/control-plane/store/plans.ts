@@ -1,0 +1,67 @@
+// The statements that a process sends to Postgres, and those among them that read a whole table that grows.
+import pg from 'pg';
+
+/** Tables with a row for each message, call, payment and so on of years: ten million rows and more. */
+const GROWING = [
+  'calls',
+  'messages',
+  'node_events',
+  'nonces',
+  'payment_events',
+  'payments',
+  'probes',
+  'tokens',
+];
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Cond'?: string;
+  Plans?: Plan[];
+}
+
+/** Collects each statement once, with the values of its first use. */
+export function collectStatements(): Map<string, unknown[]> {
+  const seen = new Map<string, unknown[]>();
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function collected(this: pg.Client, ...given: unknown[]) {
+    const [text, values] = given;
+    if (typeof text === 'string' && !seen.has(text)) seen.set(text, Array.isArray(values) ? values : []);
+    return (query as (...args: unknown[]) => unknown).apply(this, given);
+  } as typeof query;
+  return seen;
+}
+
+/** The statements for which Postgres has no index to go by: it must read the whole table, also where that is large. */
+export async function wholeReads(
+  databaseUrl: string,
+  statements: ReadonlyMap<string, unknown[]>,
+): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    // In a test all tables are small, and reading them whole is cheapest.
+    await client.query('set enable_seqscan = off');
+    const found: string[] = [];
+    for (const [text, values] of [...statements]) {
+      if (!/^\s*(select|insert|update|delete|with)\b/i.test(text)) continue;
+      const { rows } = await client.query(`explain (format json) ${text}`, values);
+      const [{ Plan: plan }] = rows[0]['QUERY PLAN'] as [{ Plan: Plan }];
+      const tables = wholeTables(plan, false);
+      if (tables.length > 0) found.push(`${tables.join(', ')}: ${text}`);
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}
+
+/** `isLimited`: only the first rows of an order are wanted. */
+function wholeTables(plan: Plan, isLimited: boolean): string[] {
+  const { 'Node Type': type, 'Relation Name': table = '', 'Index Cond': condition, Plans: inner = [] } = plan;
+  const isWhole =
+    GROWING.includes(table) &&
+    (type === 'Seq Scan' || (/^Index/.test(type) && condition === undefined && !isLimited));
+  const below = inner.flatMap((each) => wholeTables(each, isLimited || type === 'Limit'));
+  return isWhole ? [table, ...below] : below;
+}

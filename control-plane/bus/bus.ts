@@ -1,4 +1,4 @@
-// Hints from one part of an instance to the others, some also to other instances. A missed hint causes an error for a limited time only.
+// Messages between the parts of the service, here and on other instances: events, which may be missed, and requests.
 import type { CallRow, EndedCall } from '../store/messages/calls.ts';
 
 export type BusEvent =
@@ -10,33 +10,42 @@ export type BusEvent =
   | { kind: 'call_changed'; instance: string; call: CallRow }
   /** A call has ended, and that is stored. Published once per call. */
   | { kind: 'call_ended'; call: EndedCall }
-  /** An operator's request for this node is in `operator_requests`, for the instance with its link. */
-  | { kind: 'node_asked'; nodeId: string }
+  /** The node has a new link, and that is stored: an older one at another instance is over. */
+  | { kind: 'node_linked'; nodeId: string; linkId: string }
   /** A probe has arrived, and that is stored. */
   | { kind: 'probe_arrived'; probeId: string }
   /** The node, its slots or their events changed, and that is stored. */
   | { kind: 'node_changed'; nodeId: string }
+  /** Other instances can be reached again, or no longer. Of this instance alone. */
+  | { kind: 'bus_changed'; isConnected: boolean }
   /** An MCP client canceled a call of a tool. `call` identifies it without content. */
   | { kind: 'tool_call_cancelled'; call: string };
 
 /** Events about a subscription as a whole. */
 export type SubscriptionEvent = Extract<BusEvent, { subscriptionId: string }>;
 
+/** Certainly no instance got the request. */
+export class NoResponder extends Error {
+  override name = 'NoResponder';
+}
+
+/** No answer came in time, or its sender failed: the instance that serves the subject may or may not have got the request. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+}
+
+/** Answers a request; what it throws is an answer too: `NoAnswer`. Both values are JSON. */
+export type Responder = (request: unknown) => Promise<unknown>;
+
 export interface Bus {
+  /** Whether other instances can be reached now; always true of the bus of a single instance. */
+  readonly isConnected: boolean;
   publish(event: BusEvent): void;
   /** Calls `listener` for each event, in the order of publication. */
   subscribe(listener: (event: BusEvent) => void): void;
-}
-
-/** The bus of a single instance: listeners are called before `publish` returns. */
-export function createLocalBus(): Bus {
-  const listeners: Array<(event: BusEvent) => void> = [];
-  return {
-    publish(event) {
-      for (const listener of listeners) listener(event);
-    },
-    subscribe(listener) {
-      listeners.push(listener);
-    },
-  };
+  /** Asks one of those who serve `subject`, and waits for its answer. Throws `NoResponder` or `NoAnswer`. */
+  request(subject: string, request: unknown, options: { timeoutMs: number }): Promise<unknown>;
+  /** Serves `subject`, dot-separated words of a-z, 0-9 and -, until the returned function is called. */
+  serve(subject: string, responder: Responder): () => void;
+  stop(): Promise<void>;
 }

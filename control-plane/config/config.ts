@@ -14,6 +14,7 @@ import {
 import { SAFE_DEPTH_BLOCKS } from '../payments/chain/blocks.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
 import { ALERT_OPTIONS } from './alert-options.ts';
+import { BUS_OPTIONS } from './bus-options.ts';
 import { CONSOLE_OPTIONS } from './console-options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';
 import { readPaymentsFile } from './payments-file.ts';
@@ -26,13 +27,9 @@ const addressSchema = z
   .transform((text): Address => getAddress(text.toLowerCase()));
 
 const urlSchema = (protocols: RegExp, about: string) =>
-  z.string({ error: `required: ${about}` }).refine((text) => {
-    try {
-      return protocols.test(new URL(text).protocol);
-    } catch {
-      return false;
-    }
-  }, `must be ${about}`);
+  z
+    .string({ error: `required: ${about}` })
+    .refine((text) => URL.canParse(text) && protocols.test(new URL(text).protocol), `must be ${about}`);
 
 /** Every option of the service; operator commands use some of them. */
 export const OPTIONS = {
@@ -76,6 +73,7 @@ export const OPTIONS = {
     about: 'Maximum number of connections to Postgres',
     schema: integerOption(1, 100, 10),
   },
+  ...BUS_OPTIONS,
   dataDir: {
     env: 'DATA_DIR',
     about: 'Folder of the embedded database and of the socket for operator commands',

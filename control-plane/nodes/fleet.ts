@@ -1,36 +1,8 @@
-// The nodes that have a link to this instance, and commands to them.
-import type { CommandName, CommandParams, CommandResults } from '#shared/link/messages.ts';
+// The nodes that have a link to this instance, and the way to all others.
 import type { LiveCall } from '#shared/voice/call.ts';
-
-/** The fleet's view of a link. */
-export interface NodeLink {
-  readonly nodeId: string;
-  /** Sends a command and waits for its result. Throws `CommandRefused` or `NodeUnavailable`. */
-  command<N extends CommandName>(
-    name: N,
-    params: CommandParams<N>,
-    options: { id: string; timeLeftMs: number; timeoutMs: number },
-  ): Promise<CommandResults[N]>;
-  /** Resolves when the slots that the node has reported so far are stored. */
-  slotsWritten(): Promise<void>;
-  /** Checks with the store whether the node may keep this link, and ends the link if not. */
-  recheck(): Promise<void>;
-  /** Called during a drain when the node found no other instance: the link may end at once. */
-  hasNowhereToGo(): void;
-  close(code: number, reason: string): void;
-}
-
-/** No link, the link broke, or no response in time: the node may or may not have run the command. */
-export class NodeUnavailable extends Error {
-  override name = 'NodeUnavailable';
-  /** False when the command certainly never left this process. */
-  readonly isSent: boolean;
-
-  constructor(message: string, isSent: boolean) {
-    super(message);
-    this.isSent = isSent;
-  }
-}
+import type { Bus } from '../bus/bus.ts';
+import type { CommandLink, NodeLink } from './node-link.ts';
+import { remoteLink, serveRemote } from './remote-link.ts';
 
 /** Follows the calls of nodes that have a link to this instance. */
 export interface CallWatch {
@@ -43,19 +15,39 @@ export interface CallWatch {
 }
 
 export class Fleet {
-  readonly #links = new Map<string, NodeLink>();
+  readonly #bus: Bus;
+  readonly #links = new Map<string, { link: NodeLink; stopServing: () => void }>();
   readonly #turns = new Map<string, Promise<void>>();
 
-  /** Adds a link and returns the older one of the same node, which the caller ends. */
+  constructor(bus: Bus) {
+    this.#bus = bus;
+    bus.subscribe((event) => {
+      if (event.kind !== 'node_linked') return;
+      const link = this.find(event.nodeId);
+      if (link?.linkId !== event.linkId) void link?.recheck();
+    });
+  }
+
+  /** Adds a link, which serves other instances, too. Returns the older one of the same node, which the caller ends. */
   attach(link: NodeLink): NodeLink | undefined {
     const older = this.#links.get(link.nodeId);
-    this.#links.set(link.nodeId, link);
-    return older;
+    older?.stopServing();
+    this.#links.set(link.nodeId, { link, stopServing: serveRemote(this.#bus, link) });
+    return older?.link;
+  }
+
+  /** The link takes no more commands: those of other instances go to a newer one. */
+  retire(link: NodeLink): void {
+    const held = this.#links.get(link.nodeId);
+    if (held?.link === link) held.stopServing();
   }
 
   /** Removes a link. Returns false if a newer link has replaced it. */
   detach(link: NodeLink): boolean {
-    return this.#links.get(link.nodeId) === link && this.#links.delete(link.nodeId);
+    const held = this.#links.get(link.nodeId);
+    if (held?.link !== link) return false;
+    held.stopServing();
+    return this.#links.delete(link.nodeId);
   }
 
   /** Nodes with a link to this instance. */
@@ -64,7 +56,12 @@ export class Fleet {
   }
 
   find(nodeId: string): NodeLink | undefined {
-    return this.#links.get(nodeId);
+    return this.#links.get(nodeId)?.link;
+  }
+
+  /** For commands to a node, wherever its link is. Whether it has one shows with the first command. */
+  reach(nodeId: string): CommandLink {
+    return this.find(nodeId) ?? remoteLink(this.#bus, nodeId);
   }
 
   /** Opens the links of one node one after the other, so that the last request wins. */

@@ -21,9 +21,10 @@ import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/vers
 import { dialOutcomeSchema } from '#shared/voice/call.ts';
 import { closeLink, type LinkStanding, openLink, renewLink } from '../store/fleet/node-links.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
-import { type CallWatch, type NodeLink, NodeUnavailable } from './fleet.ts';
+import type { CallWatch } from './fleet.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
+import { type NodeLink, NodeUnavailable } from './node-link.ts';
 import { OpenSends } from './open-sends.ts';
 import { PendingCommands } from './pending-commands.ts';
 import { SlotEvents } from './slot-events.ts';
@@ -52,7 +53,7 @@ const CLOSE_CODE_OF = {
 export class NodeSession implements NodeLink {
   readonly nodeId: string;
   readonly #publicKey: Buffer;
-  readonly #linkId = randomUUID();
+  readonly linkId = randomUUID();
   readonly #socket: WebSocket;
   readonly #parts: NodeSessionParts;
   readonly #pending: PendingCommands;
@@ -92,7 +93,7 @@ export class NodeSession implements NodeLink {
       },
       onDead: () => socket.terminate(),
     });
-    this.#snapshots = new SlotSnapshots(this.#parts, this, this.#linkId, (error) => this.#fail(error));
+    this.#snapshots = new SlotSnapshots(this.#parts, this, this.linkId, (error) => this.#fail(error));
     this.#events = new SlotEvents({ ...this.#parts, nodeId: this.nodeId });
     const helloTimer = clock.after(HELLO_TIMEOUT_MS, () => {
       if (!this.#isGreeted) this.close(LINK_CLOSE.protocolError, 'no hello');
@@ -142,8 +143,9 @@ export class NodeSession implements NodeLink {
 
   /** Asks the node to connect elsewhere, lets commands in flight finish and closes, within `DRAIN_MS`. Resolves when the link is closed. */
   async drain(): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock, fleet } = this.#parts;
     this.#isDraining = true;
+    fleet.retire(this);
     if (this.#inbox === undefined) this.close(LINK_CLOSE.goingAway, 'restart');
     else {
       this.#send({ type: 'drain', within_ms: DRAIN_MS });
@@ -236,7 +238,7 @@ export class NodeSession implements NodeLink {
     // The node was revoked or enrolled again since its upgrade.
     if (acknowledged === undefined) return this.recheck();
     // The link was closed meanwhile, before the store knew of it.
-    if (!this.#isOpen()) return closeLink(db, this.#linkId, new Date(clock.now()));
+    if (!this.#isOpen()) return closeLink(db, this.linkId, new Date(clock.now()));
     this.#inbox = new FactInbox({
       db,
       bus,
@@ -251,6 +253,7 @@ export class NodeSession implements NodeLink {
       fail: (error) => this.#fail(error),
     });
     fleet.attach(this)?.close(LINK_CLOSE.replaced, 'a newer link took over');
+    bus.publish({ kind: 'node_linked', nodeId: this.nodeId, linkId: this.linkId });
     this.#send({
       type: 'welcome',
       version: LINK_VERSION,
@@ -265,7 +268,7 @@ export class NodeSession implements NodeLink {
   }
 
   get #link(): { nodeId: string; linkId: string; publicKey: Buffer } {
-    return { nodeId: this.nodeId, linkId: this.#linkId, publicKey: this.#publicKey };
+    return { nodeId: this.nodeId, linkId: this.linkId, publicKey: this.#publicKey };
   }
 
   async #renew(aliveUntil: Date): Promise<void> {
@@ -296,7 +299,7 @@ export class NodeSession implements NodeLink {
     if (fleet.detach(this)) calls.unlinked(this.nodeId);
     this.#pending.abandon();
     await Promise.all([this.#inbox?.settled(), this.#events.settled()]);
-    await closeLink(db, this.#linkId, new Date(clock.now())).catch((error: unknown) =>
+    await closeLink(db, this.linkId, new Date(clock.now())).catch((error: unknown) =>
       log.warn({ err: error }, 'closing a link failed'),
     );
     bus.publish({ kind: 'node_changed', nodeId: this.nodeId });

@@ -6,8 +6,7 @@ import {
   setUnsettled,
   type UnsettledSend,
 } from '../store/messages/messages.ts';
-import type { NodeLink } from './fleet.ts';
-import { CommandRefused } from './pending-commands.ts';
+import { CommandRefused, type NodeLink } from './node-link.ts';
 
 const ANSWER_TIMEOUT_MS = 5_000;
 

@@ -9,8 +9,8 @@ import { emitMetric, type SendOutcome } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { insertSending, messageIdOf, recordOutcome, setUnsettled } from '../store/messages/messages.ts';
-import { type Fleet, NodeUnavailable } from './fleet.ts';
-import { CommandRefused } from './pending-commands.ts';
+import type { Fleet } from './fleet.ts';
+import { CommandRefused, NodeUnavailable } from './node-link.ts';
 
 export interface OutboundParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   fleet: Fleet;
@@ -44,26 +44,22 @@ export async function sendSms(
       seconds: Math.max(0, parts.clock.now() - startedAt) / 1000,
     });
   const place = await locateNumber(parts.db, subscription.number);
-  const isBound = place?.boundTo === subscription.id;
-  const link = isBound ? parts.fleet.find(place.nodeId) : undefined;
+  const nodeId = place?.boundTo === subscription.id ? place.nodeId : undefined;
   await insertSending(parts.db, {
     commandId,
-    nodeId: link?.nodeId,
+    nodeId,
     subscriptionId: subscription.id,
     from: subscription.number,
     to: sms.to,
     body: sms.body,
     now: new Date(parts.clock.now()),
   });
-  if (place === undefined || link === undefined) {
+  if (place === undefined || nodeId === undefined) {
     count('offline');
-    throw nodeError(
-      isBound
-        ? 'The phone node is offline. The message was not sent.'
-        : 'The number is being provisioned. The message was not sent. Try again in a minute.',
-    );
+    throw nodeError('The number is being provisioned. The message was not sent. Try again in a minute.');
   }
-  const outcome = await link
+  const outcome = await parts.fleet
+    .reach(nodeId)
     .command(
       'send_sms',
       { iccid: place.iccid, to: sms.to, body: sms.body, segments_max: parts.segmentsMax },
@@ -115,7 +111,11 @@ async function giveUp(
   if (error instanceof NodeUnavailable) {
     count(error.isSent ? 'unknown' : 'offline');
     await setUnsettled(db, commandId, { status: error.isSent ? 'unknown' : 'failed' });
-    throw nodeError(`the phone node did not answer: ${error.message}`);
+    throw nodeError(
+      error.isSent
+        ? `the phone node did not answer: ${error.message}`
+        : 'The phone node is offline. The message was not sent.',
+    );
   }
   throw error;
 }

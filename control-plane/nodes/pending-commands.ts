@@ -1,24 +1,10 @@
 // Commands of one link that wait for their result.
 import type { Clock } from '#shared/clock.ts';
-import type { CommandErrorCode, NodeFrame } from '#shared/link/frame.ts';
-import { NodeUnavailable } from './fleet.ts';
+import type { NodeFrame } from '#shared/link/frame.ts';
+import { CommandRefused, NodeUnavailable } from './node-link.ts';
 
 /** Commands in flight on one link; a rack has tens of modems, each with one command at a time. */
 const PENDING_MAX = 1_000;
-
-/** The node did not try the command and never will. */
-export class CommandRefused extends Error {
-  override name = 'CommandRefused';
-  readonly code: CommandErrorCode;
-  /** With `rate_limited`: when another command may pass, where the node says it. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(code: CommandErrorCode, message: string, retryAfterMs?: number) {
-    super(message);
-    this.code = code;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
 
 interface Waiter {
   resolve(result: unknown): void;

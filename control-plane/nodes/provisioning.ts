@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Base } from '../bus/base.ts';
 import { findUnbound, locateNumber, setBound } from '../store/fleet/sims.ts';
-import type { Fleet, NodeLink } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
+import type { CommandLink } from './node-link.ts';
 
 const COMMAND_TIMEOUT_MS = 5_000;
 
@@ -11,7 +12,7 @@ export interface ProvisioningParts extends Base {
 }
 
 /** Asks the node to confirm each SIM that a subscription waits for. */
-export async function bindPending(parts: ProvisioningParts, link: NodeLink): Promise<void> {
+export async function bindPending(parts: ProvisioningParts, link: CommandLink): Promise<void> {
   for (const unbound of await findUnbound(parts.db, link.nodeId)) {
     try {
       await link.command(
@@ -27,9 +28,8 @@ export async function bindPending(parts: ProvisioningParts, link: NodeLink): Pro
   }
 }
 
-/** Binds the number of a new subscription, if its node has a link to this instance. */
+/** Binds the number of a new subscription, if its node has a link now. */
 export async function bindNumber(parts: ProvisioningParts, number: string): Promise<void> {
   const place = await locateNumber(parts.db, number);
-  const link = place && parts.fleet.find(place.nodeId);
-  if (link !== undefined) await bindPending(parts, link);
+  if (place !== undefined) await bindPending(parts, parts.fleet.reach(place.nodeId));
 }

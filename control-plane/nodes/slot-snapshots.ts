@@ -5,7 +5,7 @@ import { countRefused } from '../store/fleet/node-refusals.ts';
 import { countTenures } from '../store/fleet/sim-tenures.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/fleet/sims.ts';
 import { commitWaitingFacts } from './fact-commit.ts';
-import type { NodeLink } from './fleet.ts';
+import type { NodeLink } from './node-link.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
 
 interface Snapshot {

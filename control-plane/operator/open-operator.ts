@@ -1,14 +1,13 @@
-// Opens the operator API from outside the service: on the same Postgres, through the service that has the embedded
-// database, or on that database itself while no service runs.
+// Opens the operator API from outside the service: through the service that runs on this data folder, or else on the database itself.
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
-import { notifyInstances } from '../bus/shared-bus.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
-import { createNodeReach } from '../nodes/node-reach.ts';
 import { openDatabase, openExisting } from '../store/database/database.ts';
+import { databaseIdOf, secretOf } from '../store/database/secrets.ts';
 import { COMMAND_LINE, createOperatorApi } from './operator-api.ts';
-import { findService, inTurn } from './operator-socket.ts';
+import { findService, inTurn, type RunningService } from './operator-socket.ts';
 import type { Operator } from './procedures/all-procedures.ts';
+import type { NodeOperations } from './procedures/procedure.ts';
 
 interface OperatorOptions {
   databaseUrl: string | undefined;
@@ -26,33 +25,52 @@ type OpenOperator = Operator & { close(): Promise<void> };
 export const openOperator = (options: OperatorOptions, { mayCreate = false } = {}): Promise<OpenOperator> =>
   inTurn(() => open(options, mayCreate));
 
-async function open(
-  { databaseUrl, dataDir, url }: OperatorOptions,
-  mayCreate: boolean,
-): Promise<OpenOperator> {
-  if (databaseUrl === undefined) {
-    const operator = (await findService(dataDir))?.operator;
-    if (operator !== undefined)
-      return { call: (name, input) => operator.call(name, input), close: async () => undefined };
+async function open(options: OperatorOptions, mayCreate: boolean): Promise<OpenOperator> {
+  const { databaseUrl, dataDir, url } = options;
+  const embedded = databaseUrl === undefined ? await findService(dataDir) : undefined;
+  if (embedded !== undefined) return throughService(embedded);
+  const { db, close } = await openStore(options, mayCreate);
+  const service =
+    databaseUrl &&
+    (await findService(dataDir, databaseIdOf(await secretOf(db, 'bus'))).catch(() => undefined));
+  if (service) {
+    await close();
+    return throughService(service);
   }
-  const folder = join(dataDir, 'pglite');
-  const place = databaseUrl === undefined ? { folder } : { url: databaseUrl, connectionsMax: 1 };
-  const opened = mayCreate ? await openDatabase(place) : await openExisting(place);
-  if (opened === undefined) {
-    throw new OperatorRefusal(
-      databaseUrl === undefined
-        ? `there is no database in ${folder}: give DATABASE_URL or DATA_DIR as the service has it`
-        : 'the database of DATABASE_URL is empty: give that of the service, or start the service first',
-    );
-  }
-  const { db, close } = opened;
-  const clock = systemClock;
-  const notify = (nodeId: string): Promise<void> => notifyInstances(db, { kind: 'node_asked', nodeId });
-  const nodes = createNodeReach({ db, clock, notify });
-  const subscriptionChanged = (subscriptionId: string): Promise<void> =>
-    notifyInstances(db, { kind: 'subscription_changed', subscriptionId });
   return {
-    ...createOperatorApi({ db, clock, nodes, url, subscriptionChanged, actor: COMMAND_LINE }),
+    ...createOperatorApi({
+      db,
+      clock: systemClock,
+      nodes: NO_NODES,
+      url,
+      // Instances notice it within the second that they cache it.
+      subscriptionChanged: () => undefined,
+      actor: COMMAND_LINE,
+    }),
     close,
   };
 }
+
+const throughService = ({ operator }: RunningService): OpenOperator => ({
+  call: (name, input) => operator.call(name, input),
+  close: async () => undefined,
+});
+
+async function openStore({ databaseUrl, dataDir }: OperatorOptions, mayCreate: boolean) {
+  const folder = join(dataDir, 'pglite');
+  const place = databaseUrl === undefined ? { folder } : { url: databaseUrl, connectionsMax: 1 };
+  const opened = mayCreate ? await openDatabase(place) : await openExisting(place);
+  if (opened !== undefined) return opened;
+  throw new OperatorRefusal(
+    databaseUrl === undefined
+      ? `there is no database in ${folder}: give DATABASE_URL or DATA_DIR as the service has it`
+      : 'the database of DATABASE_URL is empty: give that of the service, or start the service first',
+  );
+}
+
+const refuse = async (): Promise<never> => {
+  throw new OperatorRefusal(
+    'only a running service can ask nodes: run this command on its host, as its user, and with its DATA_DIR',
+  );
+};
+const NO_NODES: NodeOperations = { restartModem: refuse, sendTest: refuse, recheck: async () => undefined };

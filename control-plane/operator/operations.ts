@@ -1,17 +1,15 @@
-// The operations of a running service: the operator API, the nodes linked to this or another instance, and probes.
+// The operations of a running service: the operator API, requests to nodes wherever they are linked, and probes.
 import type { Destinations } from '#shared/destination-list.ts';
 import type { Base } from '../bus/base.ts';
-import { OperatorRefusal } from '../domain/refusal.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { createNodeReach, type NodeAnswers, type NodeRequest, type ServeNode } from '../nodes/node-reach.ts';
-import { restartModem, serveNodeRequests } from '../nodes/node-requests.ts';
+import { restartModem } from '../nodes/modem-restart.ts';
 import { Arrivals } from '../probes/probe-text.ts';
 import { Prober } from '../probes/prober.ts';
-import { deleteOldRequests } from '../store/operations/operator-requests.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import { createOperatorApi } from './operator-api.ts';
 import type { Operator } from './procedures/all-procedures.ts';
+import type { NodeOperations } from './procedures/procedure.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -45,25 +43,16 @@ export function createOperations(parts: OperationsParts): Operations {
     timeoutMs: parts.probeTimeoutMs,
     periodMs: probeMinutes && probeMinutes * MINUTE_MS,
   });
-  async function serve(node: string, request: NodeRequest): Promise<NodeAnswers[NodeRequest['call']]> {
-    if (request.call === 'sendTest') return prober.test(request.from, request.to);
-    const link = fleet.find(node);
-    if (link === undefined) throw new OperatorRefusal(`${node} has no link now`);
-    await restartModem(link, request.slot, request.force);
-    return {};
-  }
-  const here = { fleet, serve: serve as ServeNode };
-  serveNodeRequests({ db, bus, log, ...here });
-  const notify = (nodeId: string): void => bus.publish({ kind: 'node_asked', nodeId });
-  const nodes = createNodeReach({ db, clock, here, notify });
+  const nodes: NodeOperations = {
+    restartModem: (node, slot, force) => restartModem(fleet.reach(node), slot, force),
+    sendTest: (from, to) => prober.test(from, to),
+    recheck: async (node) => fleet.find(node)?.recheck(),
+  };
   const subscriptionChanged = (subscriptionId: string): void =>
     bus.publish({ kind: 'subscription_changed', subscriptionId });
   const probing = repeat(
     { clock, log, task: 'probes', everyMs: probeMinutes === undefined ? MINUTE_MS : LOOK_MS },
-    async () => {
-      await prober.check();
-      await deleteOldRequests(db);
-    },
+    () => prober.check(),
   );
   return {
     operatorFor: (actor) =>

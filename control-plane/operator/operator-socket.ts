@@ -1,5 +1,5 @@
-// Commands to a running service with an embedded database, which belongs to one process: over a Unix socket in the data folder,
-// which only its user may open.
+// Commands to a running service: over a Unix socket in the data folder, which only its user may open. An embedded database belongs to
+// one process, and only a service can ask nodes.
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -15,23 +15,28 @@ import type { Operator, PROCEDURES } from './procedures/all-procedures.ts';
 /** More than the service waits for a statement of its database. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-const socketPathIn = (folder: string): string => join(resolve(folder), 'operator.sock');
+/** Of a Postgres, its id: services on other databases may have the same data folder. */
+const socketPathIn = (folder: string, databaseId?: string): string =>
+  join(resolve(folder), databaseId === undefined ? 'operator.sock' : `operator-${databaseId}.sock`);
 
-/** Listens in `folder`, which belongs to this process. */
+/** Listens in `folder`. */
 export const listenForCommands = ({
   folder,
+  databaseId,
   operator,
   backUp,
   log,
 }: {
   folder: string;
+  /** Of a Postgres. */
+  databaseId: string | undefined;
   operator: Operator;
   /** Writes a backup. */
   backUp: (out: Writable) => Promise<void>;
   log: Logger;
 }): Promise<LocalServer> =>
   listenOperators({
-    path: socketPathIn(folder),
+    path: socketPathIn(folder, databaseId),
     log,
     call: (name, input) => operator.call(name as never, input as never),
     streams: { backup: backUp },
@@ -44,10 +49,10 @@ export interface RunningService {
   backUp(out: Writable): Promise<void>;
 }
 
-/** The service that runs on `folder`; undefined when none does. */
-export async function findService(folder: string): Promise<RunningService | undefined> {
+/** The service that runs on `folder`, and on the Postgres with this id; undefined when none does. */
+export async function findService(folder: string, databaseId?: string): Promise<RunningService | undefined> {
   const client = new SocketClient<typeof PROCEDURES>({
-    socketPath: socketPathIn(folder),
+    socketPath: socketPathIn(folder, databaseId),
     program: 'the control plane',
     timeoutMs: ANSWER_TIMEOUT_MS,
   });

@@ -2,8 +2,8 @@
 import { sleep } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import { isTolerablySame } from '../domain/probe-text.ts';
-import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
-import { CommandRefused } from '../nodes/pending-commands.ts';
+import type { Fleet } from '../nodes/fleet.ts';
+import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import { type CallRow, deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';

@@ -3,8 +3,8 @@ import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Bus } from '../bus/bus.ts';
 import { probeText } from '../domain/probe-text.ts';
-import { type Fleet, NodeUnavailable } from '../nodes/fleet.ts';
-import { CommandRefused } from '../nodes/pending-commands.ts';
+import type { Fleet } from '../nodes/fleet.ts';
+import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
 
 export interface TextParts {
@@ -26,12 +26,11 @@ export async function tryText(
   { id, token, sender, recipient, deadlineAt }: Probe,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
-  const link = fleet.find(sender.node);
-  if (link === undefined) return { result: 'abandoned', why: `${sender.node} has no link` };
   // It may arrive before the carrier's confirmation.
   const stopped = new AbortController();
   const arrived = arrivals.wait(id, { until: deadlineAt, signal: AbortSignal.any([signal, stopped.signal]) });
-  const sent = await link
+  const sent = await fleet
+    .reach(sender.node)
     .command(
       'send_sms',
       { iccid: sender.iccid, to: recipient.number, body: probeText(token), segments_max: 1 },

@@ -60,7 +60,13 @@ export function serveApi(base: ServiceBase, { sales, telephony, createResampler,
         if (isStopping) throw new Error('the service is stopping');
       },
     },
-    concerns: { payments: () => sales.networks.trouble() },
+    concerns: {
+      payments: () => sales.networks.trouble(),
+      ...(config.natsUrl && {
+        instances: () =>
+          bus.isConnected ? undefined : 'NATS does not answer: other instances cannot be reached',
+      }),
+    },
     files: discoveryFiles({ ...config, baseUrl: url, sale: sales.sale }),
     accounts: (chainId: number) => sales.settlementNetworks.get(chainId)?.chain.accounts,
   });
@@ -86,6 +92,7 @@ export function serveApi(base: ServiceBase, { sales, telephony, createResampler,
     async stop(): Promise<void> {
       // Before the port closes: nodes that reconnect get the answer that this instance is stopping.
       await nodes.drain();
+      presence.stop();
       await live.stop();
       await voice.stop();
       await server.stop();

@@ -1,10 +1,12 @@
 // The sale: its offers, their chains, and the settlement on each.
 import type { Hex } from 'viem';
 import type { Logger } from '#shared/log.ts';
+import { LocalNonces } from '../payments/nonces.ts';
 import type { PaymentNetworks } from '../payments/payment-networks.ts';
 import { openSettlementNetworks } from '../payments/settlement-networks.ts';
 import type { Database } from '../store/database/database.ts';
 import { countOpenPayments, createPaymentLedger } from '../store/money/payments.ts';
+import { SharedNonces } from '../store/money/shared-nonces.ts';
 import type { ServiceBase } from './store.ts';
 
 export type Sales = ReturnType<typeof openSales>;
@@ -35,6 +37,10 @@ export function openSales(
     clock,
     log,
     relayerKey,
+    noncesOf: (chainId, address) =>
+      config.natsUrl === undefined
+        ? new LocalNonces(clock)
+        : new SharedNonces({ db, chainId, address, clock, log }),
   });
   void warnOfUnserved(db, settlementNetworks, log);
   return { networks, serviceDomain, ledger, sale, settlementNetworks };

@@ -5,6 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import { alertChannelsOf } from '../alerts/alert-channels.ts';
 import { writeBackup } from '../backup/backup-writer.ts';
+import { checkBusOptions } from '../config/bus-options.ts';
 import { type Config, paymentNetworksOf, relayerKeyOf } from '../config/config.ts';
 import { mailSettingsOf } from '../config/mail-options.ts';
 import { openConsole } from '../console/console.ts';
@@ -17,7 +18,7 @@ import { serveApi } from './api.ts';
 import { openPorts, urlOf } from './ports.ts';
 import { startRounds } from './rounds.ts';
 import { openSales } from './sales.ts';
-import { openStore, type ServiceBase } from './store.ts';
+import { openStore, type ServiceBase, type Store } from './store.ts';
 import { createTelephony } from './telephony.ts';
 
 export interface Service {
@@ -40,13 +41,17 @@ export async function startService(
   config: Config,
   { log, clock = systemClock }: { log: Logger; clock?: Clock },
 ): Promise<Service> {
+  checkBusOptions(config);
   const relayerKey = relayerKeyOf(config);
   const [mail, channels] = [mailSettingsOf(config), alertChannelsOf(config)];
   const relayer = relayerKey && privateKeyToAccount(relayerKey).address;
   const chains = { ...config, clock, log, relayer };
   const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKey), chains);
   const createResampler = await loadResampler();
-  const { db, bus, challengeSecret, connections, close } = await openStore(config, { clock, log });
+  const { db, bus, challengeSecret, connections, databaseId, close } = await openStore(config, {
+    clock,
+    log,
+  });
   const ports = await openPorts(config, log).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   );
@@ -65,14 +70,14 @@ export async function startService(
     sockets: api.sockets,
   });
   const operations = createOperations({ ...config, ...base, ...telephony });
-  const commands = await serveCommands(base, operations);
+  const commands = await serveCommands({ ...base, databaseId }, operations);
   const rounds = startRounds(base, { sales, telephony, metrics, channels, mail });
   const stop = async (): Promise<void> => {
     api.close();
     await operations.stop();
     await rounds.stop();
     await ports.stopMetrics();
-    await commands?.stop();
+    await commands.stop();
     await api.stop();
     await close();
   };
@@ -92,13 +97,21 @@ export async function startService(
   };
 }
 
-/** Undefined with Postgres, which commands can use next to the service. */
-async function serveCommands({ config, db, clock, log }: ServiceBase, operations: Operations) {
-  if (config.databaseUrl !== undefined) return undefined;
-  return listenForCommands({
+/** The socket for commands on this host. A second instance with the same data folder leaves it to the first. */
+async function serveCommands(
+  { config, databaseId, db, clock, log }: ServiceBase & Pick<Store, 'databaseId'>,
+  operations: Operations,
+) {
+  const listening = listenForCommands({
     folder: config.dataDir,
+    databaseId,
     log,
     operator: operations.operatorFor(COMMAND_LINE),
     backUp: (out) => writeBackup(db, out, new Date(clock.now())),
+  });
+  if (databaseId === undefined) return listening;
+  return listening.catch((error: unknown) => {
+    log.warn({ err: error }, 'operator commands do not reach this instance');
+    return { stop: async () => undefined };
   });
 }

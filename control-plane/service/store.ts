@@ -1,11 +1,14 @@
 // The database of the service, and the bus between the instances on it.
 import { join } from 'node:path';
 import type { Base } from '../bus/base.ts';
-import { type Bus, createLocalBus } from '../bus/bus.ts';
-import { openSharedBus } from '../bus/shared-bus.ts';
+import type { Bus } from '../bus/bus.ts';
+import { LocalBus } from '../bus/local-bus.ts';
+import { MessageSeal } from '../bus/message-seal.ts';
+import { openNatsBus } from '../bus/nats-bus.ts';
 import type { Config } from '../config/config.ts';
 import { type OpenDatabase, openDatabase } from '../store/database/database.ts';
-import { secretOf } from '../store/database/secrets.ts';
+import { InstanceLock } from '../store/database/instance-lock.ts';
+import { databaseIdOf, secretOf } from '../store/database/secrets.ts';
 
 /** The parts that the whole service is built on. */
 export interface ServiceBase extends Base {
@@ -14,23 +17,55 @@ export interface ServiceBase extends Base {
   url: string;
 }
 
-type Store = OpenDatabase & { bus: Bus; challengeSecret: string };
+export interface Store extends OpenDatabase {
+  bus: Bus;
+  challengeSecret: string;
+  /** Of Postgres; undefined for the embedded database. */
+  databaseId: string | undefined;
+}
 
 /** Rejects when the database cannot be used; then nothing is left open. */
-export async function openStore(config: Config, { log, clock }: Pick<Base, 'log' | 'clock'>): Promise<Store> {
+export async function openStore(config: Config, base: Pick<Base, 'log' | 'clock'>): Promise<Store> {
   const { databaseUrl: url } = config;
   const { db, connections, close } = await openDatabase(
     url === undefined
       ? { folder: join(config.dataDir, 'pglite') }
       : { url, connectionsMax: config.databaseConnections },
   );
+  const opened = [close];
+  const closeAll = async (): Promise<void> => {
+    for (const close of opened.reverse()) await close();
+  };
   try {
-    const challengeSecret = await secretOf(db, 'payment_challenge');
-    if (url === undefined) return { db, bus: createLocalBus(), challengeSecret, connections, close };
-    const bus = await openSharedBus({ url, db, clock, log });
-    return { db, bus, challengeSecret, connections, close: () => bus.stop().then(close) };
+    if (url !== undefined) {
+      const lock = await InstanceLock.take({ url, isShared: config.natsUrl !== undefined, ...base });
+      opened.push(() => lock.release());
+    }
+    const secret = await secretOf(db, 'bus');
+    const bus = await openBus(config, secret, base);
+    opened.push(() => bus.stop());
+    return {
+      db,
+      bus,
+      challengeSecret: await secretOf(db, 'payment_challenge'),
+      connections,
+      databaseId: url === undefined ? undefined : databaseIdOf(secret),
+      close: closeAll,
+    };
   } catch (error) {
-    await close();
+    await closeAll();
     throw error;
   }
+}
+
+async function openBus(config: Config, secret: string, base: Pick<Base, 'log' | 'clock'>): Promise<Bus> {
+  const { natsUrl: servers, natsCredentialsFile: credentialsFile, natsCaFile: caFile } = config;
+  if (servers === undefined) return new LocalBus(base.clock);
+  const options = { servers, credentialsFile, caFile };
+  return openNatsBus({
+    options,
+    seal: new MessageSeal(secret),
+    prefix: `simrack-${databaseIdOf(secret)}`,
+    ...base,
+  });
 }

@@ -6,6 +6,7 @@ import { bindNumber } from '../nodes/provisioning.ts';
 import { LiveCalls } from '../voice/live-calls.ts';
 import { MediaTickets } from '../voice/media-tickets.ts';
 import { Presence } from '../voice/presence.ts';
+import { StreamPlaces } from '../voice/stream-places.ts';
 import type { ServiceBase } from './store.ts';
 
 /** A payer waits at most this long for the node to confirm a number; the number is bound as soon as the node responds. */
@@ -14,7 +15,7 @@ const PROVISION_WAIT_MS = 3_000;
 export type Telephony = ReturnType<typeof createTelephony>;
 
 export function createTelephony({ config, db, bus, clock, log, url }: ServiceBase) {
-  const fleet = new Fleet();
+  const fleet = new Fleet(bus);
   const tickets = new MediaTickets(clock);
   const live = new LiveCalls({
     db,
@@ -23,7 +24,9 @@ export function createTelephony({ config, db, bus, clock, log, url }: ServiceBas
     clock,
     log,
     tickets,
-    mediaBaseUrl: config.mediaBaseUrl ?? null,
+    places: new StreamPlaces(bus),
+    // Of this instance: a node whose control link is at another one must find it. Null: that of the control link.
+    mediaBaseUrl: config.mediaBaseUrl ?? (config.natsUrl === undefined ? null : url),
     holdMs: config.streamHoldMs,
     unclaimedMs: config.unclaimedCallMs,
     queueFrames: Math.ceil(config.playoutQueueMs / FRAME_MS),

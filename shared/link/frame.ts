@@ -22,7 +22,7 @@ export const COMMAND_ERRORS = {
 export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
 const COMMAND_ERROR_CODES = Object.keys(COMMAND_ERRORS) as [CommandErrorCode, ...CommandErrorCode[]];
 
-const commandErrorCodeSchema = z.enum(COMMAND_ERROR_CODES);
+export const commandErrorCodeSchema = z.enum(COMMAND_ERROR_CODES);
 
 const versionSchema = z.number().int().min(1);
 const sequenceSchema = z.number().int().min(0);

@@ -5,6 +5,7 @@ import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { parseConfig } from '#node-daemon/config/config-file.ts';
 import { startDaemon } from '#node-daemon/daemon/daemon.ts';
+import { DATA_DIR } from '../fixtures/data-dir.ts';
 import { nodeCode } from '../fixtures/enrolled-node.ts';
 import { recordedLog } from '../fixtures/recorded-log.ts';
 import { createRig } from '../fixtures/rig.ts';
@@ -43,7 +44,7 @@ t.test('pending, compared, approved, linked', { timeout: 120_000 }, async (t) =>
   const { retryMs = 0 } = (waits()[0]?.fields ?? {}) as { retryMs?: number };
   t.ok(retryMs >= 5_000, 'calmly');
 
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.teardown(close);
   t.match(await operator.call('nodes', {}), [{ name: 'lab', state: 'pending', fingerprint }]);
   t.same(await operator.call('approveNode', { node: 'lab', fingerprint }), { fingerprint });

@@ -112,9 +112,10 @@ const RULES: readonly Rule[] = [
   },
   {
     from: 'control-plane/',
-    except: ['control-plane/store/', 'control-plane/backup/', 'control-plane/bus/shared-bus.ts'],
+    except: ['control-plane/store/', 'control-plane/backup/'],
     never: ['kysely', 'pg', '@electric-sql/pglite'],
   },
+  { from: 'control-plane/', except: ['control-plane/bus/nats-bus.ts'], never: ['@nats-io/transport-node'] },
 
   {
     from: 'node-daemon/at/',

@@ -76,6 +76,6 @@ function problemOfNumber(number: string): string | undefined {
 
 function problemOfIccid(iccid: string): string | undefined {
   if (!iccidSchema.safeParse(iccid).success) return `ICCID "${iccid}" needs 18 to 22 digits`;
-  // It finds the slips of whoever typed the list.
+  // It finds slips in a list that was typed.
   return hasLuhnDigit(iccid) ? undefined : `ICCID "${iccid}" has a wrong check digit`;
 }

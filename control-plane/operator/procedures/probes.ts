@@ -27,8 +27,8 @@ export const PROBE_PROCEDURES = {
       detail: ({ to }) => ({ to: maskedNumber(to) }),
     },
     async run({ db, nodes, now }, { from, to, inService }) {
-      const { sender } = await findTestPair(db, { from, to, inService, now });
-      return nodes.ask(sender.node, { call: 'sendTest', from, to });
+      await findTestPair(db, { from, to, inService, now });
+      return nodes.sendTest(from, to);
     },
   }),
   probe: procedure({

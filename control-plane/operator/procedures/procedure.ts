@@ -1,14 +1,23 @@
 // The parts of a procedure: its input, its audit entry if it changes something, and its work.
 import type * as z from 'zod';
 import type { Procedure } from '#shared/operator/procedure.ts';
-import type { NodeReach } from '../../nodes/node-reach.ts';
 import type { Database } from '../../store/database/database.ts';
+
+/** What only a running service can do: ask nodes. */
+export interface NodeOperations {
+  /** Resolves when the restart has begun. Throws `OperatorRefusal`. */
+  restartModem(node: string, slot: string, force: boolean): Promise<void>;
+  /** Begins a text between two unassigned numbers, and returns the id of the probe. Throws `OperatorRefusal`. */
+  sendTest(from: string, to: string): Promise<{ id: string }>;
+  /** Ends a link that the node may no longer have; at another instance within a heartbeat. */
+  recheck(node: string): Promise<void>;
+}
 
 export interface Context {
   /** For a change: the transaction that also writes the audit entry. */
   db: Database;
   now: Date;
-  nodes: NodeReach;
+  nodes: NodeOperations;
   /** Base URL that nodes are given. */
   url: string;
   /** Makes every instance drop what it caches about a subscription. */

@@ -36,7 +36,7 @@ export const SLOT_PROCEDURES = {
     audit: { how: 'command', subject, detail: ({ force }) => ({ force }) },
     async run({ db, nodes }, { node, slot, force }) {
       await refuseUnknown(db, { node, slot });
-      await nodes.ask(node, { call: 'restartModem', slot, force });
+      await nodes.restartModem(node, slot, force);
       return null;
     },
   }),

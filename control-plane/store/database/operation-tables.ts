@@ -83,20 +83,6 @@ interface ProbeTurnTable {
   held_until: Date | null;
 }
 
-/** A request of an operator for a node whose link is at another instance. */
-interface OperatorRequestsTable {
-  id: string;
-  node_id: string;
-  call: string;
-  input: ColumnType<unknown, string, never>;
-  /** The operator waits for the answer until then. */
-  until: Date;
-  taken_at: ColumnType<Date | null, undefined, Date | null>;
-  answer: ColumnType<unknown, undefined, string | null>;
-  refusal: ColumnType<string | null, undefined, string | null>;
-  answered_at: ColumnType<Date | null, undefined, Date | null>;
-}
-
 export interface AlertsTable extends Trouble {
   id: string;
   since: Date;
@@ -183,7 +169,6 @@ export interface OperationTables {
   slot_service: SlotServiceTable;
   probes: ProbesTable;
   probe_turn: ProbeTurnTable;
-  operator_requests: OperatorRequestsTable;
   alerts: AlertsTable;
   alert_messages: AlertMessagesTable;
   alert_tidings: AlertTidingsTable;

@@ -1,11 +1,11 @@
 // Generated keys that all instances share. The first instance creates them.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from './database.ts';
 
 const SECRET_BYTES = 32;
 
 /** Returns the secret of this name; creates it on the first call. */
-export async function secretOf(db: Database, name: 'payment_challenge'): Promise<string> {
+export async function secretOf(db: Database, name: 'payment_challenge' | 'bus'): Promise<string> {
   const value = randomBytes(SECRET_BYTES).toString('base64url');
   await db
     .insertInto('secrets')
@@ -19,3 +19,7 @@ export async function secretOf(db: Database, name: 'payment_challenge'): Promise
     .executeTakeFirstOrThrow();
   return row.value;
 }
+
+/** Names a database by its secret, which it does not give away: 12 hexadecimal digits. */
+export const databaseIdOf = (secret: string): string =>
+  createHash('sha256').update(`database of ${secret}`).digest('hex').slice(0, 12);

@@ -7,6 +7,7 @@ import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
 import { putSlotIn, takeSlotOut } from '#control-plane/store/fleet/slot-service.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { signPaymentHeader } from '../../fixtures/payer.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
@@ -100,7 +101,7 @@ t.test(
     t.same(hook.told().sort(), ['+node_claims rack-1', '+node_claims rogue']);
     const summary = 'node rogue reports 1 number that SIMs of other nodes also report: not sold';
     t.match(JSON.stringify(hook.taken), summary);
-    const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+    const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
     t.teardown(() => operator.close());
     const rows = [{ line: 1, number: String(number), iccid: String(slotAt(1).iccid) }];
     await operator.call('importNumbers', { rows });

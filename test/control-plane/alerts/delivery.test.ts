@@ -6,13 +6,14 @@ import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
 import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { reportSlots } from '../../fixtures/number-stock.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { alertBy, startWebhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const MINUTE_MS = 60_000;
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 
 t.test('the signature is that of the specification', async (t) => {
   // The example of the Standard Webhooks reference libraries.

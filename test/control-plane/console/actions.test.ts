@@ -9,10 +9,11 @@ import {
   signedIn,
   startFleetConsole,
 } from '../../fixtures/fleet-console.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { unhonoured } from '../../fixtures/unhonoured.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 const skip = skipWithoutBrowser();
 const SLOTS = rackSlots(4);
 

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import {
   addOperator,
   enter,
@@ -104,7 +105,7 @@ t.test('a stream ends with its session: of an operator who is removed, and with 
   const [hers, his] = [await openStream(ann), await openStream(bob)];
   const { close, ...operator } = await openOperator({
     databaseUrl: fleet.databaseUrl,
-    dataDir: '/nonexistent',
+    dataDir: DATA_DIR,
     url: '',
   });
   await operator.call('removeOperator', { name: 'bob' }).finally(close);

@@ -5,6 +5,7 @@ import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import { ENROL_PATH } from '#shared/link/enrolment.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { identityOf, newKey } from '../../fixtures/enrolled-node.ts';
 import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
 import { createRig } from '../../fixtures/rig.ts';
@@ -134,7 +135,7 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
   const waits = /class="attention".*rack-7<\/a> <span>waits for your approval/s;
   t.ok(await until('it is seen to wait', async () => waits.test(await ann.page('/'))));
   const page = await ann.page('/nodes/rack-7');
-  const { close, ...operator } = await openOperator({ ...fleet, dataDir: '/nonexistent', url: fleet.url });
+  const { close, ...operator } = await openOperator({ ...fleet, dataDir: DATA_DIR, url: fleet.url });
   t.teardown(close);
   const keyOf = async () => String((await operator.call('nodes', {}))[0]?.fingerprint);
   const fingerprint = await keyOf();

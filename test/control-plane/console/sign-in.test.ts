@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import {
   addOperator,
   clientOf,
@@ -25,7 +26,7 @@ const statusOf = async (client: ReturnType<typeof clientOf>, path = '/'): Promis
   (await client.get(path, { Accept: 'text/html' })).status;
 
 async function removeOperator({ databaseUrl }: FleetConsole, name: string): Promise<void> {
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url: '' });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url: '' });
   await operator.call('removeOperator', { name }).finally(close);
 }
 

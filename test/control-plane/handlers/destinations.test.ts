@@ -2,6 +2,7 @@
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { destinationListSchema } from '#shared/destination-list.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, slotAt } from '../../fixtures/scripted-node.ts';
 import { telephone } from '../../fixtures/telephone.ts';
@@ -76,7 +77,7 @@ t.test('a node that reports a number elsewhere as its own gets nobody to text th
   const number = '+18765550123';
   const [here, elsewhere] = [slotAt(1), slotAt(2, { number })];
   const node = await rig.connect(t, url, { slots: [here, elsewhere] });
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url: '' });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url: '' });
   t.teardown(close);
   const from = String(here.number);
   await t.rejects(operator.call('sendTest', { from, to: number }), /is not a number of this service/);

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { saveBackup } from '#control-plane/backup/backup-file.ts';
 import { writeBackup } from '#control-plane/backup/backup-writer.ts';
-import { createLocalBus } from '#control-plane/bus/bus.ts';
+import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { FactInbox } from '#control-plane/nodes/fact-inbox.ts';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import { deleteMessages } from '#control-plane/store/messages/message-deletion.ts';
@@ -276,7 +276,7 @@ t.test(
     const inbox = () =>
       new FactInbox({
         db,
-        bus: createLocalBus(),
+        bus: new LocalBus(systemClock),
         clock: systemClock,
         log: silentLogger,
         nodeId: 'scripted',

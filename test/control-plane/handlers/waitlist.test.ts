@@ -3,9 +3,10 @@ import t, { type Test } from 'tap';
 import { waitlistedSchema } from '#shared/api/answers.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { stockNumber } from '../../fixtures/number-stock.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
 const post = (url: string, body: string, headers: Record<string, string> = JSON_HEADERS): Promise<Response> =>

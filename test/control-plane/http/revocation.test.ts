@@ -4,12 +4,13 @@ import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { recoverToken } from '../../fixtures/payer.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
 import { subscribeInStore } from '../../fixtures/subscribed.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 const [ALICE] = BUYERS as [Wallet];
 
 /** The promise of docs/internals/decisions.md for an instance that was not notified. */

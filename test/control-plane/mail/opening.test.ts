@@ -2,17 +2,19 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { rememberService } from '../../fixtures/enrolled-node.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';
 import { join, recipientsOf, startMailing } from '../../fixtures/mailing-service.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { stockNumber } from '../../fixtures/number-stock.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 const PUBLIC_URL = 'https://numbers.test';
 
 t.test('whoever waits is told when a node brings numbers, and once', async (t) => {
@@ -21,7 +23,7 @@ t.test('whoever waits is told when a node brings numbers, and once', async (t) =
   const options = { clock, heartbeatMs: 600_000, ...mailBy(mail) };
   const { databaseUrl, service } = await rig.start(t, options);
   const url = `http://127.0.0.1:${service.port}`;
-  rememberService(url, { databaseUrl, dataDir: '/nonexistent' });
+  rememberService(url, { databaseUrl, dataDir: DATA_DIR });
   await roundIsOver(clock);
   const pass = async (): Promise<void> => {
     clock.advance(MINUTE_MS);

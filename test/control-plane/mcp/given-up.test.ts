@@ -1,5 +1,6 @@
 // Calls of tools that their client gives up by a message, as the official clients do it, and answers that never come.
 import t, { type Test } from 'tap';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import {
   HANDSHAKES,
@@ -12,7 +13,7 @@ import {
 import { until } from '../../fixtures/until.ts';
 import { isWaiting, type WaitingSubscriber, waitingSubscriber } from '../../fixtures/waiting-subscriber.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 
 const CLIENTS: Record<string, (t: Test, alice: WaitingSubscriber) => Promise<ToolClient>> = {
   'the first line': (t, { headers, url }) => olderToolClient(t, url, { ...headers }),

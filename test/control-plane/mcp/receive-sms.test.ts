@@ -3,12 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { recoverToken } from '../../fixtures/payer.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { HANDSHAKES, olderToolClient, STATELESS, toolClient } from '../../fixtures/tool-client.ts';
 import { until } from '../../fixtures/until.ts';
 import { isWaiting, unclaimed, WAIT_MS, waitingSubscriber } from '../../fixtures/waiting-subscriber.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 const [ALICE] = BUYERS as [Wallet];
 
 for (const revision of [STATELESS, ...HANDSHAKES]) {

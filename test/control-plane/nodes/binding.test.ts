@@ -6,7 +6,9 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { buyNumber } from '../../fixtures/payer.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import {
   acceptAll,
@@ -18,7 +20,7 @@ import { subscribeInStore } from '../../fixtures/subscribed.ts';
 import { relink, subscriber } from '../../fixtures/subscriber.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 const [ALICE] = BUYERS as [Wallet];
 const HEARTBEAT_MS = 100;
 const TEXT = { to: '+13105550188', body: 'hi' };
@@ -145,7 +147,7 @@ t.test(
   'a node that is revoked leaves its numbers unbound, whatever it tells; enrolled anew they are bound',
   async (t) => {
     const { url, databaseUrl, node, unbound, bound } = await setUp(t);
-    const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+    const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
     t.teardown(close);
     await operator.call('revokeNode', { node: 'first' });
     node.send({ type: 'slots', slots: [slotAt(1)], alarms: [] });

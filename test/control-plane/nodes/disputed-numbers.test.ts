@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, type Command, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { received } from '../../fixtures/subscriber.ts';
@@ -23,7 +24,7 @@ const listOf = (slots: readonly Slot[]) =>
 
 async function setUp(t: Test, options: Parameters<typeof rig.start>[1] = {}) {
   const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100, ...options });
-  const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.teardown(() => operator.close());
   let sequence = 0;
   return {

@@ -6,12 +6,13 @@ import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { identityOf } from '../../fixtures/enrolled-node.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, ScriptedNode } from '../../fixtures/scripted-node.ts';
 import { received, subscriber } from '../../fixtures/subscriber.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 
 const isTold = (node: ScriptedNode): boolean => node.frames.some(({ type }) => type === 'drain');
 

@@ -10,13 +10,15 @@ import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { ENROL_PATH } from '#shared/link/enrolment.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { identityOf, newKey, nodeCode } from '../../fixtures/enrolled-node.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode } from '../../fixtures/scripted-node.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 const HOUR_MS = 3_600_000;
 
 const newPublicKey = (): string => String(newKey().export({ format: 'jwk' }).x);
@@ -43,7 +45,7 @@ async function upgradeStatus(url: string, authorization: string): Promise<number
 }
 
 async function revoke(databaseUrl: string, node: string): Promise<void> {
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '', url: '' });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url: '' });
   try {
     await operator.call('revokeNode', { node });
   } finally {

@@ -1,7 +1,7 @@
 // Facts of one link and a database that fails for a moment: what follows never acknowledges what was not committed.
 import { sql } from 'kysely';
 import t from 'tap';
-import { createLocalBus } from '#control-plane/bus/bus.ts';
+import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { FactInbox } from '#control-plane/nodes/fact-inbox.ts';
 import {
   type Database,
@@ -34,7 +34,7 @@ t.test('after a failed commit nothing more is taken', async (t) => {
   const failures: unknown[] = [];
   const inbox = new FactInbox({
     db,
-    bus: createLocalBus(),
+    bus: new LocalBus(systemClock),
     clock: systemClock,
     log: silentLogger,
     nodeId: 'lab',
@@ -72,7 +72,7 @@ t.test('what waited for the commit of a link that was left is not older than its
     values ('sub_1', '0x01', '+12065550001', now(), now() + interval '1 year')`.execute(db);
   const inbox = new FactInbox({
     db,
-    bus: createLocalBus(),
+    bus: new LocalBus(systemClock),
     clock,
     log: silentLogger,
     nodeId: 'lab',

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { received } from '../../fixtures/subscriber.ts';
@@ -20,7 +21,7 @@ async function setUp(t: Test, { node, admitNewSims = false }: { node?: string; a
   const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100, admitNewSims });
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   t.teardown(close);
-  const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.teardown(() => operator.close());
   const importAs = (name: string | undefined) =>
     operator.call('importNumbers', {

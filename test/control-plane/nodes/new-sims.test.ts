@@ -3,6 +3,7 @@ import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { heard, tell } from '../../fixtures/heard.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
@@ -13,7 +14,7 @@ const rig = await createRig();
 
 t.test('a SIM never seen before is sold once it is admitted or imported', async (t) => {
   const { url, databaseUrl } = await rig.start(t, { admitNewSims: false });
-  const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.teardown(() => operator.close());
   const node = await ScriptedNode.connect(url, { nodeId: 'new', slots: [slotAt(1), slotAt(2), slotAt(3)] });
   t.teardown(() => node.drop());
@@ -45,7 +46,7 @@ t.test(
       probeMinutes: 1,
       probeTimeoutMs: 2_000,
     });
-    const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+    const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
     t.teardown(() => operator.close());
     const facts = new Map<ScriptedNode, number>();
     const air = new Map<string, { node: () => ScriptedNode; iccid: string }>();

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { heard, tell } from '../../fixtures/heard.ts';
 import {
   claimOf,
@@ -262,7 +263,7 @@ t.test('a claim that was contested gets nothing when the modem of the holder is 
 
 t.test('a number that is no US mobile number is never sold', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.teardown(() => operator.close());
   const numbers = ['+10000000000', '+18005550100', '+19005550100', '+447700900123', '+16135550100'];
   const slots = numbers.map((number, index) => claimOf(index + 1, { number }));

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
@@ -20,7 +21,7 @@ async function setUp(t: Test, { heartbeatMs }: { heartbeatMs: number }) {
   const { db, close } = await openDatabase({ url: parts.databaseUrl, connectionsMax: 2 });
   t.teardown(close);
   const { databaseUrl, url } = parts;
-  const operator = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.teardown(() => operator.close());
   const connect = async (): Promise<ScriptedNode> => {
     const other = await ScriptedNode.connect(url, MOVED);

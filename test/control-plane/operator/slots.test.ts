@@ -5,6 +5,7 @@ import { openDatabase } from '#control-plane/store/database/database.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { modemStack } from '../../fixtures/modem-stack.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
@@ -18,7 +19,7 @@ const [ALICE] = BUYERS as [Wallet];
 
 async function onPostgres(t: Test) {
   const { url, databaseUrl } = await rig.start(t);
-  return { url, where: { databaseUrl, dataDir: '/nonexistent', url } };
+  return { url, where: { databaseUrl, dataDir: DATA_DIR, url } };
 }
 
 async function onPglite(t: Test) {
@@ -122,9 +123,9 @@ t.test('what a node answers about a restart, in words for people', { timeout: 60
     'it is away',
     async () => (await operator.call('slots', { limit: 1 })).rows[0]?.state === 'node_away',
   );
-  await t.rejects(restart(), /lab has no link/);
+  await t.rejects(restart(), /lab did not get the request: the phone node is offline/);
   t.match((await operator.call('auditLog', { limit: 1 })).rows, [
-    { action: 'restartModem', result: 'refused', why: /no link/ },
+    { action: 'restartModem', result: 'refused', why: /offline/ },
   ]);
 });
 
@@ -144,7 +145,7 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
   const { url, where } = await onPostgres(t);
   await connected(t, { url, where });
   const control = (...args: string[]) =>
-    runProgram('control-plane', args, { DATABASE_URL: where.databaseUrl });
+    runProgram('control-plane', args, { DATABASE_URL: where.databaseUrl, DATA_DIR });
   t.match(await control('slot', 'out-of-service', 'lab', 'm2', '--reason', 'loose'), { status: 0 });
   t.match(
     (await control('slot', 'list')).stdout,
@@ -184,7 +185,7 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
 
 t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) => {
   const { url, databaseUrl } = await rig.start(t, { enrolmentApproval: true });
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: '/nonexistent', url });
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.teardown(close);
   await t.rejects(ScriptedNode.connect(url, { nodeId: 'lab' }), /409/, 'its link is refused');
   const [listed] = await operator.call('nodes', {});

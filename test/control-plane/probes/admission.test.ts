@@ -1,13 +1,15 @@
 // Texts that prove the numbers of new SIMs: only to SIMs that texted first, limited per day and node, in fair turns.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { createLocalBus } from '#control-plane/bus/bus.ts';
+import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { probeTokenIn } from '#control-plane/domain/probe-text.ts';
-import { Fleet, type NodeLink } from '#control-plane/nodes/fleet.ts';
+import { Fleet } from '#control-plane/nodes/fleet.ts';
+import type { NodeLink } from '#control-plane/nodes/node-link.ts';
 import { Arrivals } from '#control-plane/probes/probe-text.ts';
 import { Prober } from '#control-plane/probes/prober.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { recordArrival } from '#control-plane/store/operations/probes.ts';
+import { systemClock } from '#shared/clock.ts';
 import { DEFAULT_DESTINATIONS, destinationListSchema } from '#shared/destination-list.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
@@ -40,8 +42,8 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
   const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 4 });
   t.teardown(close);
   const clock = new ManualClock(Date.parse('2026-11-21T08:00:00.000Z'));
-  const bus = createLocalBus();
-  const fleet = new Fleet();
+  const bus = new LocalBus(systemClock);
+  const fleet = new Fleet(bus);
   const now = (): Date => new Date(clock.now());
   const real = new Map<string, string>();
   const texts: Array<{ node: string; to: string }> = [];

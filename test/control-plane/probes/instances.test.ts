@@ -2,12 +2,13 @@
 import t, { type Test } from 'tap';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import type { Fact } from '#shared/link/messages.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, type Command, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { startServiceProcess } from '../../fixtures/service-process.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig();
+const rig = await createRig(openDatabases, { hasInstances: true });
 const SLOTS = [1, 2, 3, 4].map((index) => slotAt(index));
 
 /** The text of a `send_sms` as the SIM that gets it reports it. */

@@ -1,0 +1,272 @@
+// The bus of several instances: events and requests go through NATS. Events reach the parts of this instance without it.
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import {
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  type Msg,
+  type NatsConnection,
+  NoRespondersError,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { type Clock, sleep } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
+import { LocalBus } from './local-bus.ts';
+import type { MessageSeal } from './message-seal.ts';
+
+/** Events for other instances. Not `sms_received`, one for each text: a waiting claim looks again within a second. */
+const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
+  'subscription_changed',
+  'call_changed',
+  'call_ended',
+  'tool_call_cancelled',
+  'node_linked',
+  'probe_arrived',
+  'node_changed',
+]);
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RECONNECT_MS = 500;
+/** A server that does not answer two pings is gone. */
+const PING_MS = 5_000;
+const PINGS_MAX = 2;
+/** Of those who serve one subject, one gets a request. */
+const QUEUE = 'one';
+const CLOSE_TIMEOUT_MS = 2_000;
+
+export interface NatsOptions {
+  /** `nats://` or `tls://` URLs, with user and password or token if needed. */
+  servers: readonly string[];
+  /** File with a user's JWT and seed, as `nsc` writes it. */
+  credentialsFile: string | undefined;
+  /** PEM file of the authority that signed the servers' certificates; undefined: the system's. */
+  caFile: string | undefined;
+}
+
+interface NatsBusParts {
+  options: NatsOptions;
+  seal: MessageSeal;
+  /** First word of all subjects: services that share NATS do not meet. */
+  prefix: string;
+  clock: Clock;
+  log: Logger;
+}
+
+interface SharedEvent {
+  sender: string;
+  event: BusEvent;
+}
+
+interface Question {
+  /** Ties the answer to it. */
+  id: string;
+  request: unknown;
+}
+
+type Answer = { value: unknown } | { failed: string };
+
+/** Rejects when NATS refuses the credentials. Otherwise it connects as soon as there is a server, and again when it was lost. */
+export async function openNatsBus(parts: NatsBusParts): Promise<Bus> {
+  const bus = new NatsBus(parts, await connectionOptions(parts.options));
+  await bus.start();
+  return bus;
+}
+
+class NatsBus implements Bus {
+  readonly #parts: NatsBusParts;
+  readonly #options: ConnectionOptions;
+  readonly #local: LocalBus;
+  readonly #self = randomUUID();
+  /** By subject; undefined while there is no connection. */
+  readonly #served = new Map<string, { responder: Responder; subscription: Subscription | undefined }>();
+  readonly #stopped = new AbortController();
+  #connection: NatsConnection | undefined;
+  #isConnected = false;
+
+  constructor(parts: NatsBusParts, options: ConnectionOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#local = new LocalBus(parts.clock);
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (error) {
+      if (isRefusal(error)) throw new Error(`NATS refuses this service: ${messageOf(error)}`);
+      this.#parts.log.warn({ err: error }, 'no NATS server answers: other instances cannot be reached');
+      void this.#connectLater();
+    }
+  }
+
+  publish(event: BusEvent): void {
+    this.#local.publish(event);
+    if (!this.#isConnected || !SHARED.has(event.kind)) return;
+    const shared: SharedEvent = { sender: this.#self, event };
+    this.#connection?.publish(this.#eventSubject, this.#parts.seal.seal(this.#eventSubject, shared));
+  }
+
+  subscribe(listener: (event: BusEvent) => void): void {
+    this.#local.subscribe(listener);
+  }
+
+  async request(name: string, request: unknown, { timeoutMs }: { timeoutMs: number }): Promise<unknown> {
+    const connection = this.#connection;
+    // The client would keep the request for the next connection.
+    if (connection === undefined || !this.#isConnected) throw new NoResponder('NATS does not answer');
+    const subject = this.#subjectOf(name);
+    const question: Question = { id: randomUUID(), request };
+    const { seal } = this.#parts;
+    const reply = await connection
+      .request(subject, seal.seal(subject, question), { timeout: timeoutMs })
+      .catch((error: unknown) => {
+        throw isNoResponder(error)
+          ? new NoResponder(`no instance serves ${name}`)
+          : new NoAnswer(`no answer from the instance that serves ${name}`, { cause: error });
+      });
+    const answer = seal.open(`${subject} ${question.id}`, reply.data) as Answer | undefined;
+    if (answer === undefined) throw new NoAnswer(`the answer to ${name} is not authentic`);
+    if ('failed' in answer) throw new NoAnswer(answer.failed);
+    return answer.value;
+  }
+
+  serve(name: string, responder: Responder): () => void {
+    this.#served.get(name)?.subscription?.unsubscribe();
+    const served = { responder, subscription: this.#listen(name, responder) };
+    this.#served.set(name, served);
+    return () => {
+      served.subscription?.unsubscribe();
+      if (this.#served.get(name) === served) this.#served.delete(name);
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    const closed = this.#connection?.close().catch(() => undefined);
+    await Promise.race([closed, sleep(this.#parts.clock, CLOSE_TIMEOUT_MS)]);
+  }
+
+  get #eventSubject(): string {
+    return this.#subjectOf('events');
+  }
+
+  #subjectOf(name: string): string {
+    return `${this.#parts.prefix}.${name}`;
+  }
+
+  async #connect(): Promise<void> {
+    const connection = await connect(this.#options);
+    if (this.#stopped.signal.aborted) return connection.close();
+    this.#connection = connection;
+    void this.#followStatus(connection);
+    connection.subscribe(this.#eventSubject, { callback: (_error, message) => this.#onEvent(message) });
+    for (const [name, served] of this.#served) served.subscription = this.#listen(name, served.responder);
+    // The server knows of all subscriptions now.
+    await connection.flush();
+    this.#setConnected(true);
+  }
+
+  async #connectLater(): Promise<void> {
+    const { clock, log } = this.#parts;
+    while (!this.#stopped.signal.aborted && this.#connection === undefined) {
+      await sleep(clock, RECONNECT_MS);
+      await this.#connect().then(
+        () => log.info({}, 'connected to NATS: other instances can be reached'),
+        (error: unknown) => log.debug({ err: error }, 'no NATS server answers'),
+      );
+    }
+  }
+
+  async #followStatus(connection: NatsConnection): Promise<void> {
+    const { log } = this.#parts;
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') {
+        this.#setConnected(false);
+        log.warn({}, 'the connection to NATS broke: other instances cannot be reached');
+      } else if (type === 'reconnect') {
+        this.#setConnected(true);
+        log.info({}, 'connected to NATS again');
+      }
+    }
+  }
+
+  #setConnected(isConnected: boolean): void {
+    this.#isConnected = isConnected;
+    this.#local.publish({ kind: 'bus_changed', isConnected });
+  }
+
+  #listen(name: string, responder: Responder): Subscription | undefined {
+    return this.#connection?.subscribe(this.#subjectOf(name), {
+      queue: QUEUE,
+      callback: (_error, message) => void this.#answer(message, responder),
+    });
+  }
+
+  #onEvent(message: Msg): void {
+    const shared = this.#parts.seal.open(this.#eventSubject, message.data) as SharedEvent | undefined;
+    if (shared === undefined) this.#parts.log.warn({}, 'an event on the bus is not authentic');
+    else if (shared.sender !== this.#self) this.#local.publish(shared.event);
+  }
+
+  async #answer(message: Msg, responder: Responder): Promise<void> {
+    const { seal, log } = this.#parts;
+    const { subject } = message;
+    const question = seal.open(subject, message.data) as Question | undefined;
+    if (question === undefined) return log.warn({ subject }, 'a request on the bus is not authentic');
+    const answer: Answer = await responder(question.request).then(
+      (value) => ({ value }),
+      (error: unknown) => {
+        log.error({ err: error, subject }, 'a request of another instance failed');
+        return { failed: 'the instance that serves it failed: see its log' };
+      },
+    );
+    message.respond(seal.seal(`${subject} ${question.id}`, answer));
+  }
+}
+
+async function connectionOptions({
+  servers,
+  credentialsFile,
+  caFile,
+}: NatsOptions): Promise<ConnectionOptions> {
+  const urls = servers.map((text) => new URL(text));
+  const [first] = urls;
+  const isTls = urls.some(({ protocol }) => protocol === 'tls:');
+  const user = decodeURIComponent(first?.username ?? '');
+  const pass = decodeURIComponent(first?.password ?? '');
+  return {
+    servers: urls.map(({ host }) => host),
+    name: 'simrack-control-plane',
+    timeout: CONNECT_TIMEOUT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_MS,
+    pingInterval: PING_MS,
+    maxPingOut: PINGS_MAX,
+    noAsyncTraces: true,
+    ...(user !== '' && pass === '' ? { token: user } : {}),
+    ...(pass === '' ? {} : { user, pass }),
+    ...(credentialsFile === undefined
+      ? {}
+      : { authenticator: credsAuthenticator(await readFile(credentialsFile)) }),
+    ...(isTls ? { tls: caFile === undefined ? {} : { caFile } } : {}),
+  };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && /^(Authorization|UserAuthenticationExpired|Permission)/.test(error.name);
+
+/** The client wraps it in a `RequestError`. */
+const isNoResponder = (error: unknown): boolean =>
+  error instanceof NoRespondersError ||
+  (error instanceof Error && error.cause instanceof NoRespondersError) ||
+  (error instanceof Error &&
+    'isNoResponders' in error &&
+    (error as { isNoResponders(): boolean }).isNoResponders());

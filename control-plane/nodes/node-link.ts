@@ -1,0 +1,53 @@
+// A link to a node as the rest of the service sees it: commands, and the two ways in which they fail.
+import type { CommandErrorCode } from '#shared/link/frame.ts';
+import type { CommandName, CommandParams, CommandResults } from '#shared/link/messages.ts';
+
+/** Commands to a node, over its link at this instance or through the instance that has it. */
+export interface CommandLink {
+  readonly nodeId: string;
+  /** Sends a command and waits for its result. Throws `CommandRefused` or `NodeUnavailable`. */
+  command<N extends CommandName>(
+    name: N,
+    params: CommandParams<N>,
+    options: { id: string; timeLeftMs: number; timeoutMs: number },
+  ): Promise<CommandResults[N]>;
+}
+
+/** A link at this instance. */
+export interface NodeLink extends CommandLink {
+  /** Of this link, not of the node. */
+  readonly linkId: string;
+  /** Resolves when the slots that the node has reported so far are stored. */
+  slotsWritten(): Promise<void>;
+  /** Checks with the store whether the node may keep this link, and ends the link if not. */
+  recheck(): Promise<void>;
+  /** Called during a drain when the node found no other instance: the link may end at once. */
+  hasNowhereToGo(): void;
+  close(code: number, reason: string): void;
+}
+
+/** The node did not try the command and never will. */
+export class CommandRefused extends Error {
+  override name = 'CommandRefused';
+  readonly code: CommandErrorCode;
+  /** With `rate_limited`: when another command may pass, where the node says it. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: CommandErrorCode, message: string, retryAfterMs?: number) {
+    super(message);
+    this.code = code;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** No link, the link broke, or no response in time: the node may or may not have run the command. */
+export class NodeUnavailable extends Error {
+  override name = 'NodeUnavailable';
+  /** False when the command certainly never left this process. */
+  readonly isSent: boolean;
+
+  constructor(message: string, isSent: boolean) {
+    super(message);
+    this.isSent = isSent;
+  }
+}

@@ -1,0 +1,98 @@
+// Whether other instances may use the same database: only those that can speak with one another.
+import { Client } from 'pg';
+import { type Clock, sleep } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
+
+/** Of this service, among the advisory locks of a database. */
+const LOCK = 7_236_845_012;
+
+/** A predecessor that was killed may still be connected. */
+const WAIT_MS = 5_000;
+const RETRY_MS = 250;
+const RECONNECT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+interface InstanceLockParts {
+  url: string;
+  /** Shared: beside other instances that share it. Else alone. */
+  isShared: boolean;
+  clock: Clock;
+  log: Logger;
+}
+
+export class OtherInstance extends Error {
+  override name = 'OtherInstance';
+}
+
+/**
+ * Holds the lock in a transaction on a connection of its own, which works through a pooler in transaction mode and ends with this process.
+ * If the connection breaks, it is taken again. Throws `OtherInstance` when an instance that cannot be spoken with uses the database.
+ */
+export class InstanceLock {
+  readonly #parts: InstanceLockParts;
+  readonly #stopped = new AbortController();
+  #client: Client | undefined;
+
+  private constructor(parts: InstanceLockParts) {
+    this.#parts = parts;
+  }
+
+  static async take(parts: InstanceLockParts): Promise<InstanceLock> {
+    const lock = new InstanceLock(parts);
+    for (let leftMs = WAIT_MS; !(await lock.#take()); leftMs -= RETRY_MS) {
+      if (leftMs <= 0) throw new OtherInstance(problemOf(parts));
+      await sleep(parts.clock, RETRY_MS);
+    }
+    return lock;
+  }
+
+  async release(): Promise<void> {
+    this.#stopped.abort();
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  /** False when others have it. */
+  async #take(): Promise<boolean> {
+    const client = new Client({
+      connectionString: this.#parts.url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: 'simrack-instance-lock',
+    });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.query('begin');
+      await client.query('set local idle_in_transaction_session_timeout = 0');
+      const take = this.#parts.isShared ? 'pg_try_advisory_xact_lock_shared' : 'pg_try_advisory_xact_lock';
+      const { rows } = await client.query<{ taken: boolean }>(`select ${take}($1::bigint) as taken`, [LOCK]);
+      if (rows[0]?.taken !== true) {
+        await client.end();
+        return false;
+      }
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+    this.#client = client;
+    client.once('end', () => void this.#takeAgain());
+    return true;
+  }
+
+  async #takeAgain(): Promise<void> {
+    const { clock, log } = this.#parts;
+    let isLogged = false;
+    while (!this.#stopped.signal.aborted) {
+      const isTaken = await this.#take().catch(() => undefined);
+      if (isTaken === true) return;
+      if (isTaken === false && !isLogged) log.error({}, problemOf(this.#parts));
+      isLogged ||= isTaken === false;
+      await sleep(clock, RECONNECT_MS);
+    }
+  }
+}
+
+const problemOf = ({ isShared }: InstanceLockParts): string =>
+  isShared
+    ? 'another instance without NATS_URL uses this database: stop it, or give it NATS_URL, too'
+    : 'another instance uses this database: stop it, or give all instances the same NATS_URL';

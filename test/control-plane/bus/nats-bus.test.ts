@@ -1,0 +1,247 @@
+// The bus of several instances on a real NATS server: events, requests, and what becomes of both when the server is away or lies.
+import { connect as connectTo } from '@nats-io/transport-node';
+import t, { type Test } from 'tap';
+import { type BusEvent, NoAnswer, NoResponder } from '#control-plane/bus/bus.ts';
+import { MessageSeal } from '#control-plane/bus/message-seal.ts';
+import { openNatsBus } from '#control-plane/bus/nats-bus.ts';
+import type { CallRow } from '#control-plane/store/messages/calls.ts';
+import { systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log.ts';
+import type { NatsServer } from '../../dev-stack/nats.ts';
+import { skipWithoutNats, startNats } from '../../fixtures/nats.ts';
+import { until } from '../../fixtures/until.ts';
+
+const skip = skipWithoutNats();
+const SECOND = { timeoutMs: 1_000 };
+
+async function instance(
+  t: Test,
+  { url }: Pick<NatsServer, 'url'>,
+  { secret = 'a secret', prefix = 'p' } = {},
+) {
+  const bus = await openNatsBus({
+    options: { servers: [url], credentialsFile: undefined, caFile: undefined },
+    seal: new MessageSeal(secret),
+    prefix,
+    clock: systemClock,
+    log: silentLogger,
+  });
+  t.teardown(() => bus.stop());
+  const heard: BusEvent[] = [];
+  bus.subscribe((event) => {
+    if (event.kind !== 'bus_changed') heard.push(event);
+  });
+  return { bus, heard };
+}
+
+type Instance = Awaited<ReturnType<typeof instance>>;
+
+const changed = (subscriptionId: string): BusEvent => ({ kind: 'subscription_changed', subscriptionId });
+
+/** An event on its way overtakes none that was published before it. */
+async function settled(from: { bus: { publish(event: BusEvent): void } }, to: { heard: BusEvent[] }) {
+  const last = changed(`last ${to.heard.length}`);
+  from.bus.publish(last);
+  await until('the last event', () =>
+    to.heard.some((event) => JSON.stringify(event) === JSON.stringify(last)),
+  );
+  return to.heard.slice(0, -1);
+}
+
+t.test('heard once by each instance, by its own at once', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const [one, other] = [await instance(t, nats), await instance(t, nats)];
+  one.bus.publish(changed('sub_1'));
+  t.same(one.heard, [changed('sub_1')]);
+  await until('the other', () => other.heard.length > 0);
+  other.bus.publish(changed('sub_2'));
+  await until('an answer', () => one.heard.length > 1);
+  t.same(
+    [one.heard, other.heard],
+    [
+      [changed('sub_1'), changed('sub_2')],
+      [changed('sub_1'), changed('sub_2')],
+    ],
+  );
+});
+
+t.test('a message is the matter of one instance', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const [one, other] = [await instance(t, nats), await instance(t, nats)];
+  one.bus.publish({ kind: 'sms_received', subscriptionId: 'sub_1' });
+  t.same(await settled(one, other), []);
+});
+
+t.test('an event arrives with all that it says, times included', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const [one, other] = [await instance(t, nats), await instance(t, nats)];
+  const at = new Date('2026-11-21T08:00:00.123Z');
+  const call: Omit<CallRow, 'state'> = {
+    callId: 'call_1',
+    subscriptionId: 'sub_1',
+    number: '+12065550001',
+    iccid: '8901000000000000001',
+    nodeId: 'n',
+    direction: 'inbound',
+    peer: 'O\'Hara \u260e "x"',
+    startedAt: at,
+    answeredAt: null,
+  };
+  const events: BusEvent[] = [
+    { kind: 'call_changed', instance: 'i', call: { ...call, state: 'ringing' } },
+    { kind: 'call_ended', call: { ...call, endedAt: at, reason: 'cancelled', cause: 16 } },
+  ];
+  for (const event of events) one.bus.publish(event);
+  await until('the other', () => other.heard.length === 2);
+  t.same(other.heard, events);
+});
+
+t.test('a request gets the answer of the one that serves it', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const [one, other] = [await instance(t, nats), await instance(t, nats)];
+  const stop = other.bus.serve('node.rack-1', async (request) => ({ got: request }));
+  await until('it is served', () => one.bus.request('node.rack-1', 1, SECOND).catch(() => undefined));
+  t.same(await one.bus.request('node.rack-1', { a: [1, 'b'] }, SECOND), { got: { a: [1, 'b'] } });
+  t.same(await other.bus.request('node.rack-1', 'own', SECOND), { got: 'own' });
+  await t.rejects(one.bus.request('node.rack-2', 1, SECOND), NoResponder, 'nobody serves it');
+  stop();
+  await until('it is served no more', async () => {
+    const error = await one.bus.request('node.rack-1', 1, SECOND).catch((error: unknown) => error);
+    return error instanceof NoResponder;
+  });
+});
+
+t.test('of several that serve a subject, one gets each request', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const three = [await instance(t, nats), await instance(t, nats), await instance(t, nats)];
+  let served = 0;
+  for (const { bus } of three)
+    bus.serve('operations', async () => {
+      served += 1;
+      return served;
+    });
+  const [{ bus }, other] = three as [Instance, Instance, Instance];
+  await settled({ bus }, other);
+  for (let index = 0; index < 20; index += 1) await bus.request('operations', index, SECOND);
+  t.equal(served, 20);
+});
+
+t.test(
+  'an answer that fails, never comes, or comes from one that dies: it may have been done',
+  { skip },
+  async (t) => {
+    const nats = await startNats(t);
+    const [one, other] = [await instance(t, nats), await instance(t, nats)];
+    other.bus.serve('fails', () => Promise.reject(new Error('secret text')));
+    other.bus.serve('hangs', () => new Promise(() => undefined));
+    await settled(other, one);
+    await t.rejects(one.bus.request('fails', 1, SECOND), { name: 'NoAnswer', message: /see its log/ });
+    await t.rejects(one.bus.request('hangs', 1, { timeoutMs: 200 }), NoAnswer);
+    const waiting = one.bus.request('hangs', 1, SECOND);
+    await other.bus.stop();
+    await t.rejects(waiting, NoAnswer);
+  },
+);
+
+t.test(
+  'while NATS is away: own events go on, requests are certainly not sent; then all is as before',
+  { skip },
+  async (t) => {
+    const nats = await startNats(t);
+    const [one, other] = [await instance(t, nats), await instance(t, nats)];
+    other.bus.serve('node.rack-1', async () => 'ok');
+    await nats.kill();
+    await until('both know', () => !one.bus.isConnected && !other.bus.isConnected);
+    one.bus.publish(changed('sub_1'));
+    t.same(one.heard, [changed('sub_1')]);
+    await t.rejects(one.bus.request('node.rack-1', 1, SECOND), NoResponder);
+    await nats.start();
+    await until('both are back', () => one.bus.isConnected && other.bus.isConnected);
+    await until('it is served again', () => one.bus.request('node.rack-1', 1, SECOND).catch(() => undefined));
+    t.notOk(JSON.stringify(other.heard).includes('sub_1'), 'an old hint is not sent late');
+  },
+);
+
+t.test('an instance that starts while NATS is away meets the others later', { skip }, async (t) => {
+  const nats = await startNats(t);
+  await nats.kill();
+  const [one, other] = [await instance(t, nats), await instance(t, nats)];
+  other.bus.serve('node.rack-1', async () => 'ok');
+  t.equal(one.bus.isConnected, false);
+  await nats.start();
+  await until('served', () => one.bus.request('node.rack-1', 1, SECOND).catch(() => undefined));
+});
+
+t.test('a server that hangs is noticed', { skip, timeout: 60_000 }, async (t) => {
+  const nats = await startNats(t);
+  const one = await instance(t, nats);
+  nats.setFrozen(true);
+  await until('the loss', () => !one.bus.isConnected, 30_000);
+  nats.setFrozen(false);
+  await until('the return', () => one.bus.isConnected, 30_000);
+});
+
+t.test('wrong credentials end the start; right ones pass', { skip }, async (t) => {
+  const nats = await startNats(t, ['--user', 'simrack', '--pass', 'p@ss:word']);
+  await t.rejects(instance(t, nats), /NATS refuses this service/);
+  const url = nats.url.replace('//', `//simrack:${encodeURIComponent('p@ss:word')}@`);
+  t.ok((await instance(t, { url })).bus.isConnected);
+});
+
+t.test('another service on the same server: neither is heard by the other', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const [one, stranger] = [await instance(t, nats), await instance(t, nats, { prefix: 'q' })];
+  stranger.bus.publish(changed('sub_1'));
+  stranger.bus.serve('node.rack-1', async () => 'stolen');
+  await settled(stranger, stranger);
+  t.same(one.heard, []);
+  await t.rejects(one.bus.request('node.rack-1', 1, SECOND), NoResponder);
+});
+
+t.test('a stranger on the server without the secret is not believed', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const [one, liar] = [await instance(t, nats), await instance(t, nats, { secret: 'another' })];
+  liar.bus.publish(changed('sub_1'));
+  let asked = 0;
+  one.bus.serve('node.rack-1', async () => {
+    asked += 1;
+  });
+  // The server knows that it is served now.
+  await one.bus.request('node.rack-1', 1, SECOND);
+  asked = 0;
+  await t.rejects(liar.bus.request('node.rack-1', 1, { timeoutMs: 300 }), NoAnswer);
+  liar.bus.serve('node.rack-2', async () => 'lie');
+  await liar.bus.request('node.rack-2', 1, SECOND);
+  await t.rejects(one.bus.request('node.rack-2', 1, SECOND), NoAnswer);
+  const raw = await connectTo({ servers: nats.url.replace('nats://', '') });
+  t.teardown(() => raw.close());
+  for (const bytes of ['', 'x', 'x'.repeat(40), JSON.stringify({ sender: 'x', event: changed('sub_2') })])
+    for (const subject of ['p.events', 'p.node.rack-1']) raw.publish(subject, bytes);
+  await raw.flush();
+  await one.bus.request('node.rack-1', 1, SECOND);
+  t.same([one.heard, asked], [[], 1]);
+});
+
+t.test('a message that was heard on the server is good for nothing else', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const [one, other] = [await instance(t, nats), await instance(t, nats)];
+  const raw = await connectTo({ servers: nats.url.replace('nats://', '') });
+  t.teardown(() => raw.close());
+  const seen: Array<{ subject: string; data: Uint8Array }> = [];
+  raw.subscribe('>', { callback: (_error, { subject, data }) => void seen.push({ subject, data }) });
+  await raw.flush();
+  let asked = 0;
+  other.bus.serve('node.rack-1', async () => {
+    asked += 1;
+    return asked;
+  });
+  await until('served', () => one.bus.request('node.rack-1', 'send', SECOND).catch(() => undefined));
+  const request = await until('heard', () => seen.find(({ subject }) => subject === 'p.node.rack-1'));
+  // As a request to another node, and as an event.
+  other.bus.serve('node.rack-2', async () => t.fail('a request for another node was believed'));
+  await settled(one, other);
+  await t.rejects(raw.request('p.node.rack-2', request.data, { timeout: 300 }));
+  raw.publish('p.events', request.data);
+  await settled(one, other);
+  t.equal(asked, 1);
+});

@@ -10,6 +10,7 @@ import { catchUp } from '../bus/catch-up.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
 import { storableText } from '../store/database/database.ts';
+import { isLinked } from '../store/fleet/node-links.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import {
@@ -155,8 +156,7 @@ export class LiveCalls implements CallWatch {
       if (wasElsewhere) this.#publish(session);
     }
     if (missing.length === 0) return;
-    const { clock } = this.#parts;
-    clock.after(MISSING_MS, () => this.#lose(missing, { seenBefore: new Date(clock.now()) }));
+    this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
   }
 
   changed(nodeId: string, frame: LiveCall): void {
@@ -165,12 +165,11 @@ export class LiveCalls implements CallWatch {
 
   unlinked(nodeId: string): void {
     this.#lostTimers.get(nodeId)?.cancel();
-    const { clock } = this.#parts;
-    const unlinkedAt = new Date(clock.now());
-    const timer = clock.after(LINK_LOST_MS, () => {
+    const timer = this.#parts.clock.after(LINK_LOST_MS, () => {
       this.#lostTimers.delete(nodeId);
-      const lost = this.#ofNode(nodeId).filter(({ call }) => !this.#elsewhere.has(call.callId));
-      this.#lose(lost, { seenBefore: unlinkedAt });
+      this.#loseCallsOf(nodeId).catch((error: unknown) =>
+        this.#parts.log.error({ err: error, node: nodeId }, 'giving up the calls of a node failed'),
+      );
     });
     this.#lostTimers.set(nodeId, timer);
   }
@@ -183,7 +182,7 @@ export class LiveCalls implements CallWatch {
     await vouchForCalls(db, tracked, new Date(now));
     const before = new Date(now - FORGOTTEN_MS);
     for (const callId of await findForgottenCalls(db, before))
-      if (!tracked.includes(callId)) await this.#endAsLost(callId, 'abandoned', before);
+      if (!tracked.includes(callId)) await this.#endAsLost(callId, 'abandoned');
     await deleteUnheldCalls(db, new Date(now - UNHELD_KEPT_MS));
     await this.#followAll();
   }
@@ -207,7 +206,8 @@ export class LiveCalls implements CallWatch {
   /** Another instance tracks the call, whose state is this. */
   #follow({ callId, state, answeredAt }: Pick<CallRow, 'callId' | 'state' | 'answeredAt'>): void {
     const session = this.#sessions.get(callId);
-    if (session === undefined) return;
+    // An event of an older link may come late.
+    if (session === undefined || this.#parts.fleet.find(session.call.nodeId) !== undefined) return;
     this.#elsewhere.add(callId);
     if (STATE_RANK[state] > STATE_RANK[session.call.state]) session.advance(state, answeredAt);
     session.relinked();
@@ -310,10 +310,8 @@ export class LiveCalls implements CallWatch {
     for (const watcher of this.#watchers) watcher(call);
     const { db, bus, clock, log } = this.#parts;
     const before = this.#writes.get(call.callId) ?? Promise.resolve();
-    // Not when it is written: if the link ends meanwhile, a later time would be that of another instance.
-    const seenAt = new Date(clock.now());
     const write = before
-      .then(() => putCall(db, call, seenAt))
+      .then(() => putCall(db, call, new Date(clock.now())))
       .then(() => {
         if (!this.#ended.has(call.callId))
           bus.publish({ kind: 'call_changed', instance: this.instance, call });
@@ -345,26 +343,34 @@ export class LiveCalls implements CallWatch {
     this.#elsewhere.delete(callId);
   }
 
-  /** `seenBefore`: another instance has tracked a call since, if it was seen later. */
-  #lose(sessions: readonly CallSession[], { seenBefore }: { seenBefore: Date }): void {
+  /** Gives them up, unless another instance has the link of the node by now. */
+  async #loseCallsOf(nodeId: string): Promise<void> {
+    const { db, clock } = this.#parts;
+    const lost = this.#ofNode(nodeId).filter(({ call }) => !this.#elsewhere.has(call.callId));
+    if (lost.length === 0) return;
+    // Without the store nothing is known of another link.
+    if (!(await isLinked(db, nodeId, new Date(clock.now())).catch(() => false))) return this.#lose(lost);
+    for (const { call } of lost) this.#elsewhere.add(call.callId);
+    await this.#followAll();
+  }
+
+  #lose(sessions: readonly CallSession[]): void {
     for (const { call } of sessions) {
       if (!this.#sessions.has(call.callId)) continue;
-      this.#endAsLost(call.callId, 'modem_lost', seenBefore).catch((error: unknown) => {
+      this.#endAsLost(call.callId, 'modem_lost').catch((error: unknown) => {
         this.#parts.log.warn({ err: error, call: call.callId }, 'storing the end of a call failed');
         this.#onEnded(call.callId, CAUSE.temporaryFailure);
       });
     }
   }
 
-  async #endAsLost(callId: string, reason: EndReason, seenBefore: Date): Promise<void> {
+  async #endAsLost(callId: string, reason: EndReason): Promise<void> {
     const { db, bus, clock, log } = this.#parts;
     const cause = CAUSE.temporaryFailure;
     log.warn({ call: callId, reason }, 'call given up: its node no longer reports it');
-    const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()), seenBefore });
-    if (call === undefined) {
-      this.#elsewhere.add(callId);
-      await this.#followAll();
-    } else {
+    const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()) });
+    if (call === undefined) this.#onEnded(callId, cause);
+    else {
       emitMetric({ kind: 'call_ended', call });
       bus.publish({ kind: 'call_ended', call });
     }

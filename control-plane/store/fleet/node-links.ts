@@ -59,6 +59,18 @@ export async function renewLink(db: Database, link: LinkRow, aliveUntil: Date): 
   return isKnown ? 'replaced' : 'unauthorized';
 }
 
+/** Whether the node has a link, at any instance. */
+export async function isLinked(db: Database, nodeId: string, now: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom('nodes')
+    .select('id')
+    .where('id', '=', nodeId)
+    .where('link_id', 'is not', null)
+    .where('link_alive_until', '>', now)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Records when a link ended. The node's SIMs stay reserved for it for a while. */
 export async function closeLink(db: Database, linkId: string, now: Date): Promise<void> {
   await db

@@ -254,21 +254,17 @@ async function missedCall(
   return { callId, iccid, nodeId, direction, peer, ...owner, state: 'ringing', startedAt, answeredAt: null };
 }
 
-/**
- * Ends a call that its node no longer reports; a later report of the node corrects that. Undefined when the call has ended already, or an
- * instance has seen it after `seenBefore`.
- */
+/** Ends a call that its node no longer reports; a later report of the node corrects that. Undefined when the call has ended already. */
 export async function endLostCall(
   db: Database,
   callId: string,
-  { reason, cause, now, seenBefore }: { reason: EndReason; cause: number; now: Date; seenBefore: Date },
+  { reason, cause, now }: { reason: EndReason; cause: number; now: Date },
 ): Promise<EndedCall | undefined> {
   const row = await db
     .updateTable('calls')
     .set({ state: 'ended', reason, cause, ended_at: now })
     .where('id', '=', callId)
     .where('state', '<>', 'ended')
-    .where('seen_at', '<=', seenBefore)
     .returning(CALL_COLUMNS)
     .executeTakeFirst();
   return row && { ...toRow(row), endedAt: now, reason, cause };

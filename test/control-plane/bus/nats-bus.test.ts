@@ -133,11 +133,16 @@ t.test(
     const nats = await startNats(t);
     const [one, other] = [await instance(t, nats), await instance(t, nats)];
     other.bus.serve('fails', () => Promise.reject(new Error('secret text')));
-    other.bus.serve('hangs', () => new Promise(() => undefined));
+    let asked = 0;
+    other.bus.serve('hangs', () => {
+      asked += 1;
+      return new Promise(() => undefined);
+    });
     await settled(other, one);
     await t.rejects(one.bus.request('fails', 1, SECOND), { name: 'NoAnswer', message: /see its log/ });
     await t.rejects(one.bus.request('hangs', 1, { timeoutMs: 200 }), NoAnswer);
     const waiting = one.bus.request('hangs', 1, SECOND);
+    await until('it has the second one', () => asked === 2);
     await other.bus.stop();
     await t.rejects(waiting, NoAnswer);
   },

@@ -47,7 +47,7 @@ async function benchTexts(
     const response = await fetch(`${url}/sms/send`, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ to_number: '+13105550188', body: 'hello' }),
+      body: JSON.stringify({ to: '+13105550188', body: 'hello' }),
     });
     if (!response.ok) throw new Error(`not sent: ${response.status} ${await response.text()}`);
     await response.arrayBuffer();

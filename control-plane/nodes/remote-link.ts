@@ -69,10 +69,13 @@ export const serveRemote = (bus: Bus, link: CommandLink): (() => void) =>
   bus.serve(subjectOf(link.nodeId), (request) => answer(link, request));
 
 async function answer(link: CommandLink, asked: unknown): Promise<Answer> {
-  const { name, params, ...options } = requestSchema.parse(asked);
-  const parsed = commandSchemas[name].parse(params);
+  const request = requestSchema.safeParse(asked).data;
+  const params = request && commandSchemas[request.name].safeParse(request.params).data;
+  if (request === undefined || params === undefined)
+    return { unavailable: { message: 'another version of the service has the link', isSent: false } };
+  const { id, name, timeLeftMs, timeoutMs } = request;
   try {
-    return { result: await link.command(name, parsed, options) };
+    return { result: await link.command(name, params, { id, timeLeftMs, timeoutMs }) };
   } catch (error) {
     if (error instanceof CommandRefused) {
       const { code, message, retryAfterMs } = error;

@@ -1,7 +1,5 @@
 // The bus of a single instance, in its process.
-
-import type { Clock } from '#shared/clock.ts';
-import { withTimeout } from '#shared/clock.ts';
+import { type Clock, withTimeout } from '#shared/clock.ts';
 import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
 
 /** Listeners are called before `publish` returns. */

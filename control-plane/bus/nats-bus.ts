@@ -8,13 +8,15 @@ import {
   type Msg,
   type NatsConnection,
   NoRespondersError,
+  RequestError,
   type Subscription,
 } from '@nats-io/transport-node';
-import { type Clock, sleep } from '#shared/clock.ts';
+import { type Clock, sleep, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
 import { LocalBus } from './local-bus.ts';
 import type { MessageSeal } from './message-seal.ts';
+import { ReplayGuard, type Stamp } from './replay-guard.ts';
 
 /** Events for other instances. Not `sms_received`, one for each text: a waiting claim looks again within a second. */
 const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
@@ -54,14 +56,13 @@ interface NatsBusParts {
   log: Logger;
 }
 
-interface SharedEvent {
+interface SharedEvent extends Stamp {
   sender: string;
   event: BusEvent;
 }
 
-interface Question {
-  /** Ties the answer to it. */
-  id: string;
+/** Its id ties the answer to it. */
+interface Question extends Stamp {
   request: unknown;
 }
 
@@ -78,6 +79,7 @@ class NatsBus implements Bus {
   readonly #parts: NatsBusParts;
   readonly #options: ConnectionOptions;
   readonly #local: LocalBus;
+  readonly #replays: ReplayGuard;
   readonly #self = randomUUID();
   /** By subject; undefined while there is no connection. */
   readonly #served = new Map<string, { responder: Responder; subscription: Subscription | undefined }>();
@@ -89,6 +91,7 @@ class NatsBus implements Bus {
     this.#parts = parts;
     this.#options = options;
     this.#local = new LocalBus(parts.clock);
+    this.#replays = new ReplayGuard(parts.clock);
   }
 
   get isConnected(): boolean {
@@ -108,7 +111,7 @@ class NatsBus implements Bus {
   publish(event: BusEvent): void {
     this.#local.publish(event);
     if (!this.#isConnected || !SHARED.has(event.kind)) return;
-    const shared: SharedEvent = { sender: this.#self, event };
+    const shared: SharedEvent = { ...this.#replays.stamp(), sender: this.#self, event };
     this.#connection?.publish(this.#eventSubject, this.#parts.seal.seal(this.#eventSubject, shared));
   }
 
@@ -121,7 +124,7 @@ class NatsBus implements Bus {
     // The client would keep the request for the next connection.
     if (connection === undefined || !this.#isConnected) throw new NoResponder('NATS does not answer');
     const subject = this.#subjectOf(name);
-    const question: Question = { id: randomUUID(), request };
+    const question: Question = { ...this.#replays.stamp(), request };
     const { seal } = this.#parts;
     const reply = await connection
       .request(subject, seal.seal(subject, question), { timeout: timeoutMs })
@@ -164,11 +167,21 @@ class NatsBus implements Bus {
     const connection = await connect(this.#options);
     if (this.#stopped.signal.aborted) return connection.close();
     this.#connection = connection;
-    void this.#followStatus(connection);
     connection.subscribe(this.#eventSubject, { callback: (_error, message) => this.#onEvent(message) });
     for (const [name, served] of this.#served) served.subscription = this.#listen(name, served.responder);
     // The server knows of all subscriptions now.
-    await connection.flush();
+    const flushed = withTimeout(
+      this.#parts.clock,
+      connection.flush(),
+      CONNECT_TIMEOUT_MS,
+      () => new Error('no answer'),
+    );
+    await flushed.catch(async (error: unknown) => {
+      this.#connection = undefined;
+      void connection.close().catch(() => undefined);
+      throw error;
+    });
+    void this.#followStatus(connection);
     this.#setConnected(true);
   }
 
@@ -209,16 +222,29 @@ class NatsBus implements Bus {
   }
 
   #onEvent(message: Msg): void {
-    const shared = this.#parts.seal.open(this.#eventSubject, message.data) as SharedEvent | undefined;
-    if (shared === undefined) this.#parts.log.warn({}, 'an event on the bus is not authentic');
-    else if (shared.sender !== this.#self) this.#local.publish(shared.event);
+    const shared = this.#open<SharedEvent>(message);
+    if (shared !== undefined && shared.sender !== this.#self) this.#local.publish(shared.event);
+  }
+
+  /** Undefined, with a line in the log, for a message that is not authentic, or that came before. */
+  #open<M extends Stamp>({ subject, data }: Msg): M | undefined {
+    const { log, seal } = this.#parts;
+    const opened = seal.open(subject, data) as M | undefined;
+    if (opened === undefined) log.warn({ subject }, 'a message on the bus is not authentic');
+    else if (this.#replays.take(opened)) return opened;
+    else
+      log.warn(
+        { subject },
+        'a message on the bus is old or came before: is the clock of each instance right?',
+      );
+    return undefined;
   }
 
   async #answer(message: Msg, responder: Responder): Promise<void> {
     const { seal, log } = this.#parts;
     const { subject } = message;
-    const question = seal.open(subject, message.data) as Question | undefined;
-    if (question === undefined) return log.warn({ subject }, 'a request on the bus is not authentic');
+    const question = this.#open<Question>(message);
+    if (question === undefined) return;
     const answer: Answer = await responder(question.request).then(
       (value) => ({ value }),
       (error: unknown) => {
@@ -246,6 +272,8 @@ async function connectionOptions({
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_MS,
+    // Credentials may be changed on the server first, or be back soon.
+    ignoreAuthErrorAbort: true,
     pingInterval: PING_MS,
     maxPingOut: PINGS_MAX,
     noAsyncTraces: true,
@@ -263,10 +291,5 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && /^(Authorization|UserAuthenticationExpired|Permission)/.test(error.name);
 
-/** The client wraps it in a `RequestError`. */
 const isNoResponder = (error: unknown): boolean =>
-  error instanceof NoRespondersError ||
-  (error instanceof Error && error.cause instanceof NoRespondersError) ||
-  (error instanceof Error &&
-    'isNoResponders' in error &&
-    (error as { isNoResponders(): boolean }).isNoResponders());
+  error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());

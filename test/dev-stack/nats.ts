@@ -37,8 +37,9 @@ export class NatsServer {
     return this.#child?.pid ?? 0;
   }
 
-  async start(): Promise<void> {
-    const child = spawn(PROGRAM, ['--addr', '127.0.0.1', '--port', String(this.#port), ...this.#options], {
+  /** `options` in place of those of its first start. */
+  async start(options = this.#options): Promise<void> {
+    const child = spawn(PROGRAM, ['--addr', '127.0.0.1', '--port', String(this.#port), ...options], {
       env: { PATH },
       stdio: 'ignore',
       // Ctrl-C is for whoever started it.

@@ -8,6 +8,7 @@ import type { CallRow } from '#control-plane/store/messages/calls.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import type { NatsServer } from '../../dev-stack/nats.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { skipWithoutNats, startNats } from '../../fixtures/nats.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -17,13 +18,13 @@ const SECOND = { timeoutMs: 1_000 };
 async function instance(
   t: Test,
   { url }: Pick<NatsServer, 'url'>,
-  { secret = 'a secret', prefix = 'p' } = {},
+  { secret = 'a secret', prefix = 'p', clock = systemClock } = {},
 ) {
   const bus = await openNatsBus({
     options: { servers: [url], credentialsFile: undefined, caFile: undefined },
     seal: new MessageSeal(secret),
     prefix,
-    clock: systemClock,
+    clock,
     log: silentLogger,
   });
   t.teardown(() => bus.stop());
@@ -248,5 +249,59 @@ t.test('a message that was heard on the server is good for nothing else', { skip
   await t.rejects(raw.request('p.node.rack-2', request.data, { timeout: 300 }));
   raw.publish('p.events', request.data);
   await settled(one, other);
-  t.equal(asked, 1);
+  // And once more as what it was.
+  await t.rejects(raw.request('p.node.rack-1', request.data, { timeout: 300 }));
+  // All events of `settled` have come before this is answered.
+  await one.bus.request('node.rack-1', 'send', SECOND);
+  const before = other.heard.length;
+  const event = await until('an event', () => seen.find(({ subject }) => subject === 'p.events'));
+  raw.publish('p.events', event.data);
+  await raw.flush();
+  await one.bus.request('node.rack-1', 'send', SECOND);
+  t.same([asked, other.heard.length], [3, before]);
+});
+
+t.test('a recorded message is of no use to an instance that starts later', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const clock = new ManualClock();
+  const [one, other] = [await instance(t, nats, { clock }), await instance(t, nats, { clock })];
+  const raw = await connectTo({ servers: nats.url.replace('nats://', '') });
+  t.teardown(() => raw.close());
+  const seen: Uint8Array[] = [];
+  raw.subscribe('p.events', { callback: (_error, { data }) => void seen.push(data) });
+  await raw.flush();
+  await settled(one, other);
+  const [recorded] = await until('heard', () => (seen.length > 0 ? seen : undefined));
+  clock.advance(2 * 60_000);
+  const late = await instance(t, nats, { clock });
+  raw.publish('p.events', recorded);
+  await raw.flush();
+  one.bus.publish(changed('sub_9'));
+  await until('what is new', () => late.heard.length > 0);
+  t.same(late.heard, [changed('sub_9')]);
+});
+
+t.test('a server that refuses the credentials for a while', { skip }, async (t) => {
+  const right = ['--user', 'u', '--pass', 'p'];
+  const nats = await startNats(t, right);
+  const url = nats.url.replace('//', '//u:p@');
+  const [one, other] = [await instance(t, { url }), await instance(t, { url })];
+  await settled(one, other);
+  await nats.kill();
+  await nats.start(['--user', 'u', '--pass', 'another']);
+  const stranger = { servers: nats.url.replace('nats://', ''), user: 'u', pass: 'another' };
+  const log = await connectTo(stranger);
+  await until('both are refused', () => !one.bus.isConnected && !other.bus.isConnected);
+  // Longer than several attempts.
+  for (let round = 0; round < 3; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    t.equal(one.bus.isConnected, false);
+  }
+  await log.close();
+  await nats.kill();
+  await nats.start(right);
+  await until('both are back', () => one.bus.isConnected && other.bus.isConnected);
+  other.heard.length = 0;
+  one.bus.publish(changed('sub_1'));
+  await until('heard', () => other.heard.length === 1);
 });

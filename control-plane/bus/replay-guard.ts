@@ -1,0 +1,35 @@
+// Messages between instances that were recorded and sent again: each is taken once, and only while it is fresh.
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '#shared/clock.ts';
+
+/** As far as the clocks of two instances may differ, and longer than any message is on its way. */
+const FRESH_MS = 60_000;
+/** More than instances send in that time; only authentic messages are remembered. */
+const REMEMBERED_MAX = 200_000;
+
+/** Of one message; `at` in milliseconds since the epoch. */
+export interface Stamp {
+  id: string;
+  at: number;
+}
+
+export class ReplayGuard {
+  readonly #clock: Clock;
+  readonly #taken = new LRUCache<string, true>({ max: REMEMBERED_MAX, ttl: 2 * FRESH_MS });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  stamp(): Stamp {
+    return { id: randomUUID(), at: this.#clock.now() };
+  }
+
+  /** False for a message that came before, or is too old. */
+  take({ id, at }: Stamp): boolean {
+    if (Math.abs(this.#clock.now() - at) > FRESH_MS || this.#taken.has(id)) return false;
+    this.#taken.set(id, true);
+    return true;
+  }
+}

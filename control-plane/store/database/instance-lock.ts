@@ -1,6 +1,6 @@
 // Whether other instances may use the same database: only those that can speak with one another.
 import { Client } from 'pg';
-import { type Clock, sleep } from '#shared/clock.ts';
+import { type Clock, sleep, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 
 /** Of this service, among the advisory locks of a database. */
@@ -11,6 +11,8 @@ const WAIT_MS = 5_000;
 const RETRY_MS = 250;
 const RECONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+const QUERY_TIMEOUT_MS = 5_000;
+const END_TIMEOUT_MS = 2_000;
 
 interface InstanceLockParts {
   url: string;
@@ -48,7 +50,7 @@ export class InstanceLock {
 
   async release(): Promise<void> {
     this.#stopped.abort();
-    await this.#client?.end().catch(() => undefined);
+    await this.#end(this.#client);
   }
 
   /** False when others have it. */
@@ -56,6 +58,7 @@ export class InstanceLock {
     const client = new Client({
       connectionString: this.#parts.url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
       application_name: 'simrack-instance-lock',
     });
@@ -67,16 +70,25 @@ export class InstanceLock {
       const take = this.#parts.isShared ? 'pg_try_advisory_xact_lock_shared' : 'pg_try_advisory_xact_lock';
       const { rows } = await client.query<{ taken: boolean }>(`select ${take}($1::bigint) as taken`, [LOCK]);
       if (rows[0]?.taken !== true) {
-        await client.end();
+        await this.#end(client);
         return false;
       }
     } catch (error) {
-      await client.end().catch(() => undefined);
+      await this.#end(client);
       throw error;
     }
     this.#client = client;
     client.once('end', () => void this.#takeAgain());
     return true;
+  }
+
+  /** A server that hangs does not keep the service from its end. */
+  async #end(client: Client | undefined): Promise<void> {
+    const ended = client?.end();
+    if (ended === undefined) return;
+    await withTimeout(this.#parts.clock, ended, END_TIMEOUT_MS, () => new Error('no answer')).catch(
+      () => undefined,
+    );
   }
 
   async #takeAgain(): Promise<void> {

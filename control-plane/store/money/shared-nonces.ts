@@ -30,19 +30,18 @@ export class SharedNonces implements Nonces {
   async #withRow<T>(own: NonceTurn, work: (turn: NonceTurn) => Promise<T>): Promise<T> {
     const { db, chainId, address, clock, log } = this.#parts;
     let done: { result: T } | undefined;
-    await this.#addRow();
     try {
       return await db.transaction().execute(async (trx) => {
-        const row = trx
-          .updateTable('relayer_nonces')
-          .where('chain_id', '=', chainId)
-          .where('address', '=', address);
         const { nonce, taken_at: at } = await trx
-          .selectFrom('relayer_nonces')
-          .select(['nonce', 'taken_at'])
-          .where('chain_id', '=', chainId)
-          .where('address', '=', address)
-          .forUpdate()
+          .insertInto('relayer_nonces')
+          .values({ chain_id: chainId, address, nonce: 0, taken_at: null })
+          // Sets nothing, but locks the row and returns it.
+          .onConflict((conflict) =>
+            conflict
+              .columns(['chain_id', 'address'])
+              .doUpdateSet((eb) => ({ nonce: eb.ref('relayer_nonces.nonce') })),
+          )
+          .returning(['nonce', 'taken_at'])
           .executeTakeFirstOrThrow();
         let taken: number | undefined;
         const shared = at === null ? 0 : nonceAfter({ nonce, atMs: at.getTime() }, clock.now());
@@ -54,7 +53,13 @@ export class SharedNonces implements Nonces {
           },
         });
         done = { result };
-        if (taken !== undefined) await row.set({ nonce: taken, taken_at: new Date(clock.now()) }).execute();
+        if (taken !== undefined)
+          await trx
+            .updateTable('relayer_nonces')
+            .set({ nonce: taken, taken_at: new Date(clock.now()) })
+            .where('chain_id', '=', chainId)
+            .where('address', '=', address)
+            .execute();
         return result;
       });
     } catch (error) {
@@ -63,14 +68,5 @@ export class SharedNonces implements Nonces {
       log.warn({ err: error, chainId }, 'the nonce of a transaction was not recorded');
       return done.result;
     }
-  }
-
-  async #addRow(): Promise<void> {
-    const { db, chainId, address } = this.#parts;
-    await db
-      .insertInto('relayer_nonces')
-      .values({ chain_id: chainId, address, nonce: 0, taken_at: null })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
   }
 }

@@ -14,7 +14,7 @@ const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder .
 
   FILE            a test, such as test/tidy/imports.test.ts; without any: all of them
   --reporter NAME base, terse, tap, junit, json ... (default: base in a terminal, else tap)
-  --jobs N        so many files at the same time (default: 3)
+  --jobs N        so many files at the same time (default: 4)
   --whole         every case of the tests that sweep over many, and only these tests (test:long)
 `;
 const COMPILED = '.tests';
@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', short: 'h' },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
     // Of two processors: many tests wait more than they work.
-    jobs: { type: 'string', default: '3' },
+    jobs: { type: 'string', default: '4' },
     whole: { type: 'boolean', default: false },
   },
 });
@@ -47,6 +47,18 @@ async function testsAt(paths: readonly string[]): Promise<string[]> {
   return (paths.length === 0 ? tests : chosen).map((name) => join(COMPILED, name));
 }
 
+/** The tests of each folder evenly over the run: some folders mostly work, others mostly wait. */
+function spread(files: readonly string[]): string[] {
+  const folderOf = (file: string): string => file.split('/')[2] ?? '';
+  const byFolder = new Map<string, string[]>();
+  for (const file of files) byFolder.set(folderOf(file), [...(byFolder.get(folderOf(file)) ?? []), file]);
+  const placeOf = (file: string): number => {
+    const beside = byFolder.get(folderOf(file)) ?? [];
+    return (beside.indexOf(file) + 0.5) / beside.length;
+  };
+  return [...files].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
 const sweeps = async (file: string): Promise<boolean> =>
   (await readFile(file, 'utf8')).includes(SWEEPS_MODULE);
 
@@ -62,7 +74,7 @@ async function startSharedServer(): Promise<string> {
 async function run(): Promise<void> {
   const all = await testsAt(positionals);
   const swept = await Promise.all(all.map(sweeps));
-  const files = whole ? all.filter((_file, index) => swept[index]) : all;
+  const files = spread(whole ? all.filter((_file, index) => swept[index]) : all);
   const postgresUrl = process.env[SHARED_SERVER] ?? (await startSharedServer());
   // Postgres' package ends the process with 0.
   process.once('exit', () => {

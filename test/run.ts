@@ -92,10 +92,11 @@ async function run(): Promise<void> {
   };
   // It reads only coverage settings of tap's own configuration.
   if (reporter !== 'tap') await report(reporter, t, { get: () => undefined, values: {} } as never);
+  // Through env: tap's own options of Node would record the coverage of the file and of every program that it starts.
   for (const file of files) {
     void t.spawn(
-      process.execPath,
-      ['--enable-source-maps', file],
+      'env',
+      [`NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''}`, process.execPath, '--enable-source-maps', file],
       {
         buffered: true,
         stdio: reporter === 'tap' ? 'inherit' : 'pipe',

@@ -1,2 +1,3 @@
-/** Options of an LRU cache of so many entries. Unlike `max`, they reserve no memory for entries that may never come. */
+// The size of an LRU cache that reserves no memory for entries that may never come, as `max` would.
+/** Options of an LRU cache of so many entries. */
 export const upTo = (entries: number) => ({ maxSize: entries, sizeCalculation: () => 1 });

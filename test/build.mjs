@@ -10,7 +10,7 @@ const FOLDERS = ['control-plane', 'hardware-sim', 'node-daemon', 'shared', 'test
 
 /** A package of many files is quicker to load as one; each of these stays one module of a process, whoever imports it. */
 const PACKAGES = [
-  '@koa/cors', '@koa/router', '@modelcontextprotocol/server', 'age-encryption', 'commander', 'fast-check', 'koa',
+  '@koa/cors', '@koa/router', '@modelcontextprotocol/server', '@nats-io/transport-node', 'age-encryption', 'commander', 'fast-check', 'koa',
   'kysely', 'libphonenumber-js', 'lru-cache', 'mppx', 'nodemailer', 'pg', 'pino', 'prom-client', 'raw-body', 'viem',
   'rate-limiter-flexible', 'tap', 'ws', 'x402-fetch', '@x402/core', '@x402/evm', '@x402/fetch', 'yaml', 'zod',
 ];

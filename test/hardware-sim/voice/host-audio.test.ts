@@ -35,11 +35,7 @@ for (const [make, rateHz, options] of CASES) {
     const down = medianTone(received, 1000, rateHz);
     t.ok(Math.abs(down.levelDbfs + 12) < 0.5, `to the host: ${down.levelDbfs} dBFS`);
     t.ok(down.sinadDb > 40, `to the host: ${down.sinadDb} dB`);
-    const second = async () => {
-      far.forget();
-      return medianTone(await far.hear(16_000, 4800), 1000, 16_000);
-    };
-    const up = await undisturbed(second, ({ sinadDb }) => sinadDb > 40);
+    const up = medianTone(await far.hear(16_000, 4800), 1000, 16_000);
     t.ok(Math.abs(up.levelDbfs + 20) < 0.5, `from the host: ${up.levelDbfs} dBFS`);
     t.ok(up.sinadDb > 40, `from the host: ${up.sinadDb} dB`);
     const { origin } = await callOf(rack.url, id);

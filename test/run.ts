@@ -14,10 +14,12 @@ const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder .
 
   FILE            a test, such as test/tidy/imports.test.ts; without any: all of them
   --reporter NAME base, terse, tap, junit, json ... (default: base in a terminal, else tap)
-  --jobs N        so many files at the same time (default: 3)
+  --jobs N        so many files at the same time (default: 4)
   --whole         every case of the tests that sweep over many, and only these tests (test:long)
 `;
 const COMPILED = '.tests';
+/** In the text of every compiled test that measures in real time. */
+const MEASURES = /fixtures\/(?:tone|tone-meter|undisturbed)\.js/;
 /** Of one file. */
 const TIMEOUT_MS = 400_000;
 const WHOLE_TIMEOUT_MS = 3_600_000;
@@ -28,7 +30,7 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', short: 'h' },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
     // Of two processors: many tests wait more than they work.
-    jobs: { type: 'string', default: '3' },
+    jobs: { type: 'string', default: '4' },
     whole: { type: 'boolean', default: false },
   },
 });
@@ -47,8 +49,24 @@ async function testsAt(paths: readonly string[]): Promise<string[]> {
   return (paths.length === 0 ? tests : chosen).map((name) => join(COMPILED, name));
 }
 
+/** The tests of each folder evenly over the run: some folders mostly work, others mostly wait. */
+function spread(files: readonly string[]): string[] {
+  const folderOf = (file: string): string => file.split('/')[2] ?? '';
+  const byFolder = new Map<string, string[]>();
+  for (const file of files) byFolder.set(folderOf(file), [...(byFolder.get(folderOf(file)) ?? []), file]);
+  const placeOf = (file: string): number => {
+    const beside = byFolder.get(folderOf(file)) ?? [];
+    return (beside.indexOf(file) + 0.5) / beside.length;
+  };
+  return [...files].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
 const sweeps = async (file: string): Promise<boolean> =>
   (await readFile(file, 'utf8')).includes(SWEEPS_MODULE);
+
+/** Audio that comes late is distorted: files that measure it go before others that want a processor. */
+const niceness = async (file: string): Promise<string> =>
+  MEASURES.test(await readFile(file, 'utf8')) ? '0' : '10';
 
 /** Stops at the end of the run. Returns its URL. */
 async function startSharedServer(): Promise<string> {
@@ -62,7 +80,7 @@ async function startSharedServer(): Promise<string> {
 async function run(): Promise<void> {
   const all = await testsAt(positionals);
   const swept = await Promise.all(all.map(sweeps));
-  const files = whole ? all.filter((_file, index) => swept[index]) : all;
+  const files = spread(whole ? all.filter((_file, index) => swept[index]) : all);
   const postgresUrl = process.env[SHARED_SERVER] ?? (await startSharedServer());
   // Postgres' package ends the process with 0.
   process.once('exit', () => {
@@ -80,10 +98,12 @@ async function run(): Promise<void> {
   };
   // It reads only coverage settings of tap's own configuration.
   if (reporter !== 'tap') await report(reporter, t, { get: () => undefined, values: {} } as never);
+  const nodeOptions = `NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''}`;
+  // Through env: tap's own options of Node would record the coverage of the file and of every program that it starts.
   for (const file of files) {
     void t.spawn(
-      process.execPath,
-      ['--enable-source-maps', file],
+      'env',
+      [nodeOptions, 'nice', '-n', await niceness(file), process.execPath, '--enable-source-maps', file],
       {
         buffered: true,
         stdio: reporter === 'tap' ? 'inherit' : 'pipe',
@@ -97,4 +117,8 @@ async function run(): Promise<void> {
 
 if (help) process.stdout.write(USAGE);
 else if (!existsSync(COMPILED)) throw new Error('the tests are not compiled: npm test does that');
-else await run();
+else
+  await run().catch((error: Error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  });

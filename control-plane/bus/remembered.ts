@@ -1,6 +1,7 @@
 // A cache of database answers that bus events invalidate.
 import { LRUCache } from 'lru-cache';
 import type { Bus, SubscriptionEvent } from './bus.ts';
+import { upTo } from './cache-size.ts';
 
 /** How long an answer is used if the bus loses the event that invalidates it. */
 const TTL_MS = 1_000;
@@ -8,7 +9,7 @@ const TTL_MS = 1_000;
 const ENTRIES_MAX = 10_000;
 
 /** Events are remembered for longer than any answer takes to read or is kept. */
-const EVENT_MEMORY = { ttl: 60_000, max: 100_000 };
+const EVENT_MEMORY = { ttl: 60_000, ...upTo(100_000) };
 
 interface Entry<T> {
   subscriptionId: string;
@@ -22,7 +23,7 @@ interface Entry<T> {
  * began: call `begin` before the read, and pass its result to `keep`.
  */
 export class Remembered<T extends object> {
-  readonly #answers = new LRUCache<string, Entry<T>>({ max: ENTRIES_MAX, ttl: TTL_MS });
+  readonly #answers = new LRUCache<string, Entry<T>>({ ...upTo(ENTRIES_MAX), ttl: TTL_MS });
   readonly #lastEvent = new LRUCache<string, number>(EVENT_MEMORY);
   #events = 0;
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
+import { upTo } from './cache-size.ts';
 
 /** As far as the clocks of two instances may differ, and longer than any message is on its way. */
 const FRESH_MS = 60_000;
@@ -16,7 +17,7 @@ export interface Stamp {
 
 export class ReplayGuard {
   readonly #clock: Clock;
-  readonly #taken = new LRUCache<string, true>({ max: REMEMBERED_MAX, ttl: 2 * FRESH_MS });
+  readonly #taken = new LRUCache<string, true>({ ...upTo(REMEMBERED_MAX), ttl: 2 * FRESH_MS });
 
   constructor(clock: Clock) {
     this.#clock = clock;

@@ -1,6 +1,7 @@
 // Finds the subscription of an `Authorization: Bearer` token, and limits how often an address may try invalid tokens.
 import { LRUCache } from 'lru-cache';
 import type { Base } from '../bus/base.ts';
+import { upTo } from '../bus/cache-size.ts';
 import { Remembered } from '../bus/remembered.ts';
 import { hashToken, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -26,7 +27,7 @@ interface BearerParts extends Pick<Base, 'db' | 'bus' | 'clock'> {
 // Cached, because agents poll: the same token comes many times a second.
 export function createBearer({ db, bus, clock, limit }: BearerParts): Authenticate {
   const holders = new Remembered<Subscription>(bus, 'subscription_changed');
-  const proven = new LRUCache<string, true>({ max: PROVEN_MAX });
+  const proven = new LRUCache<string, true>(upTo(PROVEN_MAX));
 
   async function holderOf(hash: Buffer, key: string): Promise<Subscription> {
     let holder = holders.find(key);

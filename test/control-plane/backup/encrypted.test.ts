@@ -82,7 +82,8 @@ t.test('with a passphrase: our own restore, and age itself, both ways', TIMEOUT,
   t.equal(statSync(file).mode & 0o777, 0o600);
   const bytes = readFileSync(file);
   t.match(bytes.subarray(0, 22).toString(), 'age-encryption.org/v1\n');
-  t.notOk(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08])), 'no gzip in it');
+  // All of a header: random bytes of this length hold its first three once in 500 runs.
+  t.notOk(bytes.includes(readFileSync(plainFile).subarray(0, 10)), 'no gzip in it');
   const next = await postgres.createDatabase();
   t.match(await control(['restore', file], { DATABASE_URL: next, BACKUP_PASSPHRASE: PASSPHRASE }), {
     status: 0,

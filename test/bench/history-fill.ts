@@ -7,6 +7,9 @@ export const DAY_MS = 86_400_000;
 const YEAR_DAYS = 365;
 const SLOTS_A_NODE = 64;
 
+/** A node has a thousand at most. */
+const EVENTS_MAX = 1_000 * Math.ceil(NUMBERS / SLOTS_A_NODE);
+
 /** Active subscriptions have so many messages on average; the busiest has about a hundredth of all. */
 const MESSAGES_EACH = 1_000;
 
@@ -108,7 +111,7 @@ function statements(rows: number, now: Date): string[] {
   const peer = `'+1310555' || lpad((n % 10000)::text, 4, '0')`;
   const text = `left(repeat('Your code is ' || n || '. Do not share it with anyone. ', 4), 20 + n % 140)`;
   const calls = some(0.1);
-  const events = some(0.1);
+  const events = Math.min(some(0.1), EVENTS_MAX);
   const payments = some(0.01);
   return [
     `insert into messages (subscription_id, direction, from_number, to_number, body, message_id, status, command_id,

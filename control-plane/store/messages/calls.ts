@@ -135,9 +135,10 @@ export async function findCallsSince(
   const rows = await db
     .selectFrom('calls')
     .select([...CALL_COLUMNS, 'ended_at', 'reason', 'cause'])
-    .where('subscription_id', '=', anyOf(subscriptionIds))
-    // With the state, an index leads to them: the list of subscriptions may be long.
+    // With the state, an index leads to recent calls, and not to all calls of a long list of subscriptions.
     .where('state', 'in', CALL_STATES)
+    // Of rows: to estimate an array of 10,000 takes the planner 30 ms.
+    .where('subscription_id', 'in', sql<string>`(select unnest(${subscriptionIds}::text[]))`)
     .where('seen_at', '>', since)
     .orderBy('position')
     .execute();

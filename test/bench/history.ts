@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { applyFacts } from '#control-plane/nodes/facts.ts';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import { listNumbers } from '#control-plane/store/fleet/numbers.ts';
 import { listCalls } from '#control-plane/store/messages/call-list.ts';
 import { findCallsSince } from '#control-plane/store/messages/calls.ts';
@@ -187,6 +188,7 @@ const OPERATORS: readonly Operation[] = [
     times: 200,
     work: ({ db }, index) => listSlotEvents(db, { node: `node-${index % 100}`, slot: 'm3', limit: 20 }),
   },
+  { name: 'console: the fleet', times: 5, work: ({ db, now }) => readFleet(db, now) },
   {
     name: 'console: numbers, a page',
     times: 20,

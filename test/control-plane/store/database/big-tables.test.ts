@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { OpenAlert } from '#control-plane/domain/alert.ts';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
+import { listNumbers } from '#control-plane/store/fleet/numbers.ts';
 import {
   deleteUnheldCalls,
   endCall,
@@ -21,7 +23,11 @@ import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import { listSubscriptions } from '#control-plane/store/money/subscription-list.ts';
 import { forgetAlerts, saveAlerts } from '#control-plane/store/operations/alerts.ts';
 import { listNumberEvents, listSlotEvents } from '#control-plane/store/operations/events.ts';
+import { readFleet as readAlerted } from '#control-plane/store/operations/fleet-snapshot.ts';
+import { admitProven, findAdmissionTexts } from '#control-plane/store/operations/probe-admission.ts';
 import { listProbes, summarizeProbes } from '#control-plane/store/operations/probe-list.ts';
+import { findSpareSims } from '#control-plane/store/operations/probe-pairs.ts';
+import { findTrials } from '#control-plane/store/operations/probe-trials.ts';
 import { abandonOverdue, deleteOldProbes, lastScheduled } from '#control-plane/store/operations/probes.ts';
 import { takeSample } from '#control-plane/store/operations/samples.ts';
 import { openDatabases } from '../../../fixtures/postgres.ts';
@@ -164,7 +170,14 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   await listSlotEvents(db, { node: 'lab', slot: 'm1', limit: 20 });
   await listProbes(db, { limit: 10, after: 5 });
   await summarizeProbes(db, { by: 'slot', span: 'day', now });
-  await takeSample(db, [], now);
+  await listProbes(db, { limit: 10, node: 'lab', slot: 'm1' });
+  await findTrials(db, { node: 'lab', slot: 'm1' });
+  await findSpareSims(db, now);
+  await findAdmissionTexts(db, { now, retryBefore: now });
+  await admitProven(db);
+  await takeSample(db, await readFleet(db, now), now);
+  await db.transaction().execute((trx) => readAlerted(trx, now));
+  await listNumbers(db, { state: 'available', limit: 10 }, now);
   await findCallsSince(db, ['id-5'], now);
   t.ok(statements.size > 25, `${statements.size} statements`);
   t.same(await wholeReads(url, statements), []);

@@ -67,6 +67,7 @@ export const MESSAGES = [
   )`,
   'create index calls_history on calls (subscription_id, started_at desc, position desc)',
   'create index calls_by_state on calls (state, seen_at)',
+  "create index calls_live on calls (iccid) where state <> 'ended'",
   'create index calls_unheld on calls (started_at) where subscription_id is null',
   'create index calls_by_end on calls (ended_at) where ended_at is not null',
   'create index calls_by_number on calls (number, started_at desc) where number is not null',

@@ -7,8 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { OperatorRefusal } from '../domain/refusal.ts';
-import type { BackupHeader } from './backup-format.ts';
-import { verifyBackup } from './backup-reader.ts';
+import { type VerifiedBackup, verifyBackup } from './backup-reader.ts';
 import type { BackupKey, WriteBackup } from './encryption.ts';
 
 /** The file contains keys and messages. */
@@ -24,7 +23,7 @@ const NO_LINK_CODES = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
  * created, and if the name exists: the existing file stays. Until then it is `<name>.<random>.partial`, a name of its own; only kill -9
  * leaves that behind.
  */
-export async function saveBackup(path: string, write: WriteBackup, key?: BackupKey): Promise<BackupHeader> {
+export async function saveBackup(path: string, write: WriteBackup, key?: BackupKey): Promise<VerifiedBackup> {
   if (existsSync(path)) throw takenName(path);
   const partial = `${resolve(path)}.${randomBytes(4).toString('hex')}.partial`;
   // First of all: a signal may arrive together with the file.
@@ -33,10 +32,10 @@ export async function saveBackup(path: string, write: WriteBackup, key?: BackupK
   try {
     out = (await create(partial)).createWriteStream({ flush: true });
     await write(out);
-    const header = await verifyBackup(partial, key);
+    const verified = await verifyBackup(partial, key);
     await giveName(partial, path);
     await syncFolder(dirname(partial));
-    return header;
+    return verified;
   } finally {
     if (out !== undefined) {
       out.destroy();

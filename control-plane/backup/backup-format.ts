@@ -1,4 +1,5 @@
-// The format of a backup: gzip of a JSON header line, one line per row, and a trailer line with a digest of everything before it.
+// The format of a backup: gzip of a JSON header line, the rows of each table, one a line and an empty line after the last, and a trailer
+// line with a digest of everything before it.
 import * as z from 'zod';
 
 const FORMAT = 'simrack-backup';
@@ -8,8 +9,6 @@ const name = z.string().min(1).max(200);
 const tableSchema = z.object({
   name,
   columns: z.array(name).min(1),
-  /** Number of its lines; tables come in the order of this list. */
-  rows: z.number().int().nonnegative(),
 });
 
 const headerSchema = z.object({
@@ -18,6 +17,7 @@ const headerSchema = z.object({
   created_at: z.iso.datetime(),
   /** The newest migration of the source database. */
   migration: name,
+  /** In the order of their rows. */
   tables: z.array(tableSchema),
   /** Counters; `last` is an integer as text. */
   sequences: z.array(

@@ -18,6 +18,12 @@ export interface RowBatch {
   rows: string[];
 }
 
+export interface VerifiedBackup {
+  header: BackupHeader;
+  /** Of all tables. */
+  rows: number;
+}
+
 /**
  * Yields the header, then the rows. It completes only if the backup is complete and undamaged. Otherwise it throws `BackupError`; the rows
  * before that must be discarded. `key` opens an encrypted backup.
@@ -40,12 +46,16 @@ export async function* readBackup(path: string, key?: BackupKey): AsyncGenerator
   }
 }
 
-/** Reads all of the backup. Throws `BackupError` unless it is complete. */
-export async function verifyBackup(path: string, key?: BackupKey): Promise<BackupHeader> {
+/** Reads all of the backup, and counts its rows. Throws `BackupError` unless it is complete. */
+export async function verifyBackup(path: string, key?: BackupKey): Promise<VerifiedBackup> {
   let header: BackupHeader | undefined;
-  for await (const part of readBackup(path, key)) if ('format' in part) header = part;
+  let rows = 0;
+  for await (const part of readBackup(path, key)) {
+    if ('format' in part) header = part;
+    else rows += part.rows.length;
+  }
   if (header === undefined) throw new BackupError('it is empty');
-  return header;
+  return { header, rows };
 }
 
 async function* checkedRows(lines: AsyncIterable<Buffer>): AsyncGenerator<BackupHeader | RowBatch> {
@@ -63,11 +73,10 @@ async function* checkedRows(lines: AsyncIterable<Buffer>): AsyncGenerator<Backup
   };
   const header = readHeader(await take());
   yield header;
-  for (const { name: table, rows: count } of header.tables) {
+  for (const { name: table } of header.tables) {
     let batch: RowBatch = { table, rows: [] };
     let bytes = 0;
-    for (let left = count; left > 0; left -= 1) {
-      const row = await take();
+    for (let row = await take(); row !== ''; row = await take()) {
       batch.rows.push(row);
       bytes += row.length;
       if (batch.rows.length < ROWS_A_BATCH && bytes < BATCH_BYTES_MAX) continue;

@@ -27,6 +27,7 @@ export async function writeBackup(db: Database, out: Writable, now: Date): Promi
     await dumpDatabase(db, {
       begin: (contents) => write(`${JSON.stringify(headerOf(contents, now))}\n`),
       rows: (rows) => write(`${rows.join('\n')}\n`),
+      endTable: () => write('\n'),
     });
   } catch (error) {
     gzip.destroy();

@@ -12,6 +12,8 @@ interface DumpSink {
   begin(contents: Contents): Promise<void>;
   /** Rows in the order of the tables, one line each. */
   rows(rows: readonly string[]): Promise<void>;
+  /** The table has no more rows. */
+  endTable(): Promise<void>;
 }
 
 /** Reads all of one snapshot. Rejects if `sink` does. */
@@ -28,9 +30,7 @@ export async function dumpDatabase(db: Database, sink: DumpSink): Promise<void> 
       if (migration === undefined)
         throw new OperatorRefusal('there is nothing to back up: the database is empty');
       const tables = await listTables(trx);
-      const counted = [];
-      for (const table of tables) counted.push({ ...table, rows: await countRows(trx, table.name) });
-      await sink.begin({ migration, tables: counted, sequences: await readSequences(trx) });
+      await sink.begin({ migration, tables, sequences: await readSequences(trx) });
       for (const { name } of tables) await dumpTable(trx, name, sink);
     });
 }
@@ -44,12 +44,7 @@ async function dumpTable(trx: DatabaseTransaction, table: string, sink: DumpSink
     await sink.rows(rows.map(({ line }) => line));
   }
   await sql`close backup`.execute(trx);
-}
-
-async function countRows(trx: DatabaseTransaction, table: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from ${sql.table(table)}`.execute(trx);
-  return Number(rows[0]?.count);
+  await sink.endTable();
 }
 
 /** Read after the snapshot of the rows: never behind them. */

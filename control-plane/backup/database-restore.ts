@@ -41,6 +41,8 @@ export async function restoreDatabase(
     }
   });
   await migrate(db);
+  // Without statistics, Postgres would guess how to find a page of the history until autovacuum comes.
+  for (const { name } of await listTables(db)) await sql`analyze ${sql.table(name)}`.execute(db);
 }
 
 async function checkEmpty(db: Database): Promise<void> {

@@ -5,8 +5,8 @@ import type { Writable } from 'node:stream';
 import type { OptionsOf } from '#shared/process/options.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
 import { saveBackup, withCopy } from '../backup/backup-file.ts';
-import { BackupError, type BackupHeader } from '../backup/backup-format.ts';
-import { type RowBatch, readBackup, verifyBackup } from '../backup/backup-reader.ts';
+import { BackupError } from '../backup/backup-format.ts';
+import { type RowBatch, readBackup, type VerifiedBackup, verifyBackup } from '../backup/backup-reader.ts';
 import { writeBackup } from '../backup/backup-writer.ts';
 import { restoreDatabase } from '../backup/database-restore.ts';
 import { type BackupKey, encrypted, needsPassphrase, type WriteBackup } from '../backup/encryption.ts';
@@ -31,9 +31,9 @@ export async function backUpTo(
   const write: WriteBackup = (out) => backUp(options, out);
   const plainOrNot = lock === undefined ? { write } : await encrypted(lock, write);
   if (file === STANDARD) return stream(plainOrNot.write);
-  const header = await saveBackup(file, plainOrNot.write, 'key' in plainOrNot ? plainOrNot.key : undefined);
+  const saved = await saveBackup(file, plainOrNot.write, 'key' in plainOrNot ? plainOrNot.key : undefined);
   const how = lock === undefined ? '' : ', encrypted';
-  process.stdout.write(`${file}: ${shown(header)}, ${statSync(file).size} bytes${how}\n`);
+  process.stdout.write(`${file}: ${shown(saved)}, ${statSync(file).size} bytes${how}\n`);
 }
 
 export async function restoreFrom(
@@ -70,14 +70,14 @@ interface Source {
 }
 
 async function restore(place: Place, source: Source): Promise<void> {
-  const header = await verified(source);
+  const backup = await verified(source);
   const { db, close } = await inTurn(() => openAsItIs(placeOf(place)), 0);
   try {
-    await restoreDatabase(db, header, rowsOf(source));
+    await restoreDatabase(db, backup.header, rowsOf(source));
   } finally {
     await close();
   }
-  process.stdout.write(`restored ${shown(header)}: what came later is not in it, see "Backup and restore"\n`);
+  process.stdout.write(`restored ${shown(backup)}: what came later is not in it, see "Backup and restore"\n`);
 }
 
 async function backUp(place: Place, out: Writable): Promise<void> {
@@ -108,7 +108,7 @@ const embedded = (dataDir: string): string => join(dataDir, 'pglite');
 const placeOf = ({ databaseUrl, dataDir }: Place): DatabasePlace =>
   databaseUrl === undefined ? { folder: embedded(dataDir) } : { url: databaseUrl, connectionsMax: 1 };
 
-async function verified({ file, name, key }: Source): Promise<BackupHeader> {
+async function verified({ file, name, key }: Source): Promise<VerifiedBackup> {
   try {
     return await verifyBackup(file, key);
   } catch (error) {
@@ -122,7 +122,5 @@ async function* rowsOf({ file, key }: Source): AsyncGenerator<RowBatch> {
 }
 
 /** The file may come from anyone. */
-const shown = ({ created_at, migration, tables }: BackupHeader): string =>
-  onOneLine(
-    `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows of ${tables.length} tables as of ${created_at} (schema ${migration})`,
-  );
+const shown = ({ header: { created_at, migration, tables }, rows }: VerifiedBackup): string =>
+  onOneLine(`${rows} rows of ${tables.length} tables as of ${created_at} (schema ${migration})`);

@@ -1,8 +1,10 @@
 // `npm run bench`: every promise that is a number, measured now, on this machine.
+import { parseArgs } from 'node:util';
 import { benchConsole } from './console.ts';
 import { benchCpu } from './cpu.ts';
 import { benchCredentials } from './credentials.ts';
 import { benchDoctor } from './doctor.ts';
+import { benchHistory } from './history.ts';
 import { benchInbound } from './inbound.ts';
 import { benchPayments } from './payments.ts';
 import { benchRack } from './rack.ts';
@@ -18,7 +20,12 @@ import { benchVoiceDelay } from './voice-delay.ts';
 import { benchVoicePresence } from './voice-presence.ts';
 import { benchVoiceRelay } from './voice-relay.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
+interface Options {
+  /** Messages in the large database of `history`. */
+  rows?: number | undefined;
+}
+
+const BENCHES: Readonly<Record<string, (options: Options) => Promise<Measurement[]>>> = {
   startup: benchStartup,
   receive: benchReceive,
   payments: benchPayments,
@@ -36,9 +43,14 @@ const BENCHES: Readonly<Record<string, () => Promise<Measurement[]>>> = {
   'voice-presence': benchVoicePresence,
   'voice-delay': benchVoiceDelay,
   scale: benchScale,
+  history: benchHistory,
 };
 
-const wanted = process.argv.slice(2);
+const { positionals: wanted, values: given } = parseArgs({
+  allowPositionals: true,
+  options: { rows: { type: 'string' } },
+});
+const options: Options = { rows: given.rows === undefined ? undefined : Number(given.rows) };
 const unknown = wanted.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   process.stderr.write(
@@ -52,7 +64,7 @@ const measurements: Measurement[] = [];
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   process.stderr.write(`measuring: ${name} …\n`);
-  measurements.push(...(await bench()));
+  measurements.push(...(await bench(options)));
 }
 process.stdout.write(`${toTable(measurements)}\n`);
 const promised = measurements.filter(({ target }) => target !== undefined);

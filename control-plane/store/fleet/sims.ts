@@ -4,6 +4,7 @@ import type { Slot } from '#shared/link/messages.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import { decideClaims, type SimSlot } from '../../domain/sim-claim.ts';
 import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
+import { anyOf } from '../database/lists.ts';
 import { disputeNumbers, dropOldRivals } from './number-disputes.ts';
 import { countNewSims, proveExpected, readExpected } from './sim-proof.ts';
 import { lockTenures, readContested, readHeldBefore, writeClaims, writeTenures } from './sim-tenures.ts';
@@ -173,7 +174,7 @@ async function introduceNumbers(
     const rows = await db
       .selectFrom('numbers')
       .select(['number', 'iccid'])
-      .where('number', 'in', numbers)
+      .where('number', '=', anyOf(numbers))
       .execute();
     return new Map(rows.map(({ number, iccid }) => [number, iccid]));
   };

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { anyOf, deleteChosen, inBatches } from '../database/lists.ts';
 import type { CallsTable, StreamStatistics } from '../database/tables.ts';
 import { ownerOfCall } from '../operations/probe-calls.ts';
 
@@ -68,20 +69,6 @@ export async function deleteUntriedCall(db: Database, callId: string): Promise<v
   await db.deleteFrom('calls').where('id', '=', callId).where('state', '=', 'dialing').execute();
 }
 
-/** A call of this subscription; undefined when there is none. */
-export async function findCall(
-  db: Database,
-  callId: string,
-  subscriptionId: string,
-): Promise<{ state: CallsTable['state']; cause: number | null } | undefined> {
-  return db
-    .selectFrom('calls')
-    .select(['state', 'cause'])
-    .where('id', '=', callId)
-    .where('subscription_id', '=', subscriptionId)
-    .executeTakeFirst();
-}
-
 /** The subscription of a live call of this node, as recorded when it began; undefined when the call is not recorded, or has ended. */
 export async function findLiveCall(
   db: Database,
@@ -117,7 +104,7 @@ export async function findCallStates(
   return db
     .selectFrom('calls')
     .select(['id as callId', 'state', 'cause', 'answered_at as answeredAt'])
-    .where('id', 'in', callIds)
+    .where('id', '=', anyOf(callIds))
     .execute();
 }
 
@@ -138,7 +125,7 @@ export async function findRinging(db: Database, subscriptionId: string, after: D
 
 const RINGING_MAX = 16;
 
-/** Calls of these subscriptions that have begun, advanced or ended since a time of this day. */
+/** Calls of these subscriptions that have begun, advanced or ended since `since`. */
 export async function findCallsSince(
   db: Database,
   subscriptionIds: readonly string[],
@@ -148,9 +135,11 @@ export async function findCallsSince(
   const rows = await db
     .selectFrom('calls')
     .select([...CALL_COLUMNS, 'ended_at', 'reason', 'cause'])
-    .where('subscription_id', 'in', subscriptionIds)
-    .where('started_at', '>', new Date(since.getTime() - DAY_MS))
-    .where((eb) => eb.or([eb('seen_at', '>', since), eb('ended_at', '>', since)]))
+    // With the state, an index leads to recent calls, and not to all calls of a long list of subscriptions.
+    .where('state', 'in', CALL_STATES)
+    // Of rows: to estimate an array of 10,000 takes the planner 30 ms.
+    .where('subscription_id', 'in', sql<string>`(select unnest(${subscriptionIds}::text[]))`)
+    .where('seen_at', '>', since)
     .orderBy('position')
     .execute();
   const found: { open: CallRow[]; ended: EndedCall[] } = { open: [], ended: [] };
@@ -163,7 +152,8 @@ export async function findCallsSince(
   return found;
 }
 
-const DAY_MS = 24 * 60 * 60_000;
+const CALL_STATES = ['dialing', 'ringing', 'active', 'ended'] as const;
+const LIVE_STATES = ['dialing', 'ringing', 'active'] as const;
 
 const CALL_COLUMNS = [
   'id',
@@ -220,6 +210,7 @@ export async function endCall(
       cause,
       audio: fact.audio === null ? null : JSON.stringify(fact.audio),
       ended_by_node: true,
+      seen_at: known.state === 'ended' ? known.seen_at : now,
     })
     .where('id', '=', fact.call_id)
     .execute();
@@ -229,7 +220,7 @@ export async function endCall(
 const lockCall = (trx: DatabaseTransaction, callId: string) =>
   trx
     .selectFrom('calls')
-    .select([...CALL_COLUMNS, 'ended_by_node'])
+    .select([...CALL_COLUMNS, 'ended_by_node', 'seen_at'])
     .where('id', '=', callId)
     .forUpdate()
     .executeTakeFirst();
@@ -262,7 +253,7 @@ export async function endLostCall(
 ): Promise<EndedCall | undefined> {
   const row = await db
     .updateTable('calls')
-    .set({ state: 'ended', reason, cause, ended_at: now })
+    .set({ state: 'ended', reason, cause, ended_at: now, seen_at: now })
     .where('id', '=', callId)
     .where('state', '<>', 'ended')
     .returning(CALL_COLUMNS)
@@ -273,7 +264,7 @@ export async function endLostCall(
 /** Records that an instance still has these calls. */
 export async function vouchForCalls(db: Database, callIds: readonly string[], now: Date): Promise<void> {
   if (callIds.length === 0) return;
-  await db.updateTable('calls').set({ seen_at: now }).where('id', 'in', callIds).execute();
+  await db.updateTable('calls').set({ seen_at: now }).where('id', '=', anyOf(callIds)).execute();
 }
 
 /** Calls without an end for which no instance has vouched since `before`. */
@@ -281,7 +272,7 @@ export async function findForgottenCalls(db: Database, before: Date): Promise<st
   const rows = await db
     .selectFrom('calls')
     .select('id')
-    .where('state', '<>', 'ended')
+    .where('state', 'in', LIVE_STATES)
     .where('seen_at', '<', before)
     .limit(FORGOTTEN_MAX)
     .execute();
@@ -305,10 +296,12 @@ export async function setStreamStatistics(
 
 /** Deletes calls without a subscription, older than `before`: operators need them only for a while. */
 export async function deleteUnheldCalls(db: Database, before: Date): Promise<void> {
-  await db
-    .deleteFrom('calls')
-    .where('subscription_id', 'is', null)
-    .where('started_at', '<', before)
-    .where('state', '=', 'ended')
-    .execute();
+  await inBatches((limit) =>
+    deleteChosen(
+      db,
+      { table: 'calls', key: 'id' },
+      sql`select id from calls where subscription_id is null and started_at < ${before} and state = 'ended'
+        order by started_at limit ${limit}`,
+    ),
+  );
 }

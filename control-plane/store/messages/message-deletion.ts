@@ -1,11 +1,10 @@
 // Deletes messages, at the holder's request or when their retention ends. Repeated facts do not restore them: the committed position of the
 // journal is stored separately.
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
+import { BATCH_ROWS, deleteChosen, inBatches } from '../database/lists.ts';
 
-/** Limit of one statement, so that none locks rows for long. */
-const BATCH_ROWS = 10_000;
-const BATCHES_MAX = 10;
+const MESSAGES = { table: 'messages', key: 'id' };
 
 /** Rows that others had locked are deleted one by one: a transaction that waits for a row must hold no other. */
 const LOCKED_ROWS_MAX = 100;
@@ -48,13 +47,10 @@ export async function deleteMessages(
     select id from messages
     where subscription_id = ${subscriptionId} and id <= ${rows[0]?.id ?? 0} and ${isWithin('created_at', deletion)}
       and (${direction}::text = 'both' or direction = ${direction}::text)
-    order by id limit ${limit}`;
-  let deleted = 0;
-  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
-    const count = await deleteChosen(db, sql`${chosen(BATCH_ROWS)} for update skip locked`);
-    deleted += count;
-    if (count < BATCH_ROWS) break;
-  }
+    order by created_at, id limit ${limit}`;
+  let deleted = await inBatches((limit) =>
+    deleteChosen(db, MESSAGES, sql`${chosen(limit)} for update skip locked`),
+  );
   const left = await chosen(LOCKED_ROWS_MAX + 1).execute(db);
   for (const { id } of left.rows.slice(0, LOCKED_ROWS_MAX))
     if (await deleteMessage(db, { subscriptionId, id })) deleted += 1;
@@ -74,11 +70,6 @@ const isWithin = (column: string, { since, until }: Pick<Deletion, 'since' | 'un
   ${sql.ref(column)} >= coalesce(${since ?? null}::timestamptz, '-infinity')
   and ${sql.ref(column)} <= coalesce(${until ?? null}::timestamptz, 'infinity')`;
 
-async function deleteChosen(db: Database, chosen: RawBuilder<unknown>): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`delete from messages where id in (${chosen})`.execute(db);
-  return Number(numAffectedRows);
-}
-
 /**
  * Deletes messages that are older than `keepMs`, oldest first, one batch per round, and returns how many. A single reading of the clock is
  * not trusted: a message must be old at every reading of an hour.
@@ -91,13 +82,12 @@ export async function purgeOldMessages(
   if (confirmedAt === null) return 0;
   const oldest = new Date(confirmedAt.getTime() - keepMs);
   await sql`delete from unreadable_messages where received_at < ${oldest}`.execute(db);
-  // One subscription at a time: there is an index for that.
+  // Rows of one time lie side by side: a batch reads few pages, and leaves room where new rows fit.
   return deleteChosen(
     db,
-    sql`select old.id from subscriptions cross join lateral (
-        select id from messages where subscription_id = subscriptions.id and created_at < ${oldest}
-        order by created_at, id limit ${BATCH_ROWS} for update skip locked
-      ) as old limit ${BATCH_ROWS}`,
+    MESSAGES,
+    sql`select id from messages where created_at < ${oldest} order by created_at limit ${BATCH_ROWS}
+      for update skip locked`,
   );
 }
 

@@ -1,5 +1,7 @@
 // Bearer tokens (hashes only) and single-use nonces.
+import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { deleteChosen, inBatches } from '../database/lists.ts';
 
 export async function insertToken(
   db: Database | DatabaseTransaction,
@@ -44,5 +46,11 @@ export async function consumeNonce(db: Database, nonce: string, now: Date): Prom
 }
 
 export async function deleteExpiredNonces(db: Database, now: Date): Promise<void> {
-  await db.deleteFrom('nonces').where('expires_at', '<=', now).execute();
+  await inBatches((limit) =>
+    deleteChosen(
+      db,
+      { table: 'nonces', key: 'nonce' },
+      sql`select nonce from nonces where expires_at <= ${now} order by expires_at limit ${limit}`,
+    ),
+  );
 }

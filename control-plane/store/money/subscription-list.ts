@@ -1,5 +1,5 @@
 // Subscriptions as operators see and end them.
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type SubscriptionState, shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
@@ -39,15 +39,9 @@ export async function listSubscriptions(
   if (wallet !== undefined) query = query.where('wallet', '=', wallet.toLowerCase());
   if (number !== undefined) query = query.where('number', '=', number);
   if (after !== undefined) {
-    query = query.where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('created_at', 'id'),
-        '<',
-        selectFrom('subscriptions as last')
-          .select(['last.created_at', 'last.id'])
-          .where('last.id', '=', after)
-          .$asTuple('created_at', 'id'),
-      ),
+    // Two values, and not a row of a subquery: only then an index leads to the page.
+    query = query.where(
+      sql<boolean>`(subscriptions.created_at, subscriptions.id) < ((select created_at from subscriptions where id = ${after}), ${after})`,
     );
   }
   const rows = await query

@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { AlertRow, OpenAlert } from '../../domain/alert.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { anyOf } from '../database/lists.ts';
 import type { AlertsTable } from '../database/operation-tables.ts';
 
 /** Any constant that no other lock uses. */
@@ -33,9 +34,16 @@ const fromRow = (row: Selectable<AlertsTable>): OpenAlert => ({
   recoveredAt: row.recovered_at,
 });
 
+/** Limit of one statement: each row binds 13 values, and Postgres takes 65,535. */
+const ALERTS_A_STATEMENT = 1_000;
+
 /** Stores the present state of each. */
 export async function saveAlerts(trx: DatabaseTransaction, alerts: readonly OpenAlert[]): Promise<void> {
-  if (alerts.length === 0) return;
+  for (let first = 0; first < alerts.length; first += ALERTS_A_STATEMENT)
+    await saveSome(trx, alerts.slice(first, first + ALERTS_A_STATEMENT));
+}
+
+async function saveSome(trx: DatabaseTransaction, alerts: readonly OpenAlert[]): Promise<void> {
   await trx
     .insertInto('alerts')
     .values(
@@ -78,7 +86,7 @@ export async function forgetAlerts(
   ids: readonly string[],
   now: Date,
 ): Promise<void> {
-  if (ids.length > 0) await trx.deleteFrom('alerts').where('id', 'in', ids).execute();
+  if (ids.length > 0) await trx.deleteFrom('alerts').where('id', '=', anyOf(ids)).execute();
   const before = new Date(now.getTime() - KEPT_MS);
   await trx.deleteFrom('alerts').where('recovered_at', '<', before).execute();
   await trx

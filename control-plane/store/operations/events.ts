@@ -53,9 +53,9 @@ export async function listNumberEvents(db: Database, number: string, limit: numb
     from calls where number = ${number} order by started_at desc limit ${limit})
     union all
     (select payment_events.at, 'payment', null, payment_events.state, null, null, payments.id
-    from payments join payment_events on payment_events.payment_id = payments.id
-    where payments.reserved_number = ${number}
-      or payments.subscription_id = (select id from subscriptions where number = ${number})
+    from (select id from payments where reserved_number = ${number} union
+      select id from payments where subscription_id = (select id from subscriptions where number = ${number})) as payments
+    join payment_events on payment_events.payment_id = payments.id
     order by payment_events.id desc limit ${limit})
     order by at desc limit ${limit}`.execute(db);
   return rows;

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { isTolerablySame } from '../../domain/probe-text.ts';
 import type { Database } from '../database/database.ts';
+import { anyOf, deleteChosen, inBatches } from '../database/lists.ts';
 import type { ProbeEnd, ProbeKind } from '../database/operation-tables.ts';
 import type { ProbeSim } from './probe-pairs.ts';
 
@@ -129,7 +130,13 @@ export async function abandonOverdue(db: Database, now: Date): Promise<void> {
 }
 
 export async function deleteOldProbes(db: Database, before: Date): Promise<void> {
-  await db.deleteFrom('probes').where('started_at', '<', before).execute();
+  await inBatches((limit) =>
+    deleteChosen(
+      db,
+      { table: 'probes', key: 'id' },
+      sql`select id from probes where started_at < ${before} order by started_at limit ${limit}`,
+    ),
+  );
 }
 
 /** When one of these SIMs last sent a scheduled probe. */
@@ -143,7 +150,7 @@ export async function lastScheduled(
     .select(({ fn }) => fn.max('started_at').as('at'))
     .where('kind', '=', kind)
     .where('is_scheduled', '=', true)
-    .where('from_iccid', 'in', iccids)
+    .where('from_iccid', '=', anyOf(iccids))
     .executeTakeFirst();
   return row?.at ?? undefined;
 }

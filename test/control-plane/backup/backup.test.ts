@@ -198,7 +198,7 @@ t.test('three at once are whole, and the one who is first has the name', TIMEOUT
   t.same(ran.map(({ status }) => status).sort(), [0, 2, 2]);
   for (const { status, stderr } of ran) if (status === 2) t.match(stderr, /exists: choose another name/);
   t.same(readdirSync(folder), ['lab.backup'], 'nothing else is left');
-  t.match(await verifyBackup(file), { format: 'simrack-backup' });
+  t.match(await verifyBackup(file), { header: { format: 'simrack-backup' } });
 });
 
 t.test('Ctrl-C in the middle leaves nothing', TIMEOUT, async (t) => {

@@ -11,6 +11,7 @@ const GROWING = [
   'payments',
   'probes',
   'tokens',
+  'unreadable_messages',
 ];
 
 interface Plan {

@@ -11,6 +11,7 @@ export const MONEY = [
     -- The chain whose code speaks for the wallet; null where its key does, on every chain.
     account_chain_id bigint
   )`,
+  'create index subscriptions_by_age on subscriptions (created_at desc, id desc)',
   `create table tokens (
     hash bytea primary key,
     subscription_id text not null references subscriptions (id) on delete cascade,
@@ -55,6 +56,8 @@ export const MONEY = [
   )`,
   `create index payments_unfinished on payments (updated_at)
     where state in ('claimed', 'in_flight', 'reverted')`,
+  'create index payments_by_state on payments (state, created_at desc, id desc)',
+  'create index payments_of_subscription on payments (subscription_id) where subscription_id is not null',
   'create index payments_by_age on payments (created_at desc, id desc)',
   `create index payments_not_final on payments (chain_id, updated_at)
     where state = 'applied' and final_at is null`,

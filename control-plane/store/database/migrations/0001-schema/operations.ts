@@ -127,6 +127,9 @@ export const OPERATIONS = [
   'create index probes_history on probes (position desc)',
   'create index probes_time on probes (started_at)',
   'create index probes_recipient on probes (to_iccid, started_at)',
+  'create index probes_from_slot on probes (from_node, from_slot)',
+  'create index probes_to_slot on probes (to_node, to_slot)',
+  'create index probes_admission on probes (started_at) where is_admission',
   // One row: the instance that runs a round of probes.
   `create table probe_turn (
     id boolean default true primary key check (id),

@@ -12,7 +12,7 @@ export const STREAM_CLOSE = {
   tooBig: 1009,
   /** The service could not look up the call. Open the stream again. */
   internalError: 1011,
-  /** The node of this call is not linked to this instance, or the instance restarts. The call goes on: open the stream again. */
+  /** The instance no longer has the call. The call goes on: open the stream again. */
   restart: 1012,
   /** The token was revoked, or its year is over. Sign in and open the stream again within 5 seconds. */
   tokenEnded: 4401,

@@ -74,6 +74,21 @@ t.test('who only says something hangs up when it was said', async (t) => {
   t.match((await calling).json(), { answered: true });
 });
 
+t.test('Ctrl-C hangs up, also before the service has answered the request', async (t) => {
+  const { line, start } = await phone(t);
+  let interrupt = (): void => undefined;
+  line.dialled = () => {
+    interrupt();
+    return { status: 'ringing' };
+  };
+  const rung = await start(['dial', FAR_END, '--json'], (child) => {
+    interrupt = () => void child.kill('SIGINT');
+  });
+  t.equal(rung.status, 1);
+  t.match(rung.failure(), { error: 'not_answered' });
+  await until('the call is over', () => line.calls.length === 0);
+});
+
 t.test('a call that is not answered, refused, or not to be had is no success', async (t) => {
   const { line, simrack, start, folder } = await phone(t);
   const rung = start(['dial', FAR_END, '--json'], (child) => {

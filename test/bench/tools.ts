@@ -135,9 +135,9 @@ async function listenForCommits(databaseUrl: string, onCommit: (number: string) 
   await listener.connect();
   listener.on('error', () => undefined);
   await listener.query(`
-    create function tell() returns trigger language plpgsql as
+    create function report_insert() returns trigger language plpgsql as
       $$ begin perform pg_notify('inserted', new.to_number || ' ' || new.id); return new; end $$;
-    create trigger tell after insert on messages for each row execute function tell();
+    create trigger report_insert after insert on messages for each row execute function report_insert();
     listen inserted`);
   listener.on('notification', ({ payload }) => onCommit(String(payload?.split(' ')[0])));
   return listener;

@@ -24,15 +24,15 @@ export async function benchVoicePresence(): Promise<Measurement[]> {
     for (const socket of one.sockets) socket.terminate();
     const remark = `${SOCKETS} sockets open, ${SOCKETS / NUMBERS} a number`;
     return [
-      ...told('ring → client', few, { remark, targets: [5, 25] }),
-      ...told('ring → each of 1000 clients of one number', all, { remark: 'clients are one process' }),
+      ...reported('ring → client', few, { remark, targets: [5, 25] }),
+      ...reported('ring → each of 1000 clients of one number', all, { remark: 'clients are one process' }),
     ];
   } finally {
     await plane.stop();
   }
 }
 
-function told(
+function reported(
   name: string,
   rounds: readonly number[][],
   { remark, targets = [] }: { remark: string; targets?: number[] },

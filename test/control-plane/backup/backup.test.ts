@@ -211,7 +211,7 @@ t.test('Ctrl-C in the middle leaves nothing', TIMEOUT, async (t) => {
   t.same(readdirSync(folder), []);
 });
 
-t.test('a restore signs nobody in to the console; keys of operators stay', TIMEOUT, async (t) => {
+t.test('a restore brings no console session back; keys of operators stay', TIMEOUT, async (t) => {
   const { databaseUrl } = await rig.start(t);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   await sql`insert into operators values ('ann', 'k', now())`.execute(db);

@@ -268,7 +268,7 @@ t.test('beside a running reader that is slow: no more waits than a few pieces', 
   t.ok(aheadMax < 2 * 1024 * 1024, `${aheadMax} bytes were ahead`);
 });
 
-t.test('a disk that refuses: its own error, and whoever writes is let go', async (t) => {
+t.test('a disk that refuses: its own error, and the writer is released', async (t) => {
   const { write } = await encrypted({ recipients: [keys(t).mine.recipient] }, async (out) => {
     await pipeline(Readable.from([Buffer.alloc(1_000_000)]), out);
   });

@@ -32,7 +32,7 @@ t.test('beside npm start: buy, look, text, get a new token', async (t) => {
   t.equal(bought.status, 0, bought.stderr);
   t.same(Object.keys(bought.json()), ['number', 'expires_at', 'outcome'], 'the token is not printed');
   t.match(bought.json(), { number, outcome: 'bought' });
-  t.equal(bought.stderr, '', 'with --json progress is not told');
+  t.equal(bought.stderr, '', 'with --json no progress is printed');
   t.equal((await paidSoFar()) - before, PRICE);
   const file = kept(url, 'default.json');
   const { token } = JSON.parse(readFileSync(file, 'utf8')) as { token: string };

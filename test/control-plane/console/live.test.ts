@@ -69,14 +69,14 @@ t.test(
   },
 );
 
-t.test('who comes back is told what was missed, and no more', async (t) => {
+t.test('a viewer that reconnects gets the missed events, and no more', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
   const client = await signedIn(fleet.consoleUrl, fleet.key);
   const first = await openStream(client);
   t.equal(first.response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
   const whole = await until('the whole page', () => first.events.find((event) => event.startsWith('id: ')));
-  t.match(whole, /"racks"/, 'who had nothing is told all');
+  t.match(whole, /"racks"/, 'a viewer without a last event gets all');
   const version = /^id: (\S+)$/m.exec(whole)?.[1] ?? '';
   node.send({ type: 'slots', slots: withState(2, { state: 'lost' }), alarms: [] });
   const change = await until('the change', () =>
@@ -137,21 +137,21 @@ t.test('who asks for the headers of a stream alone is answered at once', async (
   t.equal((await openStream(ann)).response.status, 200, 'and takes no place of a stream');
 });
 
-t.test('while the database is away a stream says since when what it told is old', async (t) => {
+t.test('while the database is away a stream says since when its data is old', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   const stream = await openStream(ann);
   const openedAt = Date.now();
-  const told = (event: string) => stream.events.filter((each) => each.startsWith(`event: ${event}`));
+  const reported = (event: string) => stream.events.filter((each) => each.startsWith(`event: ${event}`));
   await rig.postgres.setAway(fleet.databaseUrl, true);
   const awayAt = Date.now();
-  const old = await until('it is told', () => told('old')[0], 30_000);
+  const old = await until('it is sent', () => reported('old')[0], 30_000);
   const since = Date.parse(/^data: (.+)$/m.exec(old)?.[1] ?? '');
   t.ok(since >= openedAt - 5_000 && since <= awayAt, 'the last time that it was known');
-  t.same(told('current'), []);
+  t.same(reported('current'), []);
   await rig.postgres.setAway(fleet.databaseUrl, false);
-  await until('it is current again', () => told('current').length > 0, 30_000);
-  t.equal(told('old').length, 1, 'said once');
+  await until('it is current again', () => reported('current').length > 0, 30_000);
+  t.equal(reported('old').length, 1, 'said once');
 });
 
 t.test('and so does the page', { skip: skipWithoutBrowser() }, async (t) => {

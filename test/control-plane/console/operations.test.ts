@@ -48,7 +48,7 @@ t.test('a test SMS goes from one SIM to another, and its end is shown', async (t
   t.match(await ann.page('/audit'), /ann<.*send test/s);
   const gone = await ann.post('/actions/send-test', { from: String(FROM), to: '+12065559999' });
   t.equal(gone.status, 409, 'not to a number that is none of ours');
-  t.notMatch(await ann.page('/audit'), /\+12065559999|\+12065550001/, 'which nobody has to read');
+  t.notMatch(await ann.page('/audit'), /\+12065559999|\+12065550001/, 'which no operator has to read');
   t.match(await ann.page('/audit'), /refused.*\+1206…9999 is not a number of this service/s);
 });
 
@@ -170,7 +170,7 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
   await linkRack(t, fleet, { nodeId: 'rack-7', slots: SLOTS, identity: { nodeId: 'rack-7', key } });
 });
 
-t.test('a node that is revoked needs nobody', async (t) => {
+t.test('a revoked node needs no attention', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const slots = [...SLOTS, slotAt(9, { slot: 'm9', state: 'sim_locked', reason: 'sim_puk' })];
   await linkRack(t, fleet, { nodeId: 'rack-1', slots, alarms: ['journal_unavailable'] });
@@ -180,7 +180,7 @@ t.test('a node that is revoked needs nobody', async (t) => {
     values ('rack-1', 'm9', now(), 'probe: deaf', 'probe')`.execute(db);
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   const attention = async () => /<section id="attention".*?<\/section>/s.exec(await ann.page('/'))?.[0] ?? '';
-  await until('it needs somebody', async () => /journal unavailable.*deaf/s.test(await attention()));
+  await until('it needs attention', async () => /journal unavailable.*deaf/s.test(await attention()));
   t.equal((await ann.post('/actions/revoke-node', { node: 'rack-1' })).status, 303);
   t.notMatch(await attention(), 'rack-1');
   t.match(await ann.page('/'), '0 of 0 up', 'it is still there');

@@ -73,7 +73,7 @@ function askRaw(
   });
 }
 
-t.test('a key opens a session, in a cookie that nobody else reads or sends', async (t) => {
+t.test('a key opens a session, in a cookie that no script reads and no other site sends', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const answer = await signIn(fleet.consoleUrl, fleet.key);
   t.equal(answer.status, 303);
@@ -115,7 +115,7 @@ t.test('behind a proxy with TLS the cookie is Secure, and bound to the host', as
     t.equal((await asProxy(url, headers, { key })).status, 403, JSON.stringify(headers));
 });
 
-t.test('nothing is told to who is not signed in', async (t) => {
+t.test('a visitor who is not signed in sees nothing', async (t) => {
   const { consoleUrl } = await startFleetConsole(t, rig);
   const stranger = clientOf(consoleUrl, '');
   for (const path of [
@@ -158,7 +158,7 @@ t.test('an address that is one of elsewhere to a browser leads to the first page
   }
 });
 
-t.test('a look at the headers alone is sent to sign in, too', async (t) => {
+t.test('a HEAD request is sent to sign in, too', async (t) => {
   const { consoleUrl } = await startFleetConsole(t, rig);
   t.match(await askRaw(consoleUrl, '/numbers', {}, 'HEAD'), {
     status: 302,
@@ -195,7 +195,11 @@ t.test('who guesses is stopped before the database is asked, and who knows is no
   t.equal(limited.status, 429, 'also with the right key');
   t.match(limited.headers.get('retry-after'), /^\d+$/);
   const elsewhere = { 'X-Forwarded-For': '203.0.113.9', Forwarded: 'for=203.0.113.9' };
-  t.equal((await signIn(consoleUrl, key, elsewhere)).status, 429, 'a header makes nobody another one');
+  t.equal(
+    (await signIn(consoleUrl, key, elsewhere)).status,
+    429,
+    'a header does not change who is signed in',
+  );
   clock.advance(Number(limited.headers.get('retry-after')) * 1000);
   t.equal((await signIn(consoleUrl, key)).status, 303);
 });
@@ -225,7 +229,7 @@ t.test('refused keys from thousands of addresses keep no operator out', async (t
   t.equal(site.filter((status) => status === 403).length, 80, 'a /48 has eight times what an address has');
 });
 
-t.test('while the database is away nobody is let in, and nobody counts as guessing', async (t) => {
+t.test('while the database is away no sign-in succeeds, and none counts as a guess', async (t) => {
   const { consoleUrl, databaseUrl, key } = await startFleetConsole(t, rig);
   const ann = await signedIn(consoleUrl, key);
   await rig.postgres.setAway(databaseUrl, true);
@@ -242,7 +246,7 @@ t.test('while the database is away nobody is let in, and nobody counts as guessi
   t.equal((await signIn(consoleUrl, key)).status, 303, 'not locked out');
 });
 
-t.test('behind a proxy guesses count for the address that it tells, and for no other', async (t) => {
+t.test('behind a proxy guesses count for the address that it names, and for no other', async (t) => {
   const consoleUrl = 'https://console.example';
   const port = await freePort();
   const options = { consolePort: port, consoleUrl, proxyHops: 1, clock: new ManualClock() };
@@ -258,7 +262,7 @@ t.test('behind a proxy guesses count for the address that it tells, and for no o
   t.equal(await from('203.0.113.10', key), 303, 'another operator is not held up');
 });
 
-t.test('without a name of a proxy no header tells who asks', async (t) => {
+t.test('without a configured proxy no header names the client', async (t) => {
   const options = { proxyHops: 1, clock: new ManualClock() };
   const { consoleUrl, key } = await startFleetConsole(t, rig, options);
   for (let attempt = 0; attempt < 10; attempt += 1)
@@ -327,7 +331,7 @@ t.test('a change comes from a page of the session, or is none', async (t) => {
   t.notMatch(await ann.page('/audit'), 'revoke');
 });
 
-t.test('only by the names of the console: a name that somebody points here is none', async (t) => {
+t.test('only by the names of the console: another name that points here is refused', async (t) => {
   const { consoleUrl } = await startFleetConsole(t, rig);
   const { port } = new URL(consoleUrl);
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST:${port}`])

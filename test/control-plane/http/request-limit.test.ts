@@ -56,7 +56,7 @@ t.test('nonces and attempts to sign in are limited, each for itself; time gives 
 });
 
 t.test(
-  'all else is limited too: by address without a token, by subscription with one; what is left is told',
+  'all else is limited too: by address without a token, by subscription with one; headers say what is left',
   async (t) => {
     const { url, clock, databaseUrl } = await setup(t, { requestsPerMinute: 3, tokenRequestsPerMinute: 2 });
     const node = await ScriptedNode.connect(url);
@@ -252,7 +252,7 @@ t.test('guesses that come all at once are no more than those one after the other
   t.equal(tried, 10);
 });
 
-t.test('a clock that was ahead and is set back locks nobody out', async (t) => {
+t.test('a clock that was ahead and is set back locks no client out', async (t) => {
   const clock = new ManualClock();
   const now = clock.now();
   const limit = createRequestLimit(clock, { name: 'token', max: 2, withinMs: 60_000 });

@@ -17,7 +17,7 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig(openDatabases, { hasInstances: true });
 const PUBLIC_URL = 'https://numbers.test';
 
-t.test('whoever waits is told when a node brings numbers, and once', async (t) => {
+t.test('each waiting entry gets one mail when a node brings numbers', async (t) => {
   const mail = await startMailServer(t);
   const clock = new ManualClock();
   const options = { clock, heartbeatMs: 600_000, ...mailBy(mail) };
@@ -55,7 +55,11 @@ t.test('whoever waits is told when a node brings numbers, and once', async (t) =
   await join(url, 'carl');
   await pass();
   await pass();
-  t.equal(mail.taken.length, 2, 'nobody is told twice, and nobody who came while there were numbers');
+  t.equal(
+    mail.taken.length,
+    2,
+    'no entry gets two mails, and none that came while there were numbers gets one',
+  );
 
   await node.drop();
   await until('the pool is empty', async () => {
@@ -109,7 +113,7 @@ t.test('an emptiness that only the one who registers saw counts', async (t) => {
   t.same(recipientsOf(mail), ['ann']);
 });
 
-t.test('an opening that nobody could be told of is told when there is a mail server', async (t) => {
+t.test('an opening that could not be mailed is mailed when there is a mail server', async (t) => {
   const { url, databaseUrl, mail, stock, pass } = await startMailing(
     t,
     rig,
@@ -142,7 +146,7 @@ t.test('two instances share the work', async (t) => {
   t.equal(opening, 1, 'both saw one opening');
 });
 
-t.test('a database that is away for a moment costs nobody a second mail', async (t) => {
+t.test('a database that is away for a moment causes no second mail', async (t) => {
   const { url, mail, stock, pass, clock } = await startMailing(t, rig);
   await join(url, 'ann');
   await stock.setOnSale(true);

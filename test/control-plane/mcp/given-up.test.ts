@@ -39,7 +39,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       await isWaiting(alice);
       controller.abort();
       await t.rejects(call);
-      await until('nobody waits any more', () => alice.waits() === 0);
+      await until('no wait is left', () => alice.waits() === 0);
       await alice.deliver('hello');
       t.same(await alice.bodies(), ['hello']);
     });
@@ -65,7 +65,7 @@ t.test(
     const call = post(alice.url, waiting(headers));
     await isWaiting(alice);
     t.equal((await post(elsewhere.url, cancelling(headers))).status, 202);
-    await until('nobody waits any more', () => alice.waits() === 0);
+    await until('no wait is left', () => alice.waits() === 0);
     await (await call).text();
 
     await alice.deliver('hello');
@@ -83,7 +83,7 @@ t.test(
   },
 );
 
-t.test('nobody ends a call of another session, token or id', async (t) => {
+t.test('no client ends a call of another session, token or id', async (t) => {
   const alice = await waitingSubscriber(t, rig);
   const headers = { ...alice.headers, ...SESSION };
   const call = post(alice.url, waiting(headers));

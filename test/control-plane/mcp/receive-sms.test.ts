@@ -24,21 +24,21 @@ for (const revision of [STATELESS, ...HANDSHAKES]) {
     t.same(await alice.bodies(), [], 'it is claimed');
   });
 
-  t.test(`${revision}: it tells progress, and is empty when the time is over`, async (t) => {
+  t.test(`${revision}: it reports progress, and is empty when the time is over`, async (t) => {
     const alice = await waitingSubscriber(t, rig);
     const client = await toolClient(t, alice.url, { headers: alice.headers, revision });
-    const told: number[] = [];
-    const onprogress = ({ progress }: { progress: number }) => void told.push(progress);
+    const reported: number[] = [];
+    const onprogress = ({ progress }: { progress: number }) => void reported.push(progress);
     const call = client.call('receive_sms', { wait_seconds: 50 }, { onprogress });
     await isWaiting(alice);
     for (let seconds = 10; seconds < 50; seconds += 10) {
       alice.clock.advance(10_000);
-      await until('progress was told', () => (told.at(-1) ?? 0) >= seconds - 5);
+      await until('progress was reported', () => (reported.at(-1) ?? 0) >= seconds - 5);
     }
     alice.clock.advance(10_000);
     t.same((await call).structured, { messages: [], count: 0 });
     t.ok(
-      told.every((seconds, index) => seconds > (told[index - 1] ?? 0)),
+      reported.every((seconds, index) => seconds > (reported[index - 1] ?? 0)),
       'it only grows',
     );
   });

@@ -33,7 +33,7 @@ t.test('a SIM that registers while another is being bound is bound after it', as
   t.match(second.params, { iccid: slotAt(2).iccid });
 });
 
-t.test('how full storages and the journal are is kept as it was told last', async (t) => {
+t.test('the fill of storages and journal is kept as last reported', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   t.teardown(close);
@@ -46,7 +46,7 @@ t.test('how full storages and the journal are is kept as it was told last', asyn
   await until('the slots', async () => (await sims()).length === 2);
   const unknown = { storage_used: null, storage_total: null };
   t.same(await sims(), [{ storage_used: 16, storage_total: 20 }, unknown]);
-  t.equal(await depth(), null, 'a node that does not tell');
+  t.equal(await depth(), null, 'a node that does not report it');
   const slots = [slotAt(1, { storage: { used: 0, total: 20 } }), slotAt(2)];
   node.send({ type: 'slots', slots, alarms: [], journal_depth: 4_711 });
   await until('the new depth', async () => (await depth()) === 4_711);
@@ -56,13 +56,13 @@ t.test('how full storages and the journal are is kept as it was told last', asyn
   await until('a storage that is not known any more', async () => (await sims())[0]?.storage_used === null);
 });
 
-t.test('whatever characters a node tells, its slots are kept', async (t) => {
+t.test('whatever characters a node sends, its slots are kept', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   t.teardown(close);
   const text = 'a\u0000b\u001b[2J\ud800c';
-  const told = { operator: text, model: text, usb_path: text, reason: text };
-  const slots = [slotAt(1, told), slotAt(2, { state: 'lost', ...told })];
+  const received = { operator: text, model: text, usb_path: text, reason: text };
+  const slots = [slotAt(1, received), slotAt(2, { state: 'lost', ...received })];
   await rig.connect(t, url, { slots, alarms: [text] });
   const stored = 'a\ufffdb\u001b[2J\ufffdc';
   const sims = await db.selectFrom('sims').selectAll().orderBy('iccid').execute();

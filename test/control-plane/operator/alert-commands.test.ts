@@ -27,8 +27,8 @@ t.test('a test goes to each channel, and says what each answered', async (t) => 
     MAIL_FROM: mailFrom.address,
     ALERT_MAIL_TO: 'ops@example.org',
   };
-  const told = await alert(['test'], env);
-  t.match(told, { status: 0, stdout: 'webhook: sent (HTTP 204)\nmail: sent (taken)\n', stderr: '' });
+  const reported = await alert(['test'], env);
+  t.match(reported, { status: 0, stdout: 'webhook: sent (HTTP 204)\nmail: sent (taken)\n', stderr: '' });
   t.match(hook.taken, [{ id: /^test_/, body: { type: 'alerts.test', data: { raised: [], recovered: [] } } }]);
   t.match(mail.taken, [{ to: 'ops@example.org', email: { subject: 'Simrack: a test of alerts' } }]);
   hook.reply = () => ({ status: 401 });

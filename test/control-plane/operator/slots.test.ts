@@ -193,7 +193,7 @@ t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) 
   const other = `SHA256:${'A'.repeat(43)}`;
   await t.rejects(operator.call('approveNode', { node: 'lab', fingerprint: other }), /another one now/);
   t.match((await operator.call('nodes', {}))[0], { state: 'pending' }, 'and that approved nothing');
-  await t.rejects(operator.call('approveNode', { node: 'nobody' }), /no node "nobody"/);
+  await t.rejects(operator.call('approveNode', { node: 'no-such-node' }), /no node "no-such-node"/);
   const { fingerprint } = await operator.call('approveNode', { node: 'lab' });
   t.equal(fingerprint, listed?.fingerprint);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });

@@ -134,7 +134,7 @@ t.test('a number that is not bound is 409, a node that is away 502', async (t) =
   t.match(await dial(), { status: 409, body: { error: 'subscription_not_bound' } });
 });
 
-t.test('who gives the request up, has the call hung up: nobody knows of it', async (t) => {
+t.test('a client that aborts the request has the call hung up: no client knows its id', async (t) => {
   const { line, node, headers, number, url } = await telephone(t, rig);
   line.dialled = () => undefined;
   const controller = new AbortController();

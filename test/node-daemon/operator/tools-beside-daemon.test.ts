@@ -89,7 +89,7 @@ t.test('a name that is wrong, a modem that is silent', async (t) => {
   t.match(unanswered, { status: 3, stderr: 'error: the modem gave no answer in 1 s' });
 });
 
-t.test('send goes the way of the control plane: outcome, limits, and once for each id', async (t) => {
+t.test('send does as the control plane does: outcome, limits, and once for each id', async (t) => {
   const sent = await tool('send', '1-1.1', STRANGER, 'Ünïcode 417209 💡');
   t.match(sent, { status: 0, stdout: /^accepted by the network \(reference \d+\)\n$/, stderr: '' });
   t.same(heard(), [`${STRANGER} Ünïcode 417209 💡`]);
@@ -163,7 +163,7 @@ t.test('sms shows storages and journal, and strangers cannot steer the terminal'
     encoding: undefined,
     referenceBits: 8,
   });
-  await until('it is told', () => plane.factsOf('sms_received').length === 1);
+  await until('it is reported', () => plane.factsOf('sms_received').length === 1);
   const { stdout, status } = await tool('sms', '1-1.1');
   t.equal(status, 0);
   t.match(stdout, /^SM: \d+ of 50 places used\n/m);
@@ -198,7 +198,7 @@ t.test('logs shows the last lines, and follows', async (t) => {
   t.match(output, new RegExp(`slot state.*slot=${path}.*state=lost`));
 });
 
-t.test('many tools at once, and a tool that is killed, hurt nobody', async (t) => {
+t.test('many tools at once, and a tool that is killed, do no harm', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, index) => tool('at', `1-1.${1 + (index % 3)}`, 'AT+CSQ')),
   );

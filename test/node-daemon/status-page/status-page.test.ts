@@ -118,7 +118,7 @@ t.test('in a browser', { skip }, async (t) => {
     },
   );
 
-  t.test('a daemon that ended is told, and one that is back, too', async (t) => {
+  t.test('the page says that the daemon ended, and that it is back', async (t) => {
     const { page } = await openPage(t, browser);
     const { url } = await servePages(t, statusOf(SIXTEEN));
     await page.goto(url);

@@ -205,7 +205,7 @@ t.test('a warning becomes critical when it is so for as long as it takes to coun
   t.same(told.slice(1), ['250 !pool_low']);
   t.equal(severity(), 'critical');
   look(310, { available: 3 });
-  t.match([...open.values()], [{ severity: 'warning', summary: '3 numbers are left to sell' }]);
+  t.match([...open.values()], [{ severity: 'warning', summary: '3 numbers are available' }]);
 });
 
 t.test('nobody looked for a while: what was critical before does not count', async (t) => {

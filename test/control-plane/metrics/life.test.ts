@@ -54,7 +54,7 @@ t.test('what went wrong is told all the same', async (t) => {
       err: { message: String },
     },
   );
-  t.ok(told('outcome of a settlement not known yet').length + told('broadcast failed').length > 0);
+  t.ok(told('outcome of a payment still unknown').length + told('broadcast failed').length > 0);
 });
 
 t.test('an error, its header and its lines have one request id', async (t) => {

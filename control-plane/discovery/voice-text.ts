@@ -46,7 +46,7 @@ const listed = (codes: Readonly<Record<string, number>>): string =>
     .map(([name, code]) => `${code} ${words(name)}`)
     .join(', ');
 
-/** After the codes of `again` a client can open the socket again: the call goes on. */
+/** After the codes of `again` a client can open the socket again: the call continues. */
 export function closeCodesText(socket: 'stream' | 'presence'): string {
   if (socket === 'presence') return `${listed(PRESENCE_CLOSE)}.`;
   const { goingAway, internalError, restart } = STREAM_CLOSE;

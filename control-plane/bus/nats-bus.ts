@@ -230,12 +230,12 @@ class NatsBus implements Bus {
   #open<M extends Stamp>({ subject, data }: Msg): M | undefined {
     const { log, seal } = this.#parts;
     const opened = seal.open(subject, data) as M | undefined;
-    if (opened === undefined) log.warn({ subject }, 'a message on the bus is not authentic');
+    if (opened === undefined) log.warn({ subject }, 'bus message refused: it is not authentic');
     else if (this.#replays.take(opened)) return opened;
     else
       log.warn(
         { subject },
-        'a message on the bus is old or came before: is the clock of each instance right?',
+        'bus message refused: it is too old or a repeat; check the clocks of all instances',
       );
     return undefined;
   }
@@ -248,7 +248,7 @@ class NatsBus implements Bus {
     const answer: Answer = await responder(question.request).then(
       (value) => ({ value }),
       (error: unknown) => {
-        log.error({ err: error, subject }, 'a request of another instance failed');
+        log.error({ err: error, subject }, 'request from another instance failed');
         return { failed: 'the instance that serves it failed: see its log' };
       },
     );

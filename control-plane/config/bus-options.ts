@@ -7,7 +7,7 @@ export const BUS_OPTIONS = {
   natsUrl: {
     env: 'NATS_URL',
     about:
-      'NATS servers, comma-separated nats:// or tls:// URLs: needed to run several instances on one Postgres',
+      'NATS servers, comma-separated nats:// or tls:// URLs: required for several instances on one Postgres',
     schema: z
       .string()
       .transform((text) => text.split(',').map((url) => url.trim()))

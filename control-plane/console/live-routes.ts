@@ -75,7 +75,7 @@ export function routeLive(
 
   router.get('/live', async (ctx) => {
     const { topic, after } = check(streamSchema, ctx.query);
-    if (readTopic(topic) === undefined) throw new Refusal('not_found', 'there is no such topic');
+    if (readTopic(topic) === undefined) throw new Refusal('not_found', 'there is no such live stream');
     // A browser that comes back says what it had last.
     const version = ctx.get('Last-Event-ID') || after;
     ctx.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });

@@ -61,13 +61,13 @@ function refuseUnrouted(router: Router): Middleware {
     const isWhole = ctx.path === '*' && ctx.method === 'OPTIONS';
     const layers = isWhole ? router.stack : router.match(ctx.path, ctx.method).path;
     const allowed = new Set(layers.flatMap((layer) => layer.methods));
-    if (allowed.size === 0) throw new Refusal('not_found', `There is nothing at ${ctx.path}`);
+    if (allowed.size === 0) throw new Refusal('not_found', `Nothing exists at ${ctx.path}.`);
     const headers = { Allow: [...allowed, 'OPTIONS'].join(', ') };
     if (ctx.method === 'OPTIONS') {
       ctx.status = 204;
       ctx.set(headers);
       return;
     }
-    throw new Refusal('method_not_allowed', `${ctx.method} is not possible at ${ctx.path}`, { headers });
+    throw new Refusal('method_not_allowed', `${ctx.path} does not support ${ctx.method}.`, { headers });
   };
 }

@@ -59,7 +59,10 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       const members = membersOf(message);
       // Each call succeeds or fails by itself.
       if (callsIn(message).length > 1 || members.length > MEMBERS_MAX)
-        throw new Refusal('invalid_request', `one call of a tool in a request, and ${MEMBERS_MAX} messages`);
+        throw new Refusal(
+          'invalid_request',
+          `A request can contain one tool call and ${MEMBERS_MAX} messages.`,
+        );
       const caller = await callerIn(ctx, message);
       const { address, subscription } = parts.limits;
       for (let member = 0; member < Math.max(1, members.length); member += 1) {
@@ -102,7 +105,7 @@ function endInTime(response: ServerResponse, clock: Clock): void {
 /** Pages of other origins must not use a server that the browser can reach (DNS rebinding); programs send no origin. */
 function checkOrigin(origin: string, allowed: ReadonlySet<string>): void {
   if (origin !== '' && !allowed.has(origin))
-    throw new Refusal('origin_not_allowed', 'Pages of this origin may not call the tools.');
+    throw new Refusal('origin_not_allowed', 'Web pages of this origin may not call the tools.');
 }
 
 /** A loopback address has several names. */

@@ -40,7 +40,7 @@ export function routeWaitlistPages(
       sendPage(ctx, messagePage(frame, { title: 'You are on the list', text, action: back }));
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'invalid_email') throw error;
-      const text = 'This is not an e-mail address that can get mail.';
+      const text = 'The service cannot send mail to this address. Check it for typos.';
       sendPage(ctx, messagePage(frame, { title: 'Not on the list', text, action: back }), 400);
     }
   });

@@ -310,19 +310,19 @@ function rejectionOf(reason: string): PaymentRejected {
 const alreadyUsed = (): Refusal =>
   new Refusal(
     'payment_already_used',
-    'This authorization was used before. Sign in with /auth to get a token.',
+    'This authorization was used before. Do not pay again. Sign in with /auth to get a token.',
   );
 
 const shownToOthers = (): Refusal =>
   new Refusal(
     'payment_already_used',
-    'A third party may have this authorization, so it no longer brings a token. Call /auth: it says when you can pay again.',
+    'A third party may have this authorization, so you cannot get a token with it. Call /auth to learn when you can pay again.',
   );
 
 const pending = (cause?: unknown): Refusal =>
   new Refusal(
     'settlement_pending',
-    'The payment is being settled. Do not pay again. Sign in with /auth in a few seconds.',
+    'The payment is in progress. Do not pay again. Sign in with /auth in a few seconds.',
     { cause, headers: { 'Retry-After': String(PENDING_RETRY_SECONDS) } },
   );
 

@@ -55,10 +55,7 @@ async function warnOfUnserved(
   try {
     for (const [chainId, count] of await countOpenPayments(db)) {
       if (!settlementNetworks.has(chainId))
-        log.error(
-          { chainId, payments: count },
-          'payments are open on a network that is no longer configured',
-        );
+        log.error({ chainId, payments: count }, 'open payments on a network that is no longer configured');
     }
   } catch (error) {
     log.warn({ err: error }, 'counting open payments failed');

@@ -111,7 +111,7 @@ async function serveCommands(
   });
   if (databaseId === undefined) return listening;
   return listening.catch((error: unknown) => {
-    log.warn({ err: error }, 'operator commands do not reach this instance');
+    log.warn({ err: error }, 'operator commands cannot reach this instance');
     return { stop: async () => undefined };
   });
 }

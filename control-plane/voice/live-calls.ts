@@ -168,7 +168,7 @@ export class LiveCalls implements CallWatch {
     const timer = this.#parts.clock.after(LINK_LOST_MS, () => {
       this.#lostTimers.delete(nodeId);
       this.#loseCallsOf(nodeId).catch((error: unknown) =>
-        this.#parts.log.error({ err: error, node: nodeId }, 'giving up the calls of a node failed'),
+        this.#parts.log.error({ err: error, node: nodeId }, 'ending the calls of a node failed'),
       );
     });
     this.#lostTimers.set(nodeId, timer);

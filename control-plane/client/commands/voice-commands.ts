@@ -34,7 +34,7 @@ export function addVoiceCommands(program: Command, session: () => Session): void
   withAudio(answering(program.command('listen'), [...new Set([...EVENT, ...CONVERSATION])]))
     .description('Print a line of JSON when a call rings, is answered or ends, until Ctrl-C.')
     .option('--answer', 'Answer the first call that rings, and stop when it ends')
-    .option('--wait <seconds>', 'Give up after this many seconds', wholeNumber)
+    .option('--wait <seconds>', 'Stop waiting for a call after this many seconds', wholeNumber)
     .action((options: ListenOptions) => listen(session(), options));
   answering(program.command('hangup'), fieldsOf(OPERATION.hangUp))
     .description('End a call, or reject one that rings.')
@@ -106,7 +106,7 @@ async function watch(
       }
     },
     onState: ({ connected, error }) =>
-      output.waiting(connected ? `listening for calls to ${number}` : `${error?.message}: connecting again`),
+      output.waiting(connected ? `waiting for calls to ${number}` : `${error?.message}: connecting again`),
   });
   if (!answers || rings !== undefined) return rings;
   throw interrupted.reason instanceof InterruptedError

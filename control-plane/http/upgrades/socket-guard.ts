@@ -60,7 +60,7 @@ export class SocketGuard {
     emitMetric({ kind: 'rate_limited', limit: 'sockets' });
     throw new Refusal(
       'rate_limited',
-      `A token may have at most ${this.#parts.socketsPerToken} open sockets.`,
+      `A token may have at most ${this.#parts.socketsPerToken} open WebSockets.`,
       {
         headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
       },

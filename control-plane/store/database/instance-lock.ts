@@ -106,5 +106,5 @@ export class InstanceLock {
 
 const problemOf = ({ isShared }: InstanceLockParts): string =>
   isShared
-    ? 'another instance without NATS_URL uses this database: stop it, or give it NATS_URL, too'
-    : 'another instance uses this database: stop it, or give all instances the same NATS_URL';
+    ? 'another instance without NATS_URL uses this database: stop it, or set NATS_URL for it, too'
+    : 'another instance uses this database: stop it, or set the same NATS_URL for all instances';

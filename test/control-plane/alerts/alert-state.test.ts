@@ -205,7 +205,7 @@ t.test('a warning becomes critical when it is so for as long as it takes to coun
   t.same(reported.slice(1), ['250 !pool_low']);
   t.equal(severity(), 'critical');
   look(310, { available: 3 });
-  t.match([...open.values()], [{ severity: 'warning', summary: '3 numbers are left to sell' }]);
+  t.match([...open.values()], [{ severity: 'warning', summary: '3 numbers are available' }]);
 });
 
 t.test('after a pause in watching, an earlier critical state does not count', async (t) => {

@@ -78,7 +78,7 @@ t.test('a node that reports SIMs of another one, until its operator has looked',
   await until('its claims', async () => (await claims()).length === 5);
   await pass(2 * MINUTE_MS);
   t.same(hook.reported(), ['+node_claims rogue']);
-  const summary = 'node rogue reports 5 SIMs of other nodes: it gets no new SIM';
+  const summary = 'node rogue reports 5 SIMs of other nodes: the service gives it no new SIMs';
   t.match(hook.taken[0], { body: { data: { raised: [{ severity: 'critical', summary }] } } });
   await revokeNode(db, 'rogue', new Date());
   await pass(MINUTE_MS);
@@ -99,7 +99,7 @@ t.test(
     });
     await pass(2 * MINUTE_MS);
     t.same(hook.reported().sort(), ['+node_claims rack-1', '+node_claims rogue']);
-    const summary = 'node rogue reports 1 number that SIMs of other nodes also report: not sold';
+    const summary = 'node rogue reports 1 number that SIMs of other nodes also report (not sold)';
     t.match(JSON.stringify(hook.taken), summary);
     const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
     t.teardown(() => operator.close());
@@ -193,7 +193,7 @@ t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
   await control('out-of-service', String(slots[0]?.number), '--reason', 'a test');
   await pass(5 * MINUTE_MS);
   t.same(hook.reported(), ['+pool_low pool']);
-  t.match(hook.taken[0]?.body.data.raised[0], { summary: '1 number is left to sell', severity: 'warning' });
+  t.match(hook.taken[0]?.body.data.raised[0], { summary: '1 number is available', severity: 'warning' });
   await control('in-service', String(slots[0]?.number));
   await pass(10 * MINUTE_MS);
   t.same(hook.reported(), ['+pool_low pool', '-pool_low pool']);
@@ -223,7 +223,7 @@ t.test('a pool that runs low and then empty is reported once more, however it sw
   for (const isSold of [false, true, false, true, false]) await sell(isSold);
   t.same(hook.reported(), ['+pool_low pool', '!pool_low pool']);
   t.match(hook.taken[0]?.body.data, {
-    raised: [{ severity: 'warning', summary: '2 numbers are left to sell' }],
+    raised: [{ severity: 'warning', summary: '2 numbers are available' }],
     escalated: [],
   });
   const { raised, escalated, recovered } = hook.taken[1]?.body.data ?? {};
@@ -233,15 +233,15 @@ t.test('a pool that runs low and then empty is reported once more, however it sw
     {
       id: first?.id,
       severity: 'critical',
-      summary: '0 numbers are left to sell',
+      summary: '0 numbers are available',
       raised_at: first?.raised_at,
     },
   ]);
   const shown = await list();
-  t.match(shown, /critical +pool_low +0 numbers are left to sell$/m);
+  t.match(shown, /critical +pool_low +0 numbers are available$/m);
   t.ok(shown.includes(`${since}`), 'since it began');
   await sell(true);
-  t.match(await list(), /warning +pool_low +2 numbers are left to sell$/m);
+  t.match(await list(), /warning +pool_low +2 numbers are available$/m);
 });
 
 t.test('a node that waits for approval, or was revoked, is not offline', TIMEOUT, async (t) => {

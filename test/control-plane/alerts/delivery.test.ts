@@ -78,8 +78,8 @@ t.test('a message that is sent again has its first content, whatever happened si
   t.same(
     mail.taken.map(({ email }) => email.subject),
     [
-      'Simrack: the message storage of slot m1 of node rack-1 has 16 of 20 places used',
-      'Simrack: CRITICAL: the message storage of slot m1 of node rack-1 has 20 of 20 places used',
+      'Simrack: the message storage of slot m1 of node rack-1 has 16 of 20 places in use',
+      'Simrack: CRITICAL: the message storage of slot m1 of node rack-1 has 20 of 20 places in use',
     ],
   );
   t.match(mail.taken[1]?.email.text, /Now critical:\n\n- 20\S+ critical: .* 20 of 20/);

@@ -121,7 +121,7 @@ t.test('listen prints calls until Ctrl-C; hangup rejects one', async (t) => {
   await until('the ring is printed', () => reported('ringing'), WAIT_MS);
   const { call_id: callId } = JSON.parse(output.split('\n')[0] ?? '') as { call_id: string };
   t.match((await simrack('hangup', callId)).json(), { call_id: callId, status: 'hangup_sent' });
-  t.match(await listening, { status: 0, stderr: /listening for calls to/ });
+  t.match(await listening, { status: 0, stderr: /waiting for calls to/ });
   const kinds = output
     .trim()
     .split('\n')

@@ -32,9 +32,9 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
   const wrong: Array<[args: string[], says: RegExp]> = [
     [['sing'], /unknown command 'sing'/],
     [['receive', '--from', FAR_END], /--from needs --wait/],
-    [['subscribe', '--max', 'all'], /dollars, as 1800 or 0.50/],
+    [['subscribe', '--max', 'all'], /must be dollars, such as 1800 or 0.50/],
     [['subscribe', '--wallet', '99'], /wallets 0 to 4/],
-    [['number', '--print', 'colour'], /the answer has no colour, but number, /],
+    [['number', '--print', 'colour'], /the answer has no field "colour"; its fields are number, /],
     [['number', '--token-file', loose], /can be read by other users: run chmod 600/],
   ];
   // Two cores: two at a time.

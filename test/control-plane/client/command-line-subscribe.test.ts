@@ -87,11 +87,11 @@ t.test('Ctrl-C while it pays, and another one at the same time', async (t) => {
       meanwhile = simrack('subscribe', '--json');
       const { status, failure } = await meanwhile;
       t.equal(status, 5, 'to be tried again');
-      t.match(failure(), { error: 'busy', message: 'another simrack subscribe is under way' });
+      t.match(failure(), { error: 'busy', message: 'another "simrack subscribe" is running' });
       child.kill('SIGINT');
     })();
   });
-  t.match(interrupted, { status: 130, stderr: /payment is under way: run the same command again/ });
+  t.match(interrupted, { status: 130, stderr: /payment is in progress: run the same command again/ });
   t.equal(payments.length, 1);
   t.match((await simrack('subscribe')).json(), { outcome: /^(bought|recovered)$/ });
   t.equal(new Set(payments).size, 1);
@@ -148,7 +148,7 @@ t.test(
     t.equal((await simrack('subscribe', '--token-file', file)).status, 0);
     const token = tokenIn(file);
     const other = await simrack('subscribe', '--token-file', file, '--wallet', '1');
-    t.match(other, { status: 0, stderr: /token of the previous wallet is in/ });
+    t.match(other, { status: 0, stderr: /token of the previous wallet is now in/ });
     t.equal(tokenIn(`${folder}/tokens/${ALICE.address}.json`), token);
     t.not(tokenIn(file), token);
 

@@ -37,7 +37,7 @@ t.test('a test SMS goes from one SIM to another, and its end is shown', async (t
     },
   });
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
-  t.match(await ann.page('/probes'), 'No such probe.');
+  t.match(await ann.page('/probes'), 'No probes.');
   t.match(await ann.page('/nodes/rack-1/slot?name=m1'), '/actions/send-test?');
   const sent = await ann.post('/actions/send-test', { from: String(FROM), to: String(TO) });
   t.equal(sent.headers.get('location'), '/probes?done=send-test');
@@ -141,7 +141,7 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
   const fingerprint = await keyOf();
   t.match(fingerprint, /^SHA256:/);
   const shown = `<code class="hash">${fingerprint}</code>`;
-  t.match(page, `${shown}. Approve it only if`);
+  t.match(page, `${shown}. Approve the node only if`);
   const link = /href="(\/actions\/approve-node[^"]*)"/.exec(page)?.[1]?.replaceAll('&#38;', '&') ?? '';
   const question = await ann.page(link);
   t.match(question, shown, 'also where it is confirmed');
@@ -162,7 +162,7 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
     ann.post('/actions/approve-node', { node: 'rack-7', ...fields });
   const late = await approve({ fingerprint });
   t.equal(late.status, 409);
-  t.match(await late.text(), 'the key of rack-7 is another one now');
+  t.match(await late.text(), 'rack-7 now has another key');
   t.equal((await approve({})).status, 400, 'nor without a word of the key');
   t.match((await operator.call('nodes', {}))[0], { state: 'pending' });
   t.equal((await approve({ fingerprint: other })).status, 303);

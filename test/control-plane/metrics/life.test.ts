@@ -56,7 +56,7 @@ t.test('errors are logged all the same', async (t) => {
       err: { message: String },
     },
   );
-  t.ok(reported('outcome of a settlement not known yet').length + reported('broadcast failed').length > 0);
+  t.ok(reported('outcome of a payment still unknown').length + reported('broadcast failed').length > 0);
 });
 
 t.test('an error, its header and its lines have one request id', async (t) => {

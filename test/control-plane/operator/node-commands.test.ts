@@ -57,13 +57,13 @@ t.test('where no service keeps anything: refused, and nothing is made', async (t
     t.match(await run('control-plane', command, { DATA_DIR: dataDir }), {
       status: 2,
       stdout: '',
-      stderr: /there is no database in \S+data\/pglite: give DATABASE_URL or DATA_DIR/,
+      stderr: /there is no database in \S+data\/pglite: give the DATABASE_URL or DATA_DIR/,
     });
     t.notOk(existsSync(dataDir), command.join(' '));
     t.match(await run('control-plane', command, { DATABASE_URL: databaseUrl }), {
       status: 2,
       stdout: '',
-      stderr: /the database of DATABASE_URL is empty/,
+      stderr: /the database at DATABASE_URL is empty/,
     });
   }
   t.equal(await relationsOf(databaseUrl), 0);

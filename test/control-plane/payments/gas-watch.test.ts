@@ -46,11 +46,13 @@ t.test('a relayer that runs dry is warned of, then complained of, and shown in t
   await give(ENOUGH / BigInt(Math.ceil(transfers / 50)));
   await shown('simrack_relayer_transfers_left', (left) => left > 0 && left < 100);
   await shown('simrack_relayer_transfers_left', (left) => left > 0 && left < 100);
-  t.same(reported(), ['relayer is low on gas: send it funds'], 'once');
+  t.same(reported(), ['relayer is low on gas: send ether to it'], 'once');
 
   await give(1n);
   await shown('simrack_relayer_transfers_left', (left) => left === 0);
-  t.same(reported().slice(1), ['relayer cannot pay for gas: send it funds, or no payment settles']);
+  t.same(reported().slice(1), [
+    'relayer cannot pay for gas: send ether to it; until then payments do not settle',
+  ]);
   t.notOk(JSON.stringify(lines).includes(relayerKey.slice(2)), 'the key is in no line');
 
   await give(ENOUGH);

@@ -40,7 +40,7 @@ t.test('a configuration for root and a group', { skip }, async (t) => {
   chownSync(config, 0, DIALOUT);
   chmodSync(config, 0o640);
   const { status, stderr } = unprivileged('list', '--config', config);
-  t.match(stderr, `error: You have no permission to read ${config}: ${ADVICE}`);
+  t.match(stderr, `error: you have no permission to read ${config}: ${ADVICE}`);
   t.equal(status, 4);
   const doctor = unprivileged('doctor', '--config', config);
   t.match(doctor.stderr, ADVICE, 'it is no fault of the file');

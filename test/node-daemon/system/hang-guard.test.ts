@@ -89,7 +89,7 @@ t.test('a thing that hangs has one thread, whatever is asked of it', async (t) =
   t.same(
     outcomes.map((outcome) => outcome.status === 'rejected' && (outcome.reason as Error).message),
     [
-      `${one}: no answer from the system for ${TIMEOUT_MS} ms`,
+      `${one}: no answer from the kernel for ${TIMEOUT_MS} ms`,
       `${one}: waited for other calls that hang for ${TIMEOUT_MS} ms`,
       `${one}: waited for other calls that hang for ${TIMEOUT_MS} ms`,
     ],

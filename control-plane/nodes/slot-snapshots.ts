@@ -2,6 +2,7 @@
 import type { Slot } from '#shared/link/messages.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
+import { refreshReadings, withoutReadings } from '../store/fleet/sim-readings.ts';
 import { countTenures } from '../store/fleet/sim-tenures.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/fleet/sims.ts';
 import { commitWaitingFacts } from './fact-commit.ts';
@@ -20,6 +21,9 @@ export interface SnapshotParts extends ProvisioningParts {
 
 const NO_ALARMS = '[]';
 
+/** A report whose readings alone changed is stored whole after this time. */
+const WHOLE_EVERY_MS = 60_000;
+
 const REFUSED_NUMBERS_MAX = 1_000;
 
 export class SlotSnapshots {
@@ -32,6 +36,9 @@ export class SlotSnapshots {
   #isBinding = false;
   #isBindingAsked = false;
   #writtenSlots = '';
+  /** The slots of the last report that was stored whole, without their readings; empty: the next one is stored whole. */
+  #wholeSlots = '';
+  #wholeAt = 0;
   /** The slots that other parts were last notified of. */
   #publishedSlots = '';
   /** A new link has no alarms. */
@@ -82,6 +89,7 @@ export class SlotSnapshots {
   #again(): void {
     if (this.#last === undefined || this.#next !== undefined) return;
     this.#writtenSlots = '';
+    this.#wholeSlots = '';
     this.put(this.#last);
   }
 
@@ -99,9 +107,11 @@ export class SlotSnapshots {
       const { slots, alarms, journal_depth: depth = null } = this.#next;
       this.#last = this.#next;
       this.#next = undefined;
-      await this.#writeAlarms(alarms);
-      await this.#writeJournalDepth(depth);
-      await this.#writeSlots(slots);
+      await this.#parts.fleet.reporting.run(async () => {
+        await this.#writeAlarms(alarms);
+        await this.#writeJournalDepth(depth);
+        await this.#writeSlots(slots);
+      });
     }
   }
 
@@ -111,9 +121,20 @@ export class SlotSnapshots {
     if (text === this.#writtenSlots) return;
     const isKnown = text === this.#publishedSlots;
     const link = { nodeId: this.#link.nodeId, linkId: this.#linkId };
-    const change = await replaceSlots(db, link, slots, { ...claims, now: new Date(clock.now()) });
+    const now = new Date(clock.now());
+    const wholeSlots = JSON.stringify(slots.map(withoutReadings));
+    const isSame = wholeSlots === this.#wholeSlots && now.getTime() - this.#wholeAt < WHOLE_EVERY_MS;
+    if (isSame && (await refreshReadings(db, link, slots, now))) {
+      this.#writtenSlots = text;
+      this.#publishedSlots = text;
+      this.#publishChange();
+      return;
+    }
+    const change = await replaceSlots(db, link, slots, { ...claims, now });
     this.#writtenSlots = text;
     this.#publishedSlots = text;
+    this.#wholeSlots = change.refused === 0 ? wholeSlots : '';
+    this.#wholeAt = now.getTime();
     // An operator may also have given it a SIM.
     const isMore = change.taken.length > 0 || change.refused < this.#refused;
     this.#refused = change.refused;

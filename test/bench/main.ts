@@ -54,7 +54,9 @@ const options: Options = { rows: given.rows === undefined ? undefined : Number(g
 /** `scale` stands for all that begin with `scale:`. */
 const isWanted = (name: string): boolean =>
   wanted.length === 0 || wanted.some((each) => name === each || name.startsWith(`${each}:`));
-const unknown = wanted.filter((each) => !Object.keys(BENCHES).some((name) => name === each || name.startsWith(`${each}:`)));
+const unknown = wanted.filter(
+  (each) => !Object.keys(BENCHES).some((name) => name === each || name.startsWith(`${each}:`)),
+);
 if (unknown.length > 0) {
   process.stderr.write(
     `error: no bench ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}\n`,

@@ -11,7 +11,9 @@ export async function whereTimeGoes<T>(
   clients: readonly number[],
   work: () => Promise<T>,
 ): Promise<{ result: T; remark: string }> {
-  const processes = await query<{ pid: number }>('select pid from pg_stat_activity where pid <> pg_backend_pid()');
+  const processes = await query<{ pid: number }>(
+    'select pid from pg_stat_activity where pid <> pg_backend_pid()',
+  );
   const groups = {
     instances: instances.map(({ pid }) => pid),
     Postgres: processes.map(({ pid }) => pid),

@@ -10,6 +10,8 @@ import { type Child, startChild } from '../child.ts';
 /** Connections for instances of ten each, and for the bench. */
 const POSTGRES = [...DURABLE, 'max_connections=100', 'shared_buffers=256MB', 'max_wal_size=4GB'];
 
+const LISTENERS_MAX = 50;
+
 export interface Cluster {
   instances: Child[];
   /** Of each instance. */
@@ -40,6 +42,8 @@ export async function startCluster({
     startPostgres(POSTGRES),
     NatsServer.start(),
   ]);
+  // Each program beside the bench has one.
+  process.setMaxListeners(LISTENERS_MAX);
   const databaseUrl = await postgres.createDatabase();
   const client = new Client({ connectionString: databaseUrl });
   const instances: Child[] = [];
@@ -57,6 +61,7 @@ export async function startCluster({
           RELAYER_KEY: RELAYER.privateKey,
           ADMIT_NEW_SIMS: 'true',
           SOCKETS_PER_TOKEN: '10000',
+          LOG_LEVEL: 'error',
           ...env,
         },
         nodeFlags,

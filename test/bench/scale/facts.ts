@@ -40,8 +40,18 @@ export async function benchFacts(): Promise<Measurement[]> {
       }
       const name = `${NODES} nodes with ${outstanding} unacknowledged`;
       measured.push(
-        { name: `texts committed, 1 instance, ${name}`, rounds: rounds.map((each) => each.one), unit: '/s', remark: remarks.one },
-        { name: `texts committed, ${INSTANCES} instances, ${name}`, rounds: rounds.map((each) => each.three), unit: '/s', remark: remarks.three },
+        {
+          name: `texts committed, 1 instance, ${name}`,
+          rounds: rounds.map((each) => each.one),
+          unit: '/s',
+          remark: remarks.one,
+        },
+        {
+          name: `texts committed, ${INSTANCES} instances, ${name}`,
+          rounds: rounds.map((each) => each.three),
+          unit: '/s',
+          remark: remarks.three,
+        },
         {
           name: `texts committed, ${INSTANCES} instances : 1, ${name}`,
           rounds: rounds.map((each) => each.three / each.one),

@@ -7,7 +7,8 @@ import { FleetNode } from './fleet-node.ts';
 
 /** A lost link waits 50 ms at least, so that no loss is missed. */
 const WATCH_MS = 20;
-const ENROLMENTS_AT_ONCE = 20;
+/** An instance refuses more than ten at once from one address. */
+const ENROLMENTS_AT_ONCE = 4;
 
 type Request =
   | { do: 'enrol'; url: string; codes: Array<[node: number, code: string]> }

@@ -1,6 +1,7 @@
 // A fleet of simulated nodes in processes beside the bench.
-import { openDatabase } from '#control-plane/store/database/database.ts';
+
 import { newNodeCode } from '#control-plane/nodes/registry.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import { type Child, startChild } from '../child.ts';
 import { nodeName } from './numbered-sims.ts';
 

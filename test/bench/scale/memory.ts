@@ -96,7 +96,8 @@ function each(
   what: string,
   { before, after, count, atMost }: { before: Memory; after: Memory; count: number; atMost: number },
 ): Measurement[] {
-  const kilobytes = (bytes: (memory: Memory) => number): number => (bytes(after) - bytes(before)) / KB / count;
+  const kilobytes = (bytes: (memory: Memory) => number): number =>
+    (bytes(after) - bytes(before)) / KB / count;
   const megabytes = ({ rss }: Memory): string => (rss / KB / KB).toFixed(0);
   const remark = `${count} more; RSS from ${megabytes(before)} to ${megabytes(after)} MB`;
   const target = { atMost };

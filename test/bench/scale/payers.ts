@@ -9,7 +9,10 @@ import type { BenchService } from '../voice-service.ts';
 
 const PAYERS = 48;
 
-export async function benchPayers(urls: readonly string[], { chain, url }: BenchService): Promise<Measurement> {
+export async function benchPayers(
+  urls: readonly string[],
+  { chain, url }: BenchService,
+): Promise<Measurement> {
   const keys = Array.from({ length: PAYERS }, () => generatePrivateKey());
   for (const key of keys) await chain.dollar.fund(privateKeyToAccount(key).address, PRICE);
   const slots = keys.map((_, index) => slotAt(index + 2));

@@ -128,6 +128,7 @@ export class SlotSnapshots {
       this.#writtenSlots = text;
       this.#publishedSlots = text;
       this.#publishChange();
+      void this.bindPending();
       return;
     }
     const change = await replaceSlots(db, link, slots, { ...claims, now });

@@ -23,7 +23,7 @@ export async function refreshReadings(
 ): Promise<boolean> {
   const sims = slots.filter(({ iccid }) => iccid !== null);
   if (sims.length === 0) return true;
-  const { numAffectedRows } = await sql`
+  const { numAffectedRows = 0n } = await sql`
     with mine as (
       select iccid from sims where node_id = ${nodeId} and iccid = any(${sims.map(({ iccid }) => iccid)}::text[])
         and exists (select from nodes where id = ${nodeId} and link_id = ${linkId} and revoked_at is null)

@@ -5,38 +5,50 @@ import type { Cluster } from './cluster.ts';
 
 const SAMPLE_MS = 50;
 
+/** Processor seconds a second. */
+type Cores = Record<'instances' | 'Postgres' | 'nodes', number>;
+
 /** Runs `work`, and says where its time went: "instances 0.9, Postgres 0.7 cores; connections: …". */
 export async function whereTimeGoes<T>(
   { instances, proxyPid, query }: Pick<Cluster, 'instances' | 'proxyPid' | 'query'>,
   clients: readonly number[],
   work: () => Promise<T>,
-): Promise<{ result: T; remark: string }> {
+): Promise<{ result: T; cores: Cores; remark: string }> {
   const processes = await query<{ pid: number }>(
     'select pid from pg_stat_activity where pid <> pg_backend_pid()',
   );
-  const groups = {
+  const groups: Record<keyof Cores, number[]> = {
     instances: instances.map(({ pid }) => pid),
     Postgres: processes.map(({ pid }) => pid),
     nodes: [...clients, proxyPid],
   };
-  const used = (): number[] =>
-    Object.values(groups).map((pids) => pids.reduce((sum, pid) => sum + secondsOf(pid), 0));
   const waits = new Map<string, number>();
   const over = new AbortController();
   const sampling = sample(query, waits, over.signal);
-  const [before, startedAt] = [used(), performance.now()];
+  const [before, startedAt] = [usedBy(groups), performance.now()];
   const result = await work();
   const seconds = (performance.now() - startedAt) / 1000;
-  const cores = used().map((after, index) => (after - (before[index] ?? 0)) / seconds);
+  const after = usedBy(groups);
   over.abort();
   await sampling;
+  const of = (name: keyof Cores): number => (after[name] - before[name]) / seconds;
+  const cores: Cores = { instances: of('instances'), Postgres: of('Postgres'), nodes: of('nodes') };
   const total = [...waits.values()].reduce((sum, count) => sum + count, 0);
   const shares = [...waits]
     .sort(([, a], [, b]) => b - a)
     .slice(0, 4)
     .map(([wait, count]) => `${wait} ${Math.round((100 * count) / total)} %`);
-  const spent = Object.keys(groups).map((name, index) => `${name} ${cores[index]?.toFixed(2)}`);
-  return { result, remark: `cores: ${spent.join(', ')}; busy connections: ${shares.join(', ')}` };
+  const spent = Object.entries(cores).map(([name, used]) => `${name} ${used.toFixed(2)}`);
+  return {
+    result,
+    cores,
+    remark: `cores: ${spent.join(', ')}; busy connections: ${shares.join(', ')}`,
+  };
+}
+
+function usedBy(groups: Record<keyof Cores, number[]>): Cores {
+  const of = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + secondsOf(pid), 0);
+  return { instances: of(groups.instances), Postgres: of(groups.Postgres), nodes: of(groups.nodes) };
 }
 
 async function sample(

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../fixtures/until.ts';
 import { type Measurement, percentile } from '../report.ts';
+import { whereTimeGoes } from './busy.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { Fleet } from './fleet.ts';
 import { SLOTS_A_NODE } from './numbered-sims.ts';
@@ -12,8 +13,8 @@ const NODES = 1_000;
 const INSTANCES = 3;
 const SUBSCRIBERS = 100;
 /** The nodes have reported a few times by then. */
-const SETTLE_MS = 15_000;
-const QUIET_MS = 20_000;
+const SETTLE_MS = 12_000;
+const QUIET_MS = 12_000;
 const RELINKED_MAX_MS = 60_000;
 /** The load goes on for so long after the last node is back. */
 const AFTER_MS = 3_000;
@@ -28,6 +29,7 @@ export async function benchInstanceDeath(): Promise<Measurement[]> {
     const linkedAt = performance.now();
     await fleet.link(NODES);
     const linked = (performance.now() - linkedAt) / 1000;
+    note(`enrolled in ${enrolled.toFixed(1)} s, linked in ${linked.toFixed(1)} s`);
     const subscribers = await subscribeMany(cluster, SUBSCRIBERS);
     await pause(SETTLE_MS);
     return [
@@ -47,10 +49,12 @@ export async function benchInstanceDeath(): Promise<Measurement[]> {
 }
 
 async function kill(
-  { instances, url }: Cluster,
+  cluster: Cluster,
   fleet: Fleet,
   subscribers: readonly Subscriber[],
 ): Promise<Measurement[]> {
+  const { instances, url } = cluster;
+  const idle = await whereTimeGoes(cluster, fleet.pids, () => pause(QUIET_MS));
   const quiet = await during(url, subscribers, () => pause(QUIET_MS));
   await fleet.watch();
   let killedAt = 0;
@@ -63,12 +67,19 @@ async function kill(
       async () => (await fleet.watched()).linked === NODES,
       RELINKED_MAX_MS,
     );
+    note('all nodes have a link again');
     await pause(AFTER_MS);
   });
   const { lost, linkedAt } = await fleet.watched();
   const waits = linkedAt.map((at) => (at - killedAt) / 1000);
   const ms = ({ times }: Load, percent: number): string => percentile(times, percent).toFixed(1);
   return [
+    {
+      name: `${NODES} idle nodes at ${INSTANCES} instances`,
+      rounds: [idle.cores.instances + idle.cores.Postgres],
+      unit: 'cores',
+      remark: idle.remark,
+    },
     {
       name: `one of ${INSTANCES} instances is killed: all its nodes are linked elsewhere`,
       rounds: [Math.max(...waits)],
@@ -85,6 +96,8 @@ async function kill(
     },
   ];
 }
+
+const note = (text: string): void => void process.stderr.write(`  ${text}\n`);
 
 async function during(
   url: string,

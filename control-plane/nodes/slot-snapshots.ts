@@ -1,4 +1,5 @@
 // A node's reports about its slots and itself, stored as they arrive. If several arrive during a write, only the last is stored.
+import { createHash } from 'node:crypto';
 import type { Slot } from '#shared/link/messages.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
@@ -35,6 +36,7 @@ export class SlotSnapshots {
   #writing: Promise<void> | undefined;
   #isBinding = false;
   #isBindingAsked = false;
+  /** Digests of slots, which are short. */
   #writtenSlots = '';
   /** The slots of the last report that was stored whole, without their readings; empty: the next one is stored whole. */
   #wholeSlots = '';
@@ -117,23 +119,23 @@ export class SlotSnapshots {
 
   async #writeSlots(slots: readonly Slot[]): Promise<void> {
     const { db, claims, clock } = this.#parts;
-    const text = JSON.stringify(slots);
-    if (text === this.#writtenSlots) return;
-    const isKnown = text === this.#publishedSlots;
+    const digest = digestOf(slots);
+    if (digest === this.#writtenSlots) return;
+    const isKnown = digest === this.#publishedSlots;
     const link = { nodeId: this.#link.nodeId, linkId: this.#linkId };
     const now = new Date(clock.now());
-    const wholeSlots = JSON.stringify(slots.map(withoutReadings));
+    const wholeSlots = digestOf(slots.map(withoutReadings));
     const isSame = wholeSlots === this.#wholeSlots && now.getTime() - this.#wholeAt < WHOLE_EVERY_MS;
     if (isSame && (await refreshReadings(db, link, slots, now))) {
-      this.#writtenSlots = text;
-      this.#publishedSlots = text;
+      this.#writtenSlots = digest;
+      this.#publishedSlots = digest;
       this.#publishChange();
       void this.bindPending();
       return;
     }
     const change = await replaceSlots(db, link, slots, { ...claims, now });
-    this.#writtenSlots = text;
-    this.#publishedSlots = text;
+    this.#writtenSlots = digest;
+    this.#publishedSlots = digest;
     this.#wholeSlots = change.refused === 0 ? wholeSlots : '';
     this.#wholeAt = now.getTime();
     // An operator may also have given it a SIM.
@@ -204,3 +206,6 @@ export class SlotSnapshots {
     this.#isBinding = false;
   }
 }
+
+const digestOf = (slots: readonly Slot[]): string =>
+  createHash('sha256').update(JSON.stringify(slots)).digest('base64');

@@ -222,7 +222,8 @@ export class NodeSession implements NodeLink {
       return;
     }
     const openedAt = new Date(this.#parts.clock.now());
-    await this.#parts.fleet.inTurn(this.nodeId, () => this.#open(hello));
+    const { fleet } = this.#parts;
+    await fleet.inTurn(this.nodeId, () => fleet.opening.run(() => this.#open(hello)));
     this.#openSends = new OpenSends(this.#parts, this, openedAt);
     await this.#openSends.ask();
   }

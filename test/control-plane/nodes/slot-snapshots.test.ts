@@ -79,3 +79,34 @@ t.test('whatever characters a node sends, its slots are kept', async (t) => {
     { slot: 'm2', reason: stored },
   ]);
 });
+
+t.test('a report in which only readings changed stores them, and a SIM whose row is gone', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const node = await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
+  const sims = () =>
+    db.selectFrom('sims').select(['slot', 'signal_dbm', 'swept_at']).orderBy('iccid').execute();
+  await until('the slots', async () => (await sims()).length === 2);
+  const report = (signalDbm: number, sweptAt: Date) =>
+    node.send({
+      type: 'slots',
+      slots: [1, 2].map((index) => slotAt(index, { signal_dbm: signalDbm, swept_at: sweptAt.toISOString() })),
+      alarms: [],
+    });
+  const signals = async () => (await sims()).map(({ signal_dbm: dbm }) => dbm);
+  const sweptAt = new Date(Date.now() - 5_000);
+  report(-81, sweptAt);
+  await until('both signals', async () => (await signals()).join() === '-81,-81');
+  t.same(
+    (await sims()).map((sim) => sim.swept_at),
+    [sweptAt, sweptAt],
+  );
+  report(-82, new Date(Date.now() + 3_600_000));
+  await until('the next signals', async () => (await signals()).join() === '-82,-82');
+  for (const { swept_at: at } of await sims())
+    t.ok(at !== null && at <= new Date(), 'no sweep is later than now');
+  await db.deleteFrom('sims').where('slot', '=', 'm2').execute();
+  report(-83, sweptAt);
+  await until('both SIMs', async () => (await signals()).join() === '-83,-83');
+});

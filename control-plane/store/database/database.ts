@@ -1,14 +1,16 @@
 // Opens and migrates the database: Postgres if there is a URL, else PGlite in a folder.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
+import { Kysely, type LogEvent, type PostgresPool, sql, type Transaction } from 'kysely';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
 import type { Connections } from '../../metrics/database-metrics.ts';
 import { emitMetric } from '../../metrics/metric-events.ts';
 import { migrate, newestMigration } from './migrations.ts';
 import { openPglitePool } from './pglite-pool.ts';
+import { Dialect } from './postgres-dialect.ts';
 import { openPostgresPool } from './postgres-pool.ts';
+import type { Migrations } from './schema-versions.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
@@ -23,11 +25,11 @@ export interface OpenDatabase {
 
 export type DatabasePlace = { url: string; connectionsMax: number } | { folder: string };
 
-/** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when it cannot be opened. */
-export async function openDatabase(where: DatabasePlace): Promise<OpenDatabase> {
+/** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when it cannot be opened. `url` may name several servers. */
+export async function openDatabase(where: DatabasePlace, migrations?: Migrations): Promise<OpenDatabase> {
   const opened = await openAsItIs(where);
   try {
-    await migrate(opened.db);
+    await migrate(opened.db, migrations);
   } catch (error) {
     await opened.close();
     throw error;
@@ -73,7 +75,7 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
     );
     pool = await openPglitePool(where.folder);
   }
-  const db: Database = new Kysely({ dialect: new PostgresDialect({ pool }), log: observeQuery });
+  const db: Database = new Kysely({ dialect: new Dialect({ pool }), log: observeQuery });
   const close = async (): Promise<void> => {
     await db.destroy();
     await unlock();

@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import { type Clock, sleep, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { Primary } from './primary.ts';
+import { sayRunning } from './schema-versions.ts';
 
 /** Of this service, among the advisory locks of a database. */
 const LOCK = 7_236_845_012;
@@ -22,6 +23,8 @@ interface InstanceLockParts {
   url: string;
   /** Shared: beside other instances that share it. Else alone. */
   isShared: boolean;
+  /** The newest migration that this program knows. */
+  migration: string;
   clock: Clock;
   log: Logger;
 }
@@ -76,6 +79,7 @@ export class InstanceLock {
         await this.#end(client);
         return false;
       }
+      await client.query(sayRunning(this.#parts.migration));
     } catch (error) {
       await this.#end(client);
       throw error;

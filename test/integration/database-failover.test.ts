@@ -8,6 +8,7 @@ import { until } from '../fixtures/until.ts';
 
 const ROUNDS = 3;
 const PAYERS = 3;
+const TIMEOUT = { timeout: 300_000 };
 
 const rig = await createRig(() => startReplicatedPostgres());
 const { postgres } = rig;
@@ -37,7 +38,7 @@ async function proxyToPrimary(t: Test): Promise<number> {
 
 async function failOver(t: Test, databaseUrl: string, rounds: number): Promise<void> {
   const { url } = await rig.start(t, { databaseUrl });
-  const traffic = await Traffic.start(t, { url: () => url, databaseUrl, payers: PAYERS });
+  const traffic = await Traffic.start(t, { chain: rig.chain, url: () => url, databaseUrl, payers: PAYERS });
   await traffic.passes();
   for (let round = 1; round <= rounds; round += 1) {
     await postgres.killPrimary();
@@ -48,10 +49,16 @@ async function failOver(t: Test, databaseUrl: string, rounds: number): Promise<v
     await postgres.addStandby();
     await traffic.passes();
   }
-  await traffic.check(t, rig);
+  await traffic.check(t);
   t.comment(`${traffic.node.acknowledged} facts, ${traffic.node.links} links, answers`, traffic.statuses);
 }
 
-t.test('a URL of both servers: no fact and no payment is lost or done twice', (t) =>
-  postgres.createMigrated().then((databaseUrl) => failOver(t, databaseUrl, ROUNDS)),
+t.test('a URL of both servers: no fact and no payment is lost or done twice', TIMEOUT, async (t) =>
+  failOver(t, await postgres.createMigrated(), ROUNDS),
 );
+
+t.test('a URL that leads to the primary, as through a load balancer', TIMEOUT, async (t) => {
+  const url = new URL(postgres.primaryOf(await postgres.createMigrated()));
+  url.port = String(await proxyToPrimary(t));
+  await failOver(t, url.href, 1);
+});

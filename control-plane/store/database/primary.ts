@@ -87,7 +87,8 @@ export class Primary {
       await this.check(client);
     } catch (error) {
       this.suspect();
-      await client.end().catch(() => undefined);
+      // A server that hangs would not answer this either.
+      client.end().catch(() => undefined);
       throw error;
     }
     return client;

@@ -18,6 +18,9 @@ const ANSWER_TIMEOUT_MS = 20_000;
 /** The function of Postgres that reports a commit as done although no standby has it: somebody cancelled the wait. */
 const STANDBY_WAIT = 'SyncRepWaitForLSN';
 
+/** A pooler has no sessions whose parameters a client could set. */
+const PARAMETER_REFUSED = /^unsupported startup parameter/;
+
 interface WatchedPool {
   /** Throws `DatabaseUnavailable` when the database is unavailable. */
   pool: PostgresPool;
@@ -106,7 +109,7 @@ class PrimaryConnections {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      if (!this.#primary.noticePooler(error)) {
+      if (!(error instanceof Error && PARAMETER_REFUSED.test(error.message))) {
         this.suspect();
         throw error;
       }

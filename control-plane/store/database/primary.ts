@@ -5,9 +5,6 @@ import { serverUrls } from './database-url.ts';
 const CONNECT_TIMEOUT_MS = 2_000;
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** It has no session of its own to set parameters in: a pooler in transaction mode refuses them. */
-const PARAMETER_REFUSED = /^unsupported startup parameter/;
-
 export class NoPrimary extends Error {
   override name = 'NoPrimary';
 }
@@ -28,7 +25,6 @@ export class Primary {
   /** The newest timeline of each system. */
   readonly #timelines = new Map<string, number>();
   #changes = 0;
-  #hasParameters = true;
 
   /** `url` may name several servers. */
   constructor(url: string) {
@@ -38,11 +34,6 @@ export class Primary {
   /** Counts how often the primary was another server than before. */
   get changes(): number {
     return this.#changes;
-  }
-
-  /** Whether connections may set parameters when they begin: not through a pooler. */
-  get hasParameters(): boolean {
-    return this.#hasParameters;
   }
 
   /** The URL of the primary. Throws `NoPrimary`, or why the only server cannot be used. */
@@ -59,13 +50,6 @@ export class Primary {
   /** A connection failed: the next one looks for the primary again. */
   suspect(): void {
     this.#found = undefined;
-  }
-
-  /** Whether `error` is that of a pooler; from then on connections begin without parameters. */
-  noticePooler(error: unknown): boolean {
-    const isPooler = error instanceof Error && PARAMETER_REFUSED.test(error.message) && this.#hasParameters;
-    if (isPooler) this.#hasParameters = false;
-    return isPooler;
   }
 
   /** Throws `NoPrimary` unless this new connection leads to the primary. */

@@ -62,3 +62,17 @@ t.test('a URL that leads to the primary, as through a load balancer', TIMEOUT, a
   url.port = String(await proxyToPrimary(t));
   await failOver(t, url.href, 1);
 });
+
+t.test('a primary that hangs, is replaced, and goes on as if nothing had happened', TIMEOUT, async (t) => {
+  const databaseUrl = await postgres.createMigrated();
+  const { url } = await rig.start(t, { databaseUrl });
+  const traffic = await Traffic.start(t, { chain: rig.chain, url: () => url, databaseUrl, payers: PAYERS });
+  await traffic.passes();
+  const thaw = postgres.freezePrimary();
+  t.teardown(thaw);
+  await postgres.promote();
+  await traffic.passes();
+  thaw();
+  await traffic.passes();
+  await traffic.check(t);
+});

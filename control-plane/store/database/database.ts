@@ -6,7 +6,7 @@ import { lockFolder } from '#shared/process/single-instance.ts';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
 import type { Connections } from '../../metrics/database-metrics.ts';
 import { emitMetric } from '../../metrics/metric-events.ts';
-import { migrate, newestMigration } from './migrations.ts';
+import { migrate, newestMigration, newestOf } from './migrations.ts';
 import { openPglitePool } from './pglite-pool.ts';
 import { Dialect } from './postgres-dialect.ts';
 import { openPostgresPool } from './postgres-pool.ts';
@@ -23,18 +23,31 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export type DatabasePlace = { url: string; connectionsMax: number } | { folder: string };
+/** `isPatient`: statements may take as long as they need. */
+export type DatabasePlace = { url: string; connectionsMax: number; isPatient?: boolean } | { folder: string };
 
 /** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when it cannot be opened. `url` may name several servers. */
 export async function openDatabase(where: DatabasePlace, migrations?: Migrations): Promise<OpenDatabase> {
   const opened = await openAsItIs(where);
   try {
-    await migrate(opened.db, migrations);
+    await migrateAt(where, opened.db, migrations);
   } catch (error) {
     await opened.close();
     throw error;
   }
   return opened;
+}
+
+/** A change of a big table takes minutes, which no statement of the service may take. */
+async function migrateAt(where: DatabasePlace, db: Database, migrations?: Migrations): Promise<void> {
+  if ('folder' in where || (await newestMigration(db)) === newestOf(migrations))
+    return migrate(db, migrations);
+  const patient = await openAsItIs({ ...where, connectionsMax: 1, isPatient: true });
+  try {
+    await migrate(patient.db, migrations);
+  } finally {
+    await patient.close();
+  }
 }
 
 /** Like `openDatabase`, but does not create a database. Undefined if no service has used it. */
@@ -43,7 +56,7 @@ export async function openExisting(where: DatabasePlace): Promise<OpenDatabase |
   const opened = await openAsItIs(where);
   try {
     if ((await newestMigration(opened.db)) !== undefined) {
-      await migrate(opened.db);
+      await migrateAt(where, opened.db);
       return opened;
     }
   } catch (error) {

@@ -27,12 +27,17 @@ interface WatchedPool {
   connections(): Connections;
 }
 
-/** Calls `onNoConnection` when it could not get a connection. `url` may name several servers. */
-export function openPostgresPool(
-  { url, connectionsMax }: { url: string; connectionsMax: number },
-  onNoConnection: () => void,
-): WatchedPool {
-  const connections = new PrimaryConnections(new Primary(url), connectionsMax);
+interface PoolOptions {
+  /** May name several servers. */
+  url: string;
+  connectionsMax: number;
+  /** Statements may take as long as they need. */
+  isPatient?: boolean;
+}
+
+/** Calls `onNoConnection` when it could not get a connection. */
+export function openPostgresPool(options: PoolOptions, onNoConnection: () => void): WatchedPool {
+  const connections = new PrimaryConnections(options);
   return {
     connections: () => connections.counts(),
     pool: {
@@ -57,13 +62,13 @@ class PrimaryConnections {
   /** `changes` of the primary when the connection was made. */
   readonly #madeAt = new WeakMap<ClientBase, number>();
 
-  constructor(primary: Primary, max: number) {
+  constructor({ url, connectionsMax: max, isPatient = false }: PoolOptions) {
+    const primary = new Primary(url);
     this.#primary = primary;
     this.#pool = new Pool({
       max,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      ...(isPatient ? {} : { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: ANSWER_TIMEOUT_MS }),
       idle_in_transaction_session_timeout: ANSWER_TIMEOUT_MS,
       keepAlive: true,
       application_name: 'simrack-control-plane',
@@ -129,7 +134,7 @@ function watchedClient(client: PoolClient, onFailure: () => void): PostgresPoolC
     return failure;
   };
   const onNotice = (notice: { routine?: string | undefined }): void => {
-    if (notice.routine === STANDBY_WAIT) fail(new Error('the commit did not reach the standby'));
+    if (notice.routine === 'none') fail(new Error('the commit did not reach the standby'));
   };
   client.on('notice', onNotice);
   const query = async (text: string, parameters: unknown[]): Promise<unknown> => {

@@ -68,6 +68,17 @@ t.test('a change that fails leaves the schema as it was, and the next start trie
   await opens(where, OLD);
 });
 
+t.test('a change may take longer than a statement of the service', { timeout: 60_000 }, async (t) => {
+  const where = { url: await rig.postgres.createDatabase(), connectionsMax: 1 };
+  const slow: Migrations = {
+    ...OLD,
+    '0002-slow': { up: async (db) => void (await sql`select pg_sleep(21)`.execute(db)) },
+  };
+  await opens(where, OLD);
+  await opens(where, slow);
+  t.pass('it took its time');
+});
+
 t.test('a schema that a running instance cannot work with is not made', async (t) => {
   const { databaseUrl, service } = await rig.start(t);
   const where = { url: databaseUrl, connectionsMax: 1 };

@@ -13,6 +13,6 @@ class TransactionLock extends PostgresAdapter {
 
 export class Dialect extends PostgresDialect {
   override createAdapter(): PostgresAdapter {
-    return new PostgresAdapter();
+    return new TransactionLock();
   }
 }

@@ -134,7 +134,7 @@ function watchedClient(client: PoolClient, onFailure: () => void): PostgresPoolC
     return failure;
   };
   const onNotice = (notice: { routine?: string | undefined }): void => {
-    if (notice.routine === 'none') fail(new Error('the commit did not reach the standby'));
+    if (notice.routine === STANDBY_WAIT) fail(new Error('the commit did not reach the standby'));
   };
   client.on('notice', onNotice);
   const query = async (text: string, parameters: unknown[]): Promise<unknown> => {

@@ -82,9 +82,11 @@ export class Primary {
   async #searchAll(): Promise<string> {
     const answers = await Promise.allSettled(this.#urls.map(ask));
     const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
-    const found = answers.flatMap((answer, index) =>
-      answer.status === 'fulfilled' ? [{ url: this.#urls[index] as string, ...answer.value }] : [],
-    )[0];
+    const found = answers
+      .flatMap((answer, index) =>
+        answer.status === 'fulfilled' ? [{ url: this.#urls[index] as string, ...answer.value }] : [],
+      )
+      .sort((a, b) => (b.timeline ?? 0) - (a.timeline ?? 0))[0];
     if (found === undefined)
       throw new NoPrimary('no server of DATABASE_URL takes writes', { cause: failures[0] });
     this.#accept(found);
@@ -95,7 +97,7 @@ export class Primary {
   #accept({ system, timeline }: Standing): void {
     if (system === undefined || timeline === undefined) return;
     const newest = this.#timelines.get(system) ?? 0;
-    if (timeline < 0)
+    if (timeline < newest)
       throw new NoPrimary(
         `a former primary takes writes (timeline ${timeline}, the newest is ${newest}): stop it`,
       );

@@ -7,6 +7,8 @@ import { writeBackup } from '#control-plane/backup/backup-writer.ts';
 import { restoreFrom } from '#control-plane/operator/backups.ts';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
+import * as schema from '#control-plane/store/database/migrations/0001-schema.ts';
+import type { Migrations } from '#control-plane/store/database/schema-versions.ts';
 import { DATA_DIR } from '../../../fixtures/data-dir.ts';
 import { rowsOf } from '../../../fixtures/lived-database.ts';
 import { skipWithoutNats, startNats } from '../../../fixtures/nats.ts';
@@ -49,12 +51,17 @@ t.test('traffic, a backup, its restore and commands of operators', { skip, timeo
     t.same(is.get(table), was.get(table), table);
 });
 
-t.test('programs that migrate at the same time leave no lock behind', { skip }, async (t) => {
+t.test('migrations at the same time, and one that fails, leave no lock behind', { skip }, async (t) => {
   const pooled = await startPgbouncer(t, postgres.url, SETTINGS);
   const direct = await postgres.createDatabase();
   const url = pooled(direct);
   const opened = await Promise.all(Array.from({ length: 4 }, () => openDatabase({ url, connectionsMax: 2 })));
   for (const { close } of opened) await close();
+  const failing: Migrations = {
+    '0001-schema': schema,
+    '0002-wrong': { up: async (db) => void (await sql`select 1 / 0`.execute(db)) },
+  };
+  await t.rejects(openDatabase({ url, connectionsMax: 1 }, failing), { code: '22012' });
   const { db, close } = await openDatabase({ url: direct, connectionsMax: 1 });
   t.teardown(close);
   const { rows } = await sql`

@@ -47,7 +47,7 @@ export class Primary {
     return this.#search;
   }
 
-  /** A connection failed: the next one looks for the primary again. */
+  /** A connection failed: the next one searches for the primary again. */
   suspect(): void {
     this.#found = undefined;
   }
@@ -78,7 +78,7 @@ export class Primary {
     return client;
   }
 
-  /** Two servers that both take writes are told apart by their timelines: the newer one was promoted last. */
+  /** If two servers take writes, the one with the newer timeline was promoted last. */
   async #searchAll(): Promise<string> {
     const answers = await Promise.allSettled(this.#urls.map(ask));
     const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Tables of the migrations themselves, which a restore makes anew. */
+/** Tables of the migrations themselves, which a restore writes itself. */
 const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock', 'schema_versions'];
 
 interface CatalogTable {

@@ -16,6 +16,7 @@ import type { PaymentNetwork } from '../payments/offer.ts';
 import { ALERT_OPTIONS } from './alert-options.ts';
 import { BUS_OPTIONS } from './bus-options.ts';
 import { CONSOLE_OPTIONS } from './console-options.ts';
+import { DATABASE_OPTIONS } from './database-options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';
 import { readPaymentsFile } from './payments-file.ts';
 import { keyFileSchema, keySchema } from './private-key.ts';
@@ -63,16 +64,7 @@ export const OPTIONS = {
       .regex(/^[a-z0-9.-]{1,253}$/i, 'must be a domain name')
       .optional(),
   },
-  databaseUrl: {
-    env: 'DATABASE_URL',
-    about: 'Postgres to use; unset: PGlite in the data folder',
-    schema: urlSchema(/^postgres(ql)?:$/, 'a postgres:// URL').optional(),
-  },
-  databaseConnections: {
-    env: 'DATABASE_CONNECTIONS',
-    about: 'Maximum number of connections to Postgres',
-    schema: integerOption(1, 100, 10),
-  },
+  ...DATABASE_OPTIONS,
   ...BUS_OPTIONS,
   dataDir: {
     env: 'DATA_DIR',

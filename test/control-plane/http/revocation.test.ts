@@ -42,6 +42,32 @@ t.test(
   },
 );
 
+t.test('while the bus is away, too', async (t) => {
+  const { url: here, databaseUrl } = await rig.start(t);
+  const { url: elsewhere } = await rig.start(t, { databaseUrl });
+  await rig.connect(t, here);
+  const { token: old } = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
+  t.equal(await statusOf(elsewhere, old), 200);
+  await rig.nats?.kill();
+  t.teardown(() => rig.nats?.start());
+  await until('noticed', async () => {
+    const health = await Promise.all([here, elsewhere].map((url) => fetch(`${url}/health/ready`)));
+    const states = await Promise.all(health.map(async (each) => ((await each.json()) as { status: string }).status));
+    return states.every((state) => state === 'warn');
+  });
+  t.equal(await statusOf(elsewhere, old), 200);
+  t.equal((await recoverToken(here, ALICE.privateKey)).status, 200);
+  const revokedAt = performance.now();
+  let acceptedAt = revokedAt;
+  await until('refused elsewhere', async () => {
+    const askedAt = performance.now();
+    const status = await statusOf(elsewhere, old);
+    if (status === 200) acceptedAt = askedAt;
+    return status === 401;
+  });
+  t.ok(acceptedAt - revokedAt <= OTHERS_LEARN_WITHIN_MS, `last taken after ${acceptedAt - revokedAt} ms`);
+});
+
 t.test('a token has 256 bits and a prefix, and only its SHA-256 is stored', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   await rig.connect(t, url);

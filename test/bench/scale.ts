@@ -1,8 +1,6 @@
 // Three instances on one Postgres: a text through the instance that has the node's link and through another one, a ring at one for
 // the watchers of the two others, and payers at all of them at once.
-import { once } from 'node:events';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import WebSocket from 'ws';
 import { NatsServer } from '../dev-stack/nats.ts';
 import { PRICE } from '../fixtures/paid-chain.ts';
 import { signPaymentHeader } from '../fixtures/payer.ts';
@@ -10,6 +8,7 @@ import { ScriptedLine } from '../fixtures/scripted-line.ts';
 import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
 import type { Account } from '../fixtures/subscribed.ts';
 import { until } from '../fixtures/until.ts';
+import { ringMeasurements, ringTimes, watchPresence } from './presence-watch.ts';
 import { type Measurement, percentile } from './report.ts';
 import { type BenchService, startBenchService } from './voice-service.ts';
 
@@ -73,45 +72,21 @@ async function benchTexts(
 
 async function benchRings(
   urls: readonly string[],
-  { headers, number }: Account,
+  account: Account,
   line: ScriptedLine,
 ): Promise<Measurement[]> {
-  const heard = new Map<string, number[]>();
-  const sockets: WebSocket[] = [];
-  for (let index = 0; index < SOCKETS; index += 1) {
-    const url = String(urls[index % urls.length]).replace('http', 'ws');
-    const socket = new WebSocket(`${url}/voice/presence/${number}`, { headers, perMessageDeflate: false });
-    socket.on('message', (data: Buffer) => {
-      const at = performance.now();
-      const { kind, call_id: callId } = JSON.parse(data.toString()) as { kind: string; call_id: string };
-      if (kind === 'ringing') heard.get(callId)?.push(at);
-    });
-    sockets.push(socket);
-    await once(socket, 'open');
-  }
-  const rounds: number[][] = [];
-  for (let round = -1; round < ROUNDS; round += 1) {
-    const waits: number[] = [];
-    for (let ring = 0; ring < RINGS; ring += 1) {
-      const callId = `in-scale-${round + 1}-${ring}`;
-      const times: number[] = [];
-      heard.set(callId, times);
-      const rangAt = performance.now();
-      const call = line.ring('+13105550188', callId);
-      await until('all have heard it', () => times.length === SOCKETS);
-      waits.push(...times.map((at) => at - rangAt));
-      line.end(call, { reason: 'cancelled', cause: 16 });
-    }
-    if (round >= 0) rounds.push(waits);
-  }
-  for (const socket of sockets) socket.terminate();
-  return [50, 99].map((percent) => ({
-    name: `ring at one instance → ${SOCKETS} clients of two others, p${percent}`,
-    rounds: rounds.map((waits) => percentile(waits, percent)),
-    unit: 'ms',
-    remark: 'clients are one process',
-    ...(percent === 99 ? { target: { atMost: 40 } } : {}),
+  const clients = Array.from({ length: SOCKETS }, (_, index) => ({
+    url: String(urls[index % urls.length]),
+    account,
   }));
+  const watch = await watchPresence(clients);
+  const iccidOf = (): string | null => slotAt(1).iccid;
+  const rounds = await ringTimes(line, watch, { name: 'scale', rings: RINGS, perRing: SOCKETS, iccidOf });
+  watch.stop();
+  return ringMeasurements(`ring at one instance → ${SOCKETS} clients of two others,`, rounds, {
+    remark: 'clients are one process',
+    targets: [undefined, 40],
+  });
 }
 
 async function benchPayers(urls: readonly string[], { chain, url }: BenchService): Promise<Measurement> {

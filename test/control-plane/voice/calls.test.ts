@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
@@ -10,7 +11,6 @@ import { FAR_END, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const MINUTE_MS = 60_000;
 
 const AUDIO = {
   captured_frames: 1000,
@@ -226,7 +226,7 @@ t.test(
     t.teardown(() => node.drop());
     for (let minute = 0; minute < 6; minute += 1) {
       clock.advance(MINUTE_MS);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await roundIsOver(clock);
     }
     await until('the lost one has ended', async () => (await stateOf(lost))?.state === 'ended');
     t.match(await stateOf(lost), { reason: 'abandoned' });

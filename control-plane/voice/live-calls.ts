@@ -27,6 +27,7 @@ import {
 } from '../store/messages/calls.ts';
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
+import { loseUnreported } from './unreported-calls.ts';
 
 /** A node without a link hangs its calls up after 30 s; any later report is too late. */
 const LINK_LOST_MS = 40_000;
@@ -155,8 +156,14 @@ export class LiveCalls implements CallWatch {
       session.relinked();
       if (wasElsewhere) this.#publish(session);
     }
-    if (missing.length === 0) return;
-    this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
+    if (missing.length > 0) this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
+    loseUnreported(this.#parts, {
+      nodeId,
+      reported,
+      isKnown: (callId) => this.#sessions.has(callId),
+      lose: (callId) => this.#endAsLost(callId, 'modem_lost'),
+      waitMs: MISSING_MS,
+    });
   }
 
   changed(nodeId: string, frame: LiveCall): void {

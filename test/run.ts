@@ -85,7 +85,9 @@ async function startSharedServer(): Promise<string> {
 /** Those that play against three instances, too. None where that needs a program that is not installed, or if all play so. */
 function repeated(files: readonly string[]): string[] {
   if (instanceCount() > 1) return [];
-  const sources = new Map(files.map((file) => [file.replace(/^\.tests\//, '').replace(/\.js$/, '.ts'), file]));
+  const sources = new Map(
+    files.map((file) => [file.replace(/^\.tests\//, '').replace(/\.js$/, '.ts'), file]),
+  );
   const chosen = againstThree([...sources.keys()], whole);
   const problem = chosen.length > 0 && skipWithoutNats();
   if (!problem) return chosen.map((source) => String(sources.get(source)));

@@ -74,6 +74,9 @@ t.test('files that are not there or of no use end the start, with the name of th
 t.test('an authority without TLS is a mistake', async (t) => {
   const options = { databaseUrl: 'postgres://db', publicUrl: undefined, mediaBaseUrl: undefined };
   const natsCaFile = 'ca.pem';
-  t.throws(() => checkBusOptions({ ...options, natsUrl: ['nats://a:1'], natsCaFile }), /tls:\/\/ in NATS_URL/);
+  t.throws(
+    () => checkBusOptions({ ...options, natsUrl: ['nats://a:1'], natsCaFile }),
+    /tls:\/\/ in NATS_URL/,
+  );
   t.doesNotThrow(() => checkBusOptions({ ...options, natsUrl: ['tls://a:1', 'nats://b:1'], natsCaFile }));
 });

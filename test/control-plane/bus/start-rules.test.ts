@@ -1,8 +1,8 @@
 // Which instances may start beside each other on one database, as programs.
 import t, { type Test } from 'tap';
 import { skipWithoutNats, startNats } from '../../fixtures/nats.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
 import { startPaidChain } from '../../fixtures/paid-chain.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
 import { startServiceProcess } from '../../fixtures/service-process.ts';
 
 const skip = skipWithoutNats();
@@ -21,7 +21,10 @@ const start = (t: Test, databaseUrl: string, natsUrl?: string) =>
 t.test('two without NATS_URL: the second refuses, until the first has ended', TIMEOUT, async (t) => {
   const databaseUrl = await postgres.createMigrated();
   const first = await start(t, databaseUrl);
-  await t.rejects(start(t, databaseUrl), /ended with 1: [^]*stop it, or give all instances the same NATS_URL/);
+  await t.rejects(
+    start(t, databaseUrl),
+    /ended with 1: [^]*stop it, or give all instances the same NATS_URL/,
+  );
   t.ok(first.isAlive(), 'the first goes on');
   t.equal((await fetch(`${first.url}/health/ready`)).status, 200);
   const [status, second] = await Promise.all([first.stop(), start(t, databaseUrl)]);

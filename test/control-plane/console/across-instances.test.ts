@@ -2,7 +2,13 @@
 import t, { type Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { addOperator, linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
+import {
+  addOperator,
+  linkRack,
+  rackSlots,
+  signedIn,
+  startFleetConsole,
+} from '../../fixtures/fleet-console.ts';
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { until } from '../../fixtures/until.ts';
@@ -44,7 +50,8 @@ t.test('an action at the other instance reaches the node, and both have it in th
   t.equal((await ann.post('/actions/restart-modem', place)).status, 303);
   t.equal(node.commands('restart_modem').length, 1, 'once');
   const there = await signedIn(here.consoleUrl, here.key);
-  for (const client of [ann, there]) t.match(await client.page('/audit'), /ann<.*restart modem.*rack-1\/m1.*done/s);
+  for (const client of [ann, there])
+    t.match(await client.page('/audit'), /ann<.*restart modem.*rack-1\/m1.*done/s);
   t.equal((await ann.post('/actions/revoke-node', { node: 'rack-1' })).status, 303);
   await until('its link at the first instance ends', () => node.closeCode !== undefined);
 });

@@ -21,7 +21,12 @@ async function two(t: Test, options: Partial<Config>) {
 }
 
 /** How many requests pass, of many more than all instances allow. */
-async function passed(urls: readonly string[], path: string, init: RequestInit, good: number): Promise<number> {
+async function passed(
+  urls: readonly string[],
+  path: string,
+  init: RequestInit,
+  good: number,
+): Promise<number> {
   let count = 0;
   for (let round = 0; round < 2 * MAX; round += 1)
     for (const url of urls) {
@@ -56,7 +61,9 @@ t.test('of a token', async (t) => {
 t.test('what may be used once is used once, whichever instance is asked', async (t) => {
   const { urls } = await two(t, {});
   const [here, there] = urls as [string, string];
-  const { nonce } = (await (await fetch(`${here}/auth/nonce`, { method: 'POST' })).json()) as { nonce: string };
+  const { nonce } = (await (await fetch(`${here}/auth/nonce`, { method: 'POST' })).json()) as {
+    nonce: string;
+  };
   const guess = (url: string) =>
     fetch(`${url}/auth`, {
       method: 'POST',
@@ -64,6 +71,8 @@ t.test('what may be used once is used once, whichever instance is asked', async 
       body: JSON.stringify({ wallet: ALICE.address, nonce, signature: `0x${'11'.repeat(64)}1b` }),
     });
   const [first, second] = [await guess(there), await guess(here)];
-  const messages = await Promise.all([first, second].map(async (answer) => ((await answer.json()) as { message: string }).message));
+  const messages = await Promise.all(
+    [first, second].map(async (answer) => ((await answer.json()) as { message: string }).message),
+  );
   t.match(messages, [/does not match/, /unknown, used or expired/], 'a nonce is one guess, of all instances');
 });

@@ -52,7 +52,9 @@ t.test('housekeeping', { timeout: 120_000 }, async (t) => {
     lines.filter(({ level }) => level >= WARNING),
     [],
   );
-  const purged = lines.filter(({ msg }) => msg === 'purged a subscription').map(({ subscription }) => subscription);
+  const purged = lines
+    .filter(({ msg }) => msg === 'purged a subscription')
+    .map(({ subscription }) => subscription);
   t.same(purged.sort(), ids.sort(), 'each once');
   const count = async (table: 'messages' | 'nonces'): Promise<number> =>
     (await db.selectFrom(table).selectAll().execute()).length;

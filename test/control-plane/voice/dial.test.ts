@@ -2,8 +2,8 @@
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { instanceCount } from '../../fixtures/several-instances.ts';
 import type { Answer, Command } from '../../fixtures/scripted-node.ts';
+import { instanceCount } from '../../fixtures/several-instances.ts';
 import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { instanceCount } from '../../fixtures/several-instances.ts';
 import { ScriptedMedia } from '../../fixtures/scripted-media.ts';
+import { instanceCount } from '../../fixtures/several-instances.ts';
 import { conversation, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -18,7 +18,11 @@ t.test('opening the stream of a ringing call answers it, and audio goes both way
   const { client, media, callId } = await conversation(phone);
   t.equal(phone.node.commands('answer').length, 1);
   const baseUrl = instanceCount() === 1 ? null : String;
-  t.match(phone.node.commands('open_media')[0]?.params, { call_id: callId, base_url: baseUrl, ticket: String });
+  t.match(phone.node.commands('open_media')[0]?.params, {
+    call_id: callId,
+    base_url: baseUrl,
+    ticket: String,
+  });
   await until('told', () => client.of({ type: 'answered' }).length === 1);
   for (const value of [1, 2, 3]) media.capture(Buffer.alloc(FRAME_BYTES, value));
   await until('the far end is heard', () => client.binary.length === 3);

@@ -74,7 +74,11 @@ t.test('of several who wait one gets the message, and the others wait on', async
   const first = await Promise.race(calls);
   t.match(first.structured, { count: 1 });
   await isWaiting(alice, 4);
-  for (const body of ['two', 'three', 'four', 'five']) await alice.deliver(body);
+  for (const [index, body] of ['two', 'three', 'four', 'five'].entries()) {
+    await alice.deliver(body);
+    // Another instance finds it with its next poll.
+    await isWaiting(alice, 3 - index);
+  }
   const all = await Promise.all(calls);
   const bodies = all.flatMap(({ structured }) => structured['messages'] as { body: string }[]);
   const rest = await alice.bodies();

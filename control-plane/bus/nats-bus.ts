@@ -26,6 +26,8 @@ const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
   'call_ended',
   'tool_call_cancelled',
   'node_linked',
+  'node_identity_changed',
+  'operator_acted',
   'probe_arrived',
   'node_changed',
 ]);

@@ -30,7 +30,7 @@ t.test('a viewer at the other instance sees a slot change', async (t) => {
   const { ann, node } = await twoConsoles(t);
   const stream = await ann.get(LIVE, { Accept: 'text/event-stream' });
   let text = '';
-  const read = (async () => {
+  void (async () => {
     for await (const chunk of stream.body as AsyncIterable<Uint8Array>) text += Buffer.from(chunk).toString();
   })().catch(() => undefined);
   await until('the whole page', () => text.includes('rack-1'));
@@ -40,8 +40,6 @@ t.test('a viewer at the other instance sees a slot change', async (t) => {
   );
   node.send({ type: 'slots', slots, alarms: [] });
   await until('the change', () => /port gone/.test(text));
-  await stream.body?.cancel().catch(() => undefined);
-  await read;
 });
 
 t.test('an action at the other instance reaches the node, and both have it in the audit log', async (t) => {

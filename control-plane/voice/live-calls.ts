@@ -27,13 +27,10 @@ import {
 } from '../store/messages/calls.ts';
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
-import { loseUnreported } from './unreported-calls.ts';
+import { loseUnreported, MISSING_MS } from './unreported-calls.ts';
 
 /** A node without a link hangs its calls up after 30 s; any later report is too late. */
 const LINK_LOST_MS = 40_000;
-
-/** A node reports the ends of its missing calls right after its hello. */
-const MISSING_MS = 5_000;
 
 /** A call has ended after this time without an instance, and several rounds of housekeeping. */
 const FORGOTTEN_MS = 3 * 60_000;
@@ -162,7 +159,6 @@ export class LiveCalls implements CallWatch {
       reported,
       isKnown: (callId) => this.#sessions.has(callId),
       lose: (callId) => this.#endAsLost(callId, 'modem_lost'),
-      waitMs: MISSING_MS,
     });
   }
 

@@ -31,6 +31,9 @@ export function routeLive(
     body: (fragments: readonly Fragment[]) => Html,
   ): Promise<void> => {
     const text = topicText(topic);
+    const done = doneWords(ctx.query['done']);
+    // Another instance may have done it a moment ago.
+    if (done !== undefined) view.changed();
     const { fragments, version } = await feed.show(text);
     ctx.type = 'html';
     ctx.body = framed(
@@ -41,7 +44,7 @@ export function routeLive(
         place: '/',
         hasPlots,
         live: { topic: text, version },
-        done: doneWords(ctx.query['done']),
+        done,
       },
       body(fragments),
     );

@@ -30,6 +30,7 @@ export class Fleet {
   constructor(bus: Bus) {
     this.#bus = bus;
     bus.subscribe((event) => {
+      if (event.kind === 'node_identity_changed') void this.find(event.nodeId)?.recheck();
       if (event.kind !== 'node_linked') return;
       const link = this.find(event.nodeId);
       if (link?.linkId !== event.linkId) void link?.recheck();

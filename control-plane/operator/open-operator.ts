@@ -45,6 +45,7 @@ async function open(options: OperatorOptions, mayCreate: boolean): Promise<OpenO
       url,
       // Instances notice it within the second that they cache it.
       subscriptionChanged: () => undefined,
+      acted: () => undefined,
       actor: COMMAND_LINE,
     }),
     close,

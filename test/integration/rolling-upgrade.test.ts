@@ -101,7 +101,7 @@ t.test('instance by instance, nothing is lost', { skip, timeout: 300_000 }, asyn
 
   await start(LAST);
   await traffic.passes();
-  await t.rejects(start(OLD), { message: /0003-contract.*start a newer version/ }, 'no way back');
+  await t.rejects(start(OLD), { message: /0003-contract.*start a newer version/ }, 'no rollback');
   await drain(NEW);
   await start(LAST);
   await drain(NEW);

@@ -1,4 +1,4 @@
-// What a machine is busy with during some work: processor time of each program, and what the connections of Postgres wait for.
+// The load of a machine during some work: processor time of each program, and what the connections of Postgres wait for.
 import { setTimeout as pause } from 'node:timers/promises';
 import { processorSeconds } from '../child.ts';
 import type { Cluster } from './cluster.ts';

@@ -1,4 +1,4 @@
-// What an instance keeps for each node that has a link, and for each client that watches presence, while nothing happens.
+// The memory that an instance keeps for each node that has a link, and for each client that watches presence, while nothing happens.
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -12,6 +12,7 @@ import {
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { unhonoured } from '../../fixtures/unhonoured.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig(openDatabases, { hasInstances: true });
 const skip = skipWithoutBrowser();
@@ -103,7 +104,7 @@ t.test('what the state of things does not allow is refused in words, and written
     t.equal((await ann.post(path, fields)).status, status, path);
   t.match(await ann.page('/audit'), /release number.*refused/s);
   t.equal((await ann.post('/actions/revoke-node', { node: 'rack-1' })).status, 303);
-  t.match(await ann.page('/nodes/rack-1'), /revoked/);
+  await until('it is shown', async () => (await ann.page('/nodes/rack-1')).includes('revoked'));
   t.equal(node.closeCode !== undefined || (await ann.page('/')).includes('revoked'), true);
 });
 

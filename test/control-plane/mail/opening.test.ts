@@ -126,7 +126,7 @@ t.test('an opening that could not be mailed is mailed when there is a mail serve
   t.same(mail.taken, []);
   const clock = new ManualClock();
   await rig.start(t, { databaseUrl, clock, ...mailBy(mail) });
-  await roundIsOver(clock);
+  await roundIsOver(clock, 1);
   t.same(recipientsOf(mail), ['ann']);
 });
 
@@ -134,12 +134,12 @@ t.test('two instances share the work', async (t) => {
   const { url, databaseUrl, mail, stock, pass } = await startMailing(t, rig);
   const clock = new ManualClock();
   await rig.start(t, { databaseUrl, clock, ...mailBy(mail) });
-  await roundIsOver(clock);
+  await roundIsOver(clock, 1);
   const names = Array.from({ length: 120 }, (_, index) => `n${String(index).padStart(3, '0')}`);
   await join(url, ...names);
   await stock.setOnSale(true);
   clock.advance(MINUTE_MS);
-  await Promise.all([pass(), roundIsOver(clock)]);
+  await Promise.all([pass(), roundIsOver(clock, 1)]);
   t.same(recipientsOf(mail), names);
   t.ok(mail.connections() >= 4, 'sessions are ended now and then');
   const { opening } = await stock.db.selectFrom('pool').select('opening').executeTakeFirstOrThrow();
@@ -189,13 +189,13 @@ t.test('on the embedded database, too', async (t) => {
   t.teardown(() => service.stop());
   const url = `http://127.0.0.1:${service.port}`;
   rememberService(url, { databaseUrl: undefined, dataDir });
-  await roundIsOver(clock);
+  await roundIsOver(clock, 1);
   const times = await join(url, 'ann', 'ANN', 'bob', 'ann');
   t.equal(new Set([times[0], times[1], times[3]]).size, 1);
   await rig.connect(t, url);
   for (let count = 0; count < 2; count += 1) {
     clock.advance(MINUTE_MS);
-    await roundIsOver(clock);
+    await roundIsOver(clock, 1);
   }
   t.equal(mail.taken.length, 2);
 });

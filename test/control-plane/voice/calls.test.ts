@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
@@ -10,7 +11,6 @@ import { FAR_END, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const MINUTE_MS = 60_000;
 
 const AUDIO = {
   captured_frames: 1000,
@@ -165,8 +165,10 @@ t.test(
     line.node = node;
     await until('come further', () => watcher.of({ kind: 'answered', call_id: kept.call_id }).length === 1);
     t.equal(watcher.of({ kind: 'ended' }).length, 0, 'its fact may be on its way');
-    clock.advance(5_000);
-    await until('given up', () => watcher.of({ kind: 'ended' }).length === 1);
+    await until('given up', () => {
+      clock.advance(1_000);
+      return watcher.of({ kind: 'ended' }).length === 1;
+    });
     t.match(watcher.of({ kind: 'ended' }), [{ call_id: 'in-gone-1', reason: 'modem_lost', cause: 41 }]);
     line.end(gone, { reason: 'cancelled', cause: 16 });
     await until('corrected', async () => (await calls()).some(({ reason }) => reason === 'cancelled'));
@@ -224,7 +226,7 @@ t.test('a service that was killed finds its calls again, or ends them when no no
   t.teardown(() => node.drop());
   for (let minute = 0; minute < 6; minute += 1) {
     clock.advance(MINUTE_MS);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await roundIsOver(clock);
   }
   await until('the lost one has ended', async () => (await stateOf(lost))?.state === 'ended');
   t.match(await stateOf(lost), { reason: 'abandoned' });

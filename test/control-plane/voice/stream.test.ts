@@ -3,6 +3,7 @@ import t from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedMedia } from '../../fixtures/scripted-media.ts';
+import { instanceCount } from '../../fixtures/several-instances.ts';
 import { conversation, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -16,7 +17,12 @@ t.test('opening the stream of a ringing call answers it, and audio goes both way
   const phone = await telephone(t, rig);
   const { client, media, callId } = await conversation(phone);
   t.equal(phone.node.commands('answer').length, 1);
-  t.match(phone.node.commands('open_media')[0]?.params, { call_id: callId, base_url: null, ticket: String });
+  const baseUrl = instanceCount() === 1 ? null : String;
+  t.match(phone.node.commands('open_media')[0]?.params, {
+    call_id: callId,
+    base_url: baseUrl,
+    ticket: String,
+  });
   await until('it is reported', () => client.of({ type: 'answered' }).length === 1);
   for (const value of [1, 2, 3]) media.capture(Buffer.alloc(FRAME_BYTES, value));
   await until('the far end is heard', () => client.binary.length === 3);
@@ -176,19 +182,20 @@ t.test('RIFF headers are taken off; another format closes with what it is', asyn
 
 t.test('the newer stream takes the call over', async (t) => {
   const phone = await telephone(t, rig);
-  const { client, media, callId } = await conversation(phone);
+  const { client, callId } = await conversation(phone);
   client.socket.send(frames(20));
   const next = await phone.stream(callId);
   t.equal(await client.closed(), 4409);
   await until('it is reported', () => next.of({ type: 'answered' }).length === 1);
   next.socket.send(frames(2, 100));
-  media.capture();
-  await until('the newer one is heard', () => media.frames.length === 2);
-  t.same(media.heard, frames(2, 100), 'and nothing of the older one');
-  media.capture(Buffer.alloc(FRAME_BYTES, 5));
+  await until('the newer one is heard', () => {
+    phone.line.media?.capture();
+    return phone.line.media?.frames.length === 2;
+  });
+  t.same(phone.line.media?.heard, frames(2, 100), 'and nothing of the older one');
   await until('and hears', () => next.binary.length > 0);
   t.equal(phone.node.commands('hang_up').length, 0);
-  t.equal(phone.line.medias.length, 1, 'over the same media link');
+  if (instanceCount() === 1) t.equal(phone.line.medias.length, 1, 'over the same media link');
 });
 
 t.test('a close frame hangs up at once', async (t) => {
@@ -204,15 +211,18 @@ t.test('a close frame hangs up at once', async (t) => {
 
 t.test('a broken connection is waited for, and then hung up', async (t) => {
   const phone = await telephone(t, rig, { service: { streamHoldMs: 400 } });
-  const { client, media, callId } = await conversation(phone);
+  const { client, callId } = await conversation(phone);
   client.drop();
   await new Promise((resolve) => setTimeout(resolve, 150));
   t.equal(phone.node.commands('hang_up').length, 0);
   const next = await phone.stream(callId);
   await new Promise((resolve) => setTimeout(resolve, 500));
   t.equal(phone.node.commands('hang_up').length, 0, 'it came back');
-  media.capture();
-  await until('over the same media link', () => next.binary.length === 1);
+  await until('it hears', () => {
+    phone.line.media?.capture();
+    return next.binary.length > 0;
+  });
+  if (instanceCount() === 1) t.equal(phone.line.medias.length, 1, 'over the same media link');
   next.drop();
   await until('hung up', () => phone.node.commands('hang_up').length === 1);
 });

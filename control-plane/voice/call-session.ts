@@ -253,7 +253,11 @@ export class CallSession implements StreamedCall {
         this.#awaitReturn();
       return;
     }
-    this.#log.info({}, 'no client has opened the stream of the call');
+    const what =
+      this.#hasMedia === false
+        ? 'the stream of the call broke, and no client opened it again'
+        : 'no client has opened the stream of the call';
+    this.#log.info({ place }, `${what}: hanging up`);
     this.dismiss('abandoned');
   }
 

@@ -40,6 +40,9 @@ class Calls {
   readonly #ringing: Person;
   readonly #watchers: Watchers;
   readonly #known = new Set<string>();
+  /** Calls of each number. */
+  readonly #placed = new Map<string, number>();
+  #people: readonly Person[] = [];
   readonly #urls: string[];
   talks: Talk[] = [];
 
@@ -51,6 +54,7 @@ class Calls {
   }
 
   async begin(dialing: Person, called: Person): Promise<void> {
+    this.#people = [dialing, called];
     const { url, simulatorUrl } = this.#cluster;
     for (const number of ECHOES) await putFarEnd(simulatorUrl, number, { audio: 'echo' });
     const dialed = await ask(`${url}/voice/dial`, {
@@ -93,7 +97,26 @@ class Calls {
     });
   }
 
+  /** After `end`: each call has one record, which says that its client ended it. */
+  async check(t: Test): Promise<void> {
+    for (const { headers, number } of [...this.#people, this.#ringing]) {
+      const expected = this.#placed.get(number) ?? 0;
+      const records = await until('the records of all calls have their end', async () => {
+        const { body } = await ask(`${this.#cluster.url}/voice/calls?limit=100`, { headers });
+        const calls = body['calls'] as Array<{ call_id: string; state: string; reason: string }>;
+        return calls.every(({ state }) => state === 'ended') ? calls : undefined;
+      });
+      t.same(
+        records.map(({ reason }) => reason),
+        Array.from({ length: expected }, () => 'local_hangup'),
+        `${expected} calls, each hung up by its client`,
+      );
+    }
+  }
+
   #talk(callId: string, parts: { place: number; account: Account }): Talk {
+    const { number } = parts.account;
+    this.#placed.set(number, (this.#placed.get(number) ?? 0) + 1);
     return new Talk(callId, { urls: this.#urls, ...parts });
   }
 }
@@ -154,6 +177,7 @@ t.test(
     for (const fault of faults) await round(t, { cluster, calls, texts }, fault);
     await Promise.all([...texts.map((one) => one.stop()), payer.stop()]);
     await calls.end();
+    await calls.check(t);
     for (const one of texts) await one.check(t);
     await payer.check(t);
   },

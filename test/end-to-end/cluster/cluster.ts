@@ -18,6 +18,7 @@ import { until } from '../../fixtures/until.ts';
 
 const INSTANCES = 3;
 const READY_TIMEOUT_MS = 60_000;
+const PROGRAMS_MAX = 100;
 
 export interface Instance {
   name: string;
@@ -43,6 +44,8 @@ const portOf = (url: string): number => Number(new URL(url).port);
 
 /** Starts everything; it ends with the test. `modems`: of the node. */
 export async function startCluster(t: Test, { modems }: { modems: number }): Promise<Cluster> {
+  // Each program adds one, to end with this process.
+  process.setMaxListeners(PROGRAMS_MAX);
   const dataDir = temporaryFolder(t);
   // Last started, first stopped.
   const keep = <T extends { stop(): Promise<unknown> }>(part: T): T => {

@@ -7,8 +7,10 @@ import type { Account } from './texts.ts';
 /** 100 ms of a tone, sent every 100 ms. */
 const BATCH_MS = 100;
 const BATCH = Buffer.from(
-  Int16Array.from({ length: 16 * BATCH_MS }, (_, index) => 12_000 * Math.sin((2 * Math.PI * 400 * index) / 16_000))
-    .buffer,
+  Int16Array.from(
+    { length: 16 * BATCH_MS },
+    (_, index) => 12_000 * Math.sin((2 * Math.PI * 400 * index) / 16_000),
+  ).buffer,
 );
 /** Louder than noise of the line. */
 const LOUD = 2_000;

@@ -84,11 +84,7 @@ export class Texts {
       [],
       `${this.#name}: ${received.length} received, none twice`,
     );
-    t.same(
-      repeated(this.#claimed),
-      [],
-      `${this.#name}: ${this.#claimed.length} claimed, none twice`,
-    );
+    t.same(repeated(this.#claimed), [], `${this.#name}: ${this.#claimed.length} claimed, none twice`);
     const rows = await until(
       'every send is settled',
       async () => {

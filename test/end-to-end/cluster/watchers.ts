@@ -33,9 +33,7 @@ export class Watchers {
       () =>
         [...(this.#seen[0] ?? [])]
           .flatMap((event) => (event.startsWith('ringing ') ? [event.slice('ringing '.length)] : []))
-          .find(
-            (callId) => !known.has(callId) && this.#seen.every((seen) => seen.has(`ringing ${callId}`)),
-          ),
+          .find((callId) => !known.has(callId) && this.#seen.every((seen) => seen.has(`ringing ${callId}`))),
       SEEN_TIMEOUT_MS,
     );
   }

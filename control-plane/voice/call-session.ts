@@ -321,6 +321,7 @@ export class CallSession implements StreamedCall {
       this.#closeClient(code, 'the call has ended');
       return;
     }
+    this.#log.info({ code }, 'the media link of the call broke: opening it again');
     if (this.#parts.clock.now() - this.#linkedAtMs >= MEDIA_GOOD_MS) this.#mediaAttempts = 0;
     this.#retryMedia();
   }

@@ -40,9 +40,10 @@ for (const reporter of ['tap', 'terse']) {
   });
 }
 
-t.test('some of the tests, by the path of their source', async (t) => {
+t.test('some of the tests, by the path of their source or by name', async (t) => {
   const tests = { 'a.test.js': FAILS, 'b.test.js': PASSES, 'c.test.js': SAYS_NOTHING };
   t.equal(run(t, tests, ['--reporter=tap', 'test/b.test.ts']).status, 0);
+  t.equal(run(t, tests, ['--reporter=tap', 'b']).status, 0, 'or by its name');
   t.match(run(t, tests, ['--reporter=tap', 'test/none.test.ts']), {
     status: 1,
     stderr: /no test at test\/none/,

@@ -15,7 +15,7 @@ import { IS_WHOLE, SWEEPS_MODULE } from './fixtures/sweep.ts';
 const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder ...]
        npm run test:long -- [the same]
 
-  FILE            a test, such as test/tidy/imports.test.ts; without any: all of them
+  FILE            a test, such as test/tidy/imports.test.ts or its name, imports; without any: all of them
   --reporter NAME base, terse, tap, junit, json ... (default: base in a terminal, else tap)
   --jobs N        so many files at the same time (default: 3)
   --whole         every case of the tests that sweep over many, every test against three instances, and only these tests (test:long)
@@ -41,13 +41,16 @@ const { values, positionals } = parseArgs({
 });
 const { help, jobs, reporter, whole } = values;
 
-/** All compiled tests at or below the paths of sources, in order. */
+/** All compiled tests at or below the paths of sources, or of these names, in order. */
 async function testsAt(paths: readonly string[]): Promise<string[]> {
   const names = await readdir(COMPILED, { recursive: true });
   const tests = names.filter((name) => name.endsWith('.test.js')).sort();
   const wanted = paths.map((path) => path.replace(/^\.tests\//, '').replace(/\.test\.[tj]s$/, '.test.js'));
   const chosen = wanted.flatMap((path) => {
-    const found = tests.filter((name) => name === path || name.startsWith(`${path.replace(/\/$/, '')}/`));
+    const found = tests.filter(
+      (name) =>
+        name === path || name.startsWith(`${path.replace(/\/$/, '')}/`) || name.endsWith(`/${path}.test.js`),
+    );
     if (found.length === 0) throw new Error(`no test at ${path}`);
     return found;
   });

@@ -91,7 +91,10 @@ export class NodeSession implements NodeLink {
             this.#parts.log.warn({ err: error }, 'checking the claims of SIMs failed'),
           );
       },
-      onDead: () => socket.terminate(),
+      onDead: () => {
+        this.#parts.log.warn({}, 'node did not answer two heartbeats: ending its link');
+        socket.terminate();
+      },
     });
     this.#snapshots = new SlotSnapshots(this.#parts, this, this.linkId, (error) => this.#fail(error));
     this.#events = new SlotEvents({ ...this.#parts, nodeId: this.nodeId });
@@ -103,7 +106,7 @@ export class NodeSession implements NodeLink {
     socket.on('pong', () => this.#heartbeat.answered());
     socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'link error'));
     this.closed = new Promise((resolve) => {
-      socket.on('close', () => void this.#onClose().finally(resolve));
+      socket.on('close', (code) => void this.#onClose(code).finally(resolve));
     });
   }
 
@@ -293,7 +296,7 @@ export class NodeSession implements NodeLink {
     this.close(LINK_CLOSE.internalError, 'internal error');
   }
 
-  async #onClose(): Promise<void> {
+  async #onClose(code: number): Promise<void> {
     const { db, bus, calls, clock, fleet, log } = this.#parts;
     this.#heartbeat.stop();
     for (const timer of this.#timers) timer.cancel();
@@ -304,7 +307,7 @@ export class NodeSession implements NodeLink {
       log.warn({ err: error }, 'closing a link failed'),
     );
     bus.publish({ kind: 'node_changed', nodeId: this.nodeId });
-    log.info({}, 'node link ended');
+    log.info({ code }, 'node link ended');
   }
 }
 

@@ -31,6 +31,12 @@ const MEDIA_GOOD_MS = 10_000;
 /** The node reports the end of a call within this time after it ended at the node. */
 const END_WAIT_MS = 2_000;
 
+/** A client whose instance ended has at least this time to open the stream at another one. */
+const REOPEN_MS = 2_000;
+
+/** Of an instance that does not answer. One may be slow; two in a row, with its media link gone, mean that it is dead. */
+const SILENCES_MAX = 2;
+
 const CAUSE_MAX = 127;
 
 const TEMPORARY_FAILURE = callCloseCode(CAUSE.temporaryFailure);
@@ -75,6 +81,9 @@ export class CallSession implements StreamedCall {
   #isOver = false;
   #undeliveredFrames = 0;
   #wasStreamed = false;
+  /** What the node reports; undefined before the first media link. */
+  #hasMedia: boolean | undefined;
+  #silences = 0;
 
   constructor(call: CallRow, parts: CallSessionParts) {
     this.#parts = parts;
@@ -110,6 +119,14 @@ export class CallSession implements StreamedCall {
     }
     this.#client.answered();
     if (!this.#audio.isLinked) this.#connect();
+  }
+
+  /** The node has, or has lost, the media link of the call, to whichever instance. */
+  mediaChanged(hasMedia: boolean | undefined): void {
+    const isLost = hasMedia === false && this.#hasMedia !== false;
+    this.#hasMedia = hasMedia;
+    // The instance with the stream opens it again, unless that is what ended.
+    if (isLost && this.#client === undefined && this.#call.state === 'active') this.#awaitReturn();
   }
 
   /** Gives a client the stream, instead of the present client. Answers an inbound call. */
@@ -218,10 +235,29 @@ export class CallSession implements StreamedCall {
     });
   }
 
+  #awaitReturn(): void {
+    this.#awaitClient(Math.max(this.#parts.holdMs, REOPEN_MS));
+  }
+
   async #dismissUnclaimed(): Promise<void> {
-    if (await this.#parts.places.isElsewhere(this.#call.callId)) return;
-    if (this.#client !== undefined || this.#isOver) return;
-    this.#log.info({}, 'no client has opened the stream of the call');
+    // Another instance has the media link, and with it the client, or the wait for its return.
+    const isServedElsewhere = (): boolean => this.#hasMedia === true && !this.#audio.isLinked;
+    if (isServedElsewhere()) return;
+    const place = await this.#parts.places.find(this.#call.callId);
+    if (this.#client !== undefined || this.#isOver || isServedElsewhere()) return;
+    this.#silences = place === 'silent' ? this.#silences + 1 : 0;
+    const isDead = this.#hasMedia === false && this.#silences >= SILENCES_MAX;
+    if (place !== 'nowhere' && !isDead) {
+      // If this instance loses the node's link, the next one with it waits.
+      if (this.#hasMedia === false && this.#parts.fleet.find(this.#call.nodeId) !== undefined)
+        this.#awaitReturn();
+      return;
+    }
+    const what =
+      this.#hasMedia === false
+        ? 'the stream of the call broke, and no client opened it again'
+        : 'no client has opened the stream of the call';
+    this.#log.info({ place }, `${what}: hanging up`);
     this.dismiss('abandoned');
   }
 
@@ -285,6 +321,7 @@ export class CallSession implements StreamedCall {
       this.#closeClient(code, 'the call has ended');
       return;
     }
+    this.#log.info({ code }, 'the media link of the call broke: opening it again');
     if (this.#parts.clock.now() - this.#linkedAtMs >= MEDIA_GOOD_MS) this.#mediaAttempts = 0;
     this.#retryMedia();
   }

@@ -290,6 +290,7 @@ export class LiveCalls implements CallWatch {
       peer: storablePeer(frame.peer),
       answeredAt: toDate(frame.answered_at),
     });
+    session.mediaChanged(frame.has_media);
     this.#publish(session);
   }
 
@@ -303,9 +304,11 @@ export class LiveCalls implements CallWatch {
   }
 
   #advance(session: CallSession, frame: LiveCall): void {
-    if (STATE_RANK[frame.state] <= STATE_RANK[session.call.state]) return;
-    session.advance(frame.state, toDate(frame.answered_at));
-    this.#publish(session);
+    if (STATE_RANK[frame.state] > STATE_RANK[session.call.state]) {
+      session.advance(frame.state, toDate(frame.answered_at));
+      this.#publish(session);
+    }
+    session.mediaChanged(frame.has_media);
   }
 
   /** First the local watchers, then the store, then the other instances. */

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '#shared/clock.ts';
 const PING_MS = 25_000;
 
 /** Pings until the socket is closed. A peer that has not responded to the last ping is cut off. */
-export function keepAlive(socket: WebSocket, clock: Clock): void {
+export function keepAlive(socket: WebSocket, clock: Clock, pingMs = PING_MS): void {
   let isAnswered = true;
   let timer: Timer | undefined;
   const beat = (): void => {
@@ -16,10 +16,10 @@ export function keepAlive(socket: WebSocket, clock: Clock): void {
     }
     isAnswered = false;
     socket.ping();
-    timer = clock.after(PING_MS, beat);
+    timer = clock.after(pingMs, beat);
   };
   // The first ping is at a random time, so that clients that connect together are not pinged together.
-  timer = clock.after(PING_MS * (0.5 + Math.random() / 2), beat);
+  timer = clock.after(pingMs * (0.5 + Math.random() / 2), beat);
   socket.on('pong', () => {
     isAnswered = true;
   });

@@ -5,6 +5,12 @@ import { type Bus, NoResponder } from '../bus/bus.ts';
 /** Another instance answers at once, or hangs. */
 const ASK_TIMEOUT_MS = 2_000;
 
+/**
+ * Where the stream of a call is, apart from this instance. `silent`: an instance had it, and does not answer now. `unknown`: no instance can
+ * be asked.
+ */
+type StreamPlace = 'elsewhere' | 'nowhere' | 'silent' | 'unknown';
+
 /** The id is the node's word. */
 const subjectOf = (callId: string): string =>
   `stream.${createHash('sha256').update(callId).digest('hex').slice(0, 32)}`;
@@ -21,12 +27,11 @@ export class StreamPlaces {
     return this.#bus.serve(subjectOf(callId), async () => true);
   }
 
-  /** False only if certainly no other instance has it: a node ends an active call without a media link by itself. */
-  async isElsewhere(callId: string): Promise<boolean> {
-    if (!this.#bus.isConnected) return true;
+  async find(callId: string): Promise<StreamPlace> {
+    if (!this.#bus.isConnected) return 'unknown';
     return this.#bus.request(subjectOf(callId), {}, { timeoutMs: ASK_TIMEOUT_MS }).then(
-      () => true,
-      (error: unknown) => !(error instanceof NoResponder),
+      () => 'elsewhere',
+      (error: unknown) => (error instanceof NoResponder ? 'nowhere' : 'silent'),
     );
   }
 }

@@ -9,6 +9,7 @@ import {
   encodeCapture,
   MEDIA_FRAME_BYTES_MAX,
   MEDIA_PATH,
+  MEDIA_PING_MS,
   MediaFrameError,
   mediaAuthorization,
   type NodeMediaMessage,
@@ -35,6 +36,8 @@ export class MediaLink {
   readonly #clock: Clock;
   #sequence = 0;
   #endTimer: Timer | undefined;
+  #pingTimer: Timer | undefined;
+  #isAnswered = true;
 
   private constructor(socket: WebSocket, clock: Clock, log: Logger, events: MediaLinkEvents) {
     this.#socket = socket;
@@ -51,10 +54,15 @@ export class MediaLink {
         this.close(MEDIA_CLOSE.invalidData, 'no frame');
       }
     });
+    socket.on('pong', () => {
+      this.#isAnswered = true;
+    });
     socket.on('close', () => {
       this.#endTimer?.cancel();
+      this.#pingTimer?.cancel();
       events.onEnd();
     });
+    this.#pingLater();
   }
 
   /** Opens the link. Rejects if the instance refuses it. Without `isInsecure`, also rejects for a URL without TLS to another host. */
@@ -110,6 +118,19 @@ export class MediaLink {
   close(code: number, reason = ''): void {
     this.#socket.close(code, reason);
     this.#endTimer ??= this.#clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
+  }
+
+  /** Ends the link if the last ping was not answered. */
+  #pingLater(): void {
+    this.#pingTimer = this.#clock.after(MEDIA_PING_MS, () => {
+      if (!this.#isAnswered) {
+        this.#socket.terminate();
+        return;
+      }
+      this.#isAnswered = false;
+      if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+      this.#pingLater();
+    });
   }
 
   #onText(text: string, events: MediaLinkEvents): void {

@@ -93,7 +93,7 @@ export class CallRegistry implements CallObserver {
     const entry = this.#entries.get(callId);
     if (entry === undefined) return;
     this.#entries.delete(callId);
-    const { state: _, ...call } = entry.live;
+    const { state: _state, has_media: _hasMedia, ...call } = entry.live;
     const ended = new Date(this.#parts.clock.now()).toISOString();
     const fact = { kind: 'call_ended', ...call, ended_at: ended, reason, cause, audio } as const;
     const { settled } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);

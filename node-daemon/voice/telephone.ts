@@ -156,7 +156,9 @@ export class Telephone {
           this.#parts.log.warn({}, 'keys not pressed: too many are waiting, or the call is not answered');
       },
       onEnd: () => {
-        if (ongoing.media === media) ongoing.media = undefined;
+        if (ongoing.media !== media) return;
+        ongoing.media = undefined;
+        this.#reportMedia(ongoing);
       },
     });
     if (this.#ongoing !== ongoing) {
@@ -166,6 +168,7 @@ export class Telephone {
     ongoing.media?.close(MEDIA_CLOSE.replaced, 'another link took over');
     ongoing.playedBefore = ongoing.audio?.clear().played ?? 0;
     ongoing.media = media;
+    this.#reportMedia(ongoing);
   }
 
   /** Call it at the end of the session. */
@@ -186,6 +189,7 @@ export class Telephone {
       peer,
       started_at: known?.started_at ?? now,
       answered_at: known?.answered_at ?? (state === 'active' ? now : null),
+      has_media: known?.has_media,
     };
     if (this.#ongoing === undefined) {
       this.#ongoing = {
@@ -201,6 +205,13 @@ export class Telephone {
     if (direction === 'outbound' || state === 'active')
       this.#ongoing.opening ??= this.#openAudio(this.#ongoing);
     calls.note(live, this);
+  }
+
+  /** The control plane ends a call whose client is gone together with the instance that it was connected to. */
+  #reportMedia(ongoing: Ongoing): void {
+    if (this.#ongoing !== ongoing) return;
+    ongoing.live = { ...ongoing.live, has_media: ongoing.media !== undefined };
+    this.#parts.calls.note(ongoing.live, this);
   }
 
   async #onEnd(end: CallEnd): Promise<void> {

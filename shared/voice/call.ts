@@ -29,6 +29,8 @@ export const liveCallSchema = z.object({
   /** When the call was dialed, or first rang. */
   started_at: timestampSchema,
   answered_at: timestampSchema.nullable(),
+  /** Whether its media link is open; absent before the first one. */
+  has_media: z.boolean().optional(),
 });
 export type LiveCall = z.infer<typeof liveCallSchema>;
 

@@ -13,6 +13,12 @@ export const FRAME_BYTES = 640;
 /** Path of the media link below the base URL of the control plane or of one of its instances. */
 export const MEDIA_PATH = '/nodes/media';
 
+/**
+ * Interval in which each side of a media link pings the other (RFC 6455 §5.5.2). Without a response until the next ping, it ends the link: a
+ * host that loses power closes nothing.
+ */
+export const MEDIA_PING_MS = 3_000;
+
 /** Of the upgrade: the ticket that came with `open_media`. */
 export const mediaAuthorization = (ticket: string): string => `SimrackMedia ${ticket}`;
 

@@ -45,7 +45,8 @@ for (const [instances, victims] of Object.entries(VICTIMS).slice(0, isWhole() ? 
     async (t) => {
       const stack = await startStack(t, {
         dataDir: temporaryFolder(t),
-        env: { MODEMS: '2', CONTROL_PLANES: instances },
+        // Faster than an agent may be.
+        env: { MODEMS: '2', CONTROL_PLANES: instances, TOKEN_REQUESTS_PER_MINUTE: '1000000' },
       });
       const { base_url: url, simulator_url: simulator, wallets } = stack.file();
       const [key] = wallets.map(({ private_key }) => private_key);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
-import { MEDIA_FRAME_BYTES_MAX } from '#shared/voice/media.ts';
+import { MEDIA_FRAME_BYTES_MAX, MEDIA_PING_MS } from '#shared/voice/media.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Subscription } from '../../domain/subscription.ts';
 import { checkOwnNumber } from '../../handlers/voice.ts';
@@ -67,7 +67,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       }
       if (socket.destroyed) return;
       medias.handleUpgrade(request, socket, head, (link) => {
-        keepAlive(link, clock);
+        keepAlive(link, clock, MEDIA_PING_MS);
         onLink(link);
       });
     },

@@ -1,10 +1,12 @@
 // Calls of one number over two instances: the node is linked at one, clients come to either.
+import { kill } from 'node:process';
 import t, { type Test } from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { startServiceProcess } from '../../fixtures/service-process.ts';
 import { FAR_END, telephone, telephoneClient } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -22,7 +24,7 @@ async function twoInstances(t: Test, options: Parameters<typeof rig.start>[1] = 
   return { here, there, line: here.line, otherUrl: url, other, state };
 }
 
-type Two = Awaited<ReturnType<typeof twoInstances>>;
+type Two = Pick<Awaited<ReturnType<typeof twoInstances>>, 'there' | 'line' | 'state'>;
 
 /** A call comes in and is answered by a stream through the second instance. */
 async function answeredThere({ there, line, state }: Two) {
@@ -138,6 +140,71 @@ t.test('an instance that stops: its client goes on at the other one', async (t) 
   two.line.media?.capture(Buffer.alloc(FRAME_BYTES, 3));
   await until('heard', () => next.binary.length === 1);
   t.equal(two.here.node.commands('hang_up').length, 0);
+});
+
+/** As `twoInstances`; the second one is a process, which can be killed. */
+async function withMortal(t: Test) {
+  const here = await telephone(t, rig, { service: { streamHoldMs: HOLD_MS } });
+  const { databaseUrl, headers, number, line } = here;
+  const process = await startServiceProcess(t, {
+    databaseUrl,
+    rpcUrl: rig.chain.rpcUrl,
+    env: { NATS_URL: String(rig.nats?.url), STREAM_HOLD_MS: String(HOLD_MS) },
+  });
+  const there = telephoneClient(t, { url: process.url, headers, number });
+  const state = async () => (await here.calls())[0]?.['state'];
+  /** Of whichever node the line has. */
+  const hangUps = () => line.node?.commands('hang_up') ?? [];
+  const abandoned = async () => {
+    await until('hung up', () => hangUps().length === 1);
+    t.match(hangUps()[0]?.params, { reason: 'abandoned' });
+  };
+  return { here, there, line, process, state, hangUps, abandoned };
+}
+
+t.test('an instance is killed with the client of a call: the node’s instance hangs up', async (t) => {
+  const two = await withMortal(t);
+  await answeredThere(two);
+  kill(two.process.pid, 'SIGKILL');
+  await two.abandoned();
+});
+
+t.test('an instance is killed with the client of a call, who goes on at the other one', async (t) => {
+  const two = await withMortal(t);
+  const { callId, client } = await answeredThere(two);
+  kill(two.process.pid, 'SIGKILL');
+  await client.closed();
+  const next = await two.here.stream(callId);
+  await until('its media link', () => two.line.medias.length === 2);
+  await new Promise((resolve) => setTimeout(resolve, 3 * HOLD_MS));
+  two.line.media?.capture(Buffer.alloc(FRAME_BYTES, 3));
+  await until('heard', () => next.binary.length === 1);
+  t.equal(two.hangUps().length, 0);
+});
+
+t.test('an instance freezes, and its media link breaks', async (t) => {
+  const two = await withMortal(t);
+  const { media } = await answeredThere(two);
+  kill(two.process.pid, 'SIGSTOP');
+  t.teardown(() => kill(two.process.pid, 'SIGKILL'));
+  media.socket.terminate();
+  await two.abandoned();
+});
+
+t.test('an instance is killed with the node’s link and the client: the next one hangs up', async (t) => {
+  const two = await withMortal(t);
+  const { line, here, process } = two;
+  const link = async (url: string): Promise<void> => {
+    const { calls, onCommand } = line;
+    line.node = await ScriptedNode.connect(url, { journalId: 'journal-1', calls, onCommand });
+  };
+  await link(process.url);
+  await until('moved', () => here.node.closeCode !== undefined);
+  await answeredThere(two);
+  kill(process.pid, 'SIGKILL');
+  await until('the media link broke', () => line.calls[0]?.has_media === false);
+  await link(here.url);
+  await two.abandoned();
 });
 
 t.test('a node that moves during a call: its stream stays where it is', async (t) => {

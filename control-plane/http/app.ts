@@ -48,7 +48,8 @@ export const addressOf =
   (request: IncomingMessage): string =>
     app.createContext(request, new ServerResponse(request)).ip;
 
-const publishAnswers: Middleware = (ctx, next) => (ANSWERS.hasSubscribers ? publishAnswer(ctx, next) : next());
+const publishAnswers: Middleware = (ctx, next) =>
+  ANSWERS.hasSubscribers ? publishAnswer(ctx, next) : next();
 
 const publishAnswer: Middleware = async (ctx, next) => {
   await next();

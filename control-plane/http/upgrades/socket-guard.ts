@@ -118,5 +118,4 @@ export class SocketGuard {
   }
 }
 
-const keyOf = (authorization: string | undefined): string =>
-  tokenKey(tokenOf(authorization) ?? '');
+const keyOf = (authorization: string | undefined): string => tokenKey(tokenOf(authorization) ?? '');

@@ -58,7 +58,9 @@ t.test('many that wait read each block once, and ask for their receipts once the
 t.test('a transaction in a block that the RPC hides is found', async (t) => {
   const { answers, hashes } = await waiting(t, 1, async (method, forward) => {
     const answer = (await forward()) as { result: object };
-    return method === 'eth_getBlockByNumber' ? { ...answer, result: { ...answer.result, transactions: [] } } : answer;
+    return method === 'eth_getBlockByNumber'
+      ? { ...answer, result: { ...answer.result, transactions: [] } }
+      : answer;
   });
   await control.mine({ blocks: 1 });
   t.same(await Promise.all(answers), hashes);

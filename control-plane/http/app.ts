@@ -48,9 +48,11 @@ export const addressOf =
   (request: IncomingMessage): string =>
     app.createContext(request, new ServerResponse(request)).ip;
 
-const publishAnswers: Middleware = async (ctx, next) => {
+const publishAnswers: Middleware = (ctx, next) =>
+  ANSWERS.hasSubscribers ? publishAnswer(ctx, next) : next();
+
+const publishAnswer: Middleware = async (ctx, next) => {
   await next();
-  if (!ANSWERS.hasSubscribers) return;
   const { body, method, path, status } = ctx;
   ANSWERS.publish({ method, path, status, body } satisfies TellableAnswer);
 };

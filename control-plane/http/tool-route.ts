@@ -7,7 +7,7 @@ import type { Context, Middleware } from 'koa';
 import type { Clock } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import { bearerChallenge } from '../discovery/well-known.ts';
-import { hashToken, tokenOf } from '../domain/bearer-token.ts';
+import { tokenKey, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { ToolSession } from '../mcp/cancellations.ts';
 import type { Caller } from '../mcp/tool.ts';
@@ -68,7 +68,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       for (let member = 0; member < Math.max(1, members.length); member += 1) {
         const counted =
           caller === undefined ? address.count(ctx.ip) : subscription.count(caller.subscription.id);
-        ctx.set((await counted).headers);
+        ctx.set(counted.headers);
       }
       const lost = untilGone(ctx.res);
       endInTime(ctx.res, parts.clock);
@@ -121,7 +121,7 @@ async function callerOf(ctx: Context, { authenticate, baseUrl }: ToolRouteParts)
   try {
     return {
       subscription: await authenticate(authorization, ctx.ip),
-      key: hashToken(tokenOf(authorization) ?? '').toString('base64'),
+      key: tokenKey(tokenOf(authorization) ?? ''),
       check: () => authenticate(authorization),
     };
   } catch (error) {

@@ -1,4 +1,4 @@
-// What dies in a round, and how it comes back.
+// The parts that die in a round, and how they come back.
 import { kill } from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../fixtures/until.ts';

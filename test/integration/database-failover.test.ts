@@ -3,12 +3,13 @@ import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { startReplicatedPostgres } from '../fixtures/replicated-postgres.ts';
 import { createRig } from '../fixtures/rig.ts';
+import { isWhole } from '../fixtures/sweep.ts';
 import { Traffic } from '../fixtures/traffic.ts';
 import { until } from '../fixtures/until.ts';
 
-const ROUNDS = 3;
+const ROUNDS = isWhole() ? 10 : 2;
 const PAYERS = 3;
-const TIMEOUT = { timeout: 300_000 };
+const TIMEOUT = { timeout: 390_000 };
 
 const rig = await createRig(() => startReplicatedPostgres());
 const { postgres } = rig;

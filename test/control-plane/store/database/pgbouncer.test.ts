@@ -28,13 +28,15 @@ t.test('traffic, a backup, its restore and commands of operators', { skip, timeo
   const pooled = await startPgbouncer(t, postgres.url, SETTINGS);
   const direct = await postgres.createDatabase();
   const databaseUrl = pooled(direct);
-  const { url } = await rig.start(t, { databaseUrl });
+  const { url, service } = await rig.start(t, { databaseUrl });
   const traffic = await Traffic.start(t, { chain: rig.chain, url: () => url, databaseUrl, payers: 2 });
   await traffic.passes();
   const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.match(await operator.call('nodes', {}), [{ name: 'rack' }]);
   await operator.close();
   await traffic.check(t);
+  await traffic.node.stop();
+  await service.stop();
 
   const file = join(temporaryFolder(t), 'lab.backup');
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });

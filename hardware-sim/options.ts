@@ -9,7 +9,7 @@ const makesOption = z
   .string()
   .default('quectel')
   .transform((text) => text.split(','))
-  .pipe(z.array(z.enum(MAKE_NAMES, { error: `must be some of ${MAKE_NAMES.join(', ')}` })));
+  .pipe(z.array(z.enum(MAKE_NAMES, { error: `must be a list of ${MAKE_NAMES.join(', ')}` })));
 
 const rateOption = z
   .enum(['8000', '16000'], { error: 'must be 8000 or 16000' })

@@ -60,7 +60,7 @@ export function problemOfDestination(to: string, destinations: Destinations): De
 
 const MALFORMED: DestinationProblem = {
   kind: 'malformed',
-  message: 'must be an E.164 number, for example +12065550123',
+  message: 'must be an E.164 number, such as +12065550123',
 };
 
 const notAllowed = (message: string): DestinationProblem => ({ kind: 'not_allowed', message });

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { report } from '@tapjs/reporter';
 import t from 'tap';
+import { againstThree } from './against-three.ts';
+import { skipWithoutNats } from './fixtures/nats.ts';
 import { SHARED_SERVER, startPostgres } from './fixtures/postgres.ts';
+import { INSTANCES, instanceCount } from './fixtures/several-instances.ts';
 import { IS_WHOLE, SWEEPS_MODULE } from './fixtures/sweep.ts';
 
 const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder ...]
@@ -15,11 +18,13 @@ const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder .
   FILE            a test, such as test/tidy/imports.test.ts or its name, imports; without any: all of them
   --reporter NAME base, terse, tap, junit, json ... (default: base in a terminal, else tap)
   --jobs N        so many files at the same time (default: 3)
-  --whole         every case of the tests that sweep over many, and only these tests (test:long)
+  --whole         every case of the tests that sweep over many, every test against three instances, and only these tests (test:long)
 `;
 const COMPILED = '.tests';
 /** In the text of every compiled test that measures in real time. */
 const MEASURES = /fixtures\/(?:tone|tone-meter|undisturbed)\.js/;
+/** For those that are played again. */
+const REPEATED_INSTANCES = 3;
 /** Of one file. */
 const TIMEOUT_MS = 400_000;
 const WHOLE_TIMEOUT_MS = 3_600_000;
@@ -80,10 +85,24 @@ async function startSharedServer(): Promise<string> {
   return postgres.url;
 }
 
+/** Those that play against three instances, too. None where that needs a program that is not installed, or if all play so. */
+function repeated(files: readonly string[]): string[] {
+  if (instanceCount() > 1) return [];
+  const sources = new Map(
+    files.map((file) => [file.replace(/^\.tests\//, '').replace(/\.js$/, '.ts'), file]),
+  );
+  const chosen = againstThree([...sources.keys()], whole);
+  const problem = chosen.length > 0 && skipWithoutNats();
+  if (!problem) return chosen.map((source) => String(sources.get(source)));
+  t.comment(`${chosen.length} files do not play against three instances: ${problem}`);
+  return [];
+}
+
 async function run(): Promise<void> {
   const all = await testsAt(positionals);
   const swept = await Promise.all(all.map(sweeps));
   const files = spread(whole ? all.filter((_file, index) => swept[index]) : all);
+  const again = repeated(all);
   const postgresUrl = process.env[SHARED_SERVER] ?? (await startSharedServer());
   // Postgres' package ends the process with 0.
   process.once('exit', () => {
@@ -103,7 +122,7 @@ async function run(): Promise<void> {
   if (reporter !== 'tap') await report(reporter, t, { get: () => undefined, values: {} } as never);
   const nodeOptions = `NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''}`;
   // Through env: tap's own options of Node would record the coverage of the file and of every program that it starts.
-  for (const file of files) {
+  const play = async (file: string, instances = 1): Promise<void> => {
     void t.spawn(
       'env',
       [nodeOptions, 'nice', '-n', await niceness(file), process.execPath, '--enable-source-maps', file],
@@ -111,11 +130,16 @@ async function run(): Promise<void> {
         buffered: true,
         stdio: reporter === 'tap' ? 'inherit' : 'pipe',
         timeout: timeoutMs,
-        env,
+        env: instances === 1 ? env : { ...env, [INSTANCES]: String(instances) },
       },
-      file,
+      instances === 1 ? file : `${file} against ${instances} instances`,
     );
+  };
+  for (const file of files) {
+    await play(file);
+    if (again.includes(file)) await play(file, REPEATED_INSTANCES);
   }
+  for (const file of again) if (!files.includes(file)) await play(file, REPEATED_INSTANCES);
 }
 
 if (help) process.stdout.write(USAGE);

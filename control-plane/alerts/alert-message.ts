@@ -31,7 +31,7 @@ export function alertSubject(
 ): string {
   const open = [...raised, ...escalated];
   const first = open.find(({ severity }) => severity === 'critical') ?? open[0] ?? recovered[0];
-  if (first === undefined) return `${serviceName}: a test of alerts`;
+  if (first === undefined) return `${serviceName}: test of alerts`;
   const word = first.recovered_at !== null ? 'over: ' : first.severity === 'critical' ? 'CRITICAL: ' : '';
   const others = open.length + recovered.length - 1;
   return `${serviceName}: ${word}${headline(first)}${others > 0 ? `, and ${others} more` : ''}`;
@@ -44,7 +44,7 @@ export function alertText({ raised, escalated, recovered }: AlertMessage, { envi
     ...section('New problems:', raised),
     ...section('Now critical:', escalated),
     ...section('Resolved:', recovered),
-    `From "${environment}". "${ownCommand('control-plane')} alert list" shows all present problems.`,
+    `Sent by "${environment}". "${ownCommand('control-plane')} alert list" shows all current problems.`,
   ].join('\n\n');
 }
 

@@ -60,9 +60,14 @@ export class AlertPost {
     const about = { message, channel, attempt: attempt.attempt, ...delivery };
     if (delivery.outcome === 'gone') {
       this.#isGone = true;
-      log.error(about, 'the receiver rejected all further alerts: it gets none until the next start');
-    } else if (next.step === 'give_up') log.error(about, 'a message about alerts was not accepted: given up');
-    else if (delivery.outcome !== 'sent') log.warn(about, 'a message about alerts was not accepted');
+      log.error(
+        about,
+        'alert channel stopped until the next start: the receiver rejected all further alerts',
+      );
+    } else if (next.step === 'give_up')
+      log.error(about, 'alert message given up: the receiver did not accept it');
+    else if (delivery.outcome !== 'sent')
+      log.warn(about, 'alert message not accepted: it will be sent again');
     emitMetric({ kind: 'alerts_sent', channel, outcome: delivery.outcome });
     if (next.step === 'retry') {
       await retryMessage(db, attempt, new Date(clock.now() + next.afterMs));

@@ -94,8 +94,8 @@ const offline = ({ id }: NodeReading): Trouble => ({
   subject: id,
   severity: 'critical',
   reading: null,
-  summary: `node ${id} is offline: its numbers neither receive nor send`,
-  advice: 'Check the power and the network of its host, and the log of node-daemon there.',
+  summary: `node ${id} is offline: its numbers cannot send or receive`,
+  advice: 'Check the power and the network of its host, and the log of node-daemon on it.',
 });
 
 function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: NodeReading): Trouble[] {
@@ -105,9 +105,9 @@ function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: 
     ...(disputed === 0
       ? []
       : [
-          `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes also report: not sold`,
+          `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes also report (not sold)`,
         ]),
-    ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
+    ...(others === 0 ? [] : [`${others} texts or calls of SIMs that other nodes hold`]),
   ];
   return [
     {
@@ -115,8 +115,8 @@ function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: 
       subject: id,
       severity: isSuspended ? 'critical' : 'warning',
       reading: null,
-      summary: `node ${id} reports ${what.join(', and ') || 'many SIMs that are not its own'}${
-        isSuspended ? ': it gets no new SIM' : ''
+      summary: `node ${id} reports ${what.join(', and ') || 'many unknown SIMs'}${
+        isSuspended ? ': the service gives it no new SIMs' : ''
       }`,
       advice: claimAdvice({ disputed, isSuspended, sims }),
     },
@@ -127,7 +127,7 @@ function claimAdvice({ disputed, isSuspended, sims }: Omit<NodeReading['claims']
   if (isSuspended)
     return 'If you moved the cards, approve the node again. Otherwise its key may be stolen: revoke it.';
   if (disputed > 0 && sims === 0)
-    return 'Import the numbers with the ICCIDs of your cards by "control-plane number import". Revoke the node that does not have the cards.';
+    return 'Import the numbers with the ICCIDs of your cards: "control-plane number import". Revoke the node that does not have the cards.';
   return 'If you moved a card there, run "control-plane slot transfer". Otherwise the key of the node may be stolen: revoke it.';
 }
 
@@ -144,8 +144,8 @@ function journalTroubles(
       ...about,
       severity: 'critical',
       reading: journalDepth,
-      summary: `the journal of node ${id} grows: ${journalDepth} facts wait`,
-      advice: 'The node keeps the facts. Check the log of the service and its database.',
+      summary: `the journal of node ${id} grows: ${journalDepth} facts are not acknowledged`,
+      advice: 'The node keeps the facts. Check the log and the database of the service.',
     },
   ];
 }
@@ -180,9 +180,9 @@ function storageTroubles(
       ...about,
       severity: used >= total ? 'critical' : 'warning',
       reading: null,
-      summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places used`,
+      summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places in use`,
       advice:
-        'A full storage receives no more messages. "node-daemon sms <slot>" on the host lists its messages.',
+        'A slot with a full storage cannot receive messages. To list them, run "node-daemon sms <slot>" on the host.',
     },
   ];
 }
@@ -199,7 +199,7 @@ const gasTroubles = ({ gas }: FleetSnapshot, { relayerTransfersMin }: AlertThres
         severity: transfers === 0 ? 'critical' : 'warning',
         reading: null,
         summary: `the relayer on chain ${chainId} has gas for ${transfers} transfers`,
-        advice: 'Send it ether. The log of the service has its address.',
+        advice: 'Send ether to the relayer. Its address is in the log of the service.',
       },
     ];
   });
@@ -222,7 +222,7 @@ const chainTroubles = ({ now, closedChains }: FleetSnapshot) =>
         advice:
           reason === 'unreachable'
             ? 'Check the RPC. Payments under way are finished once it responds.'
-            : 'The log of the service says what differs. Correct the options and restart the service.',
+            : 'The log of the service names the difference. Correct the options and restart the service.',
       }),
     );
 
@@ -238,8 +238,8 @@ const paymentTroubles = ({ now, payments }: FleetSnapshot) =>
         summary: stuckSummary(id, state, isPaid),
         advice:
           state === 'taken_back'
-            ? `"${ownCommand('control-plane')} payment show ${id}" names the subscription. "subscription end" removes the unpaid year.`
-            : `"${ownCommand('control-plane')} payment show ${id}" says what happened to it.`,
+            ? `"${ownCommand('control-plane')} payment show ${id}" shows the subscription. "subscription end" removes the unpaid year.`
+            : `"${ownCommand('control-plane')} payment show ${id}" shows its history.`,
       }),
     );
 
@@ -264,7 +264,7 @@ function poolTroubles(
       ...about,
       severity: available === 0 ? 'critical' : 'warning',
       reading: null,
-      summary: available === 1 ? '1 number is left to sell' : `${available} numbers are left to sell`,
+      summary: available === 1 ? '1 number is available' : `${available} numbers are available`,
       advice: `"${ownCommand('control-plane')} number list" shows which are offline or out of service.`,
     },
   ];

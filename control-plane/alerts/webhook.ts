@@ -64,7 +64,7 @@ function deliveryOf({ status, ok, headers }: Response): Delivery {
 /** Error texts contain addresses; error codes do not. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no response in ${TIMEOUT_MS / 1000} s`;
-  if (error instanceof Error && error.name === 'AbortError') return 'aborted by a stop';
+  if (error instanceof Error && error.name === 'AbortError') return 'the service is stopping';
   const { code } = ((error as Error).cause ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : 'no connection';
 }

@@ -49,10 +49,10 @@ export function readHeader(line: string): BackupHeader {
   const written = parsed(line);
   const { format, version } = (written ?? {}) as { format?: unknown; version?: unknown };
   if (format !== FORMAT)
-    throw new BackupError('this is not a backup of Simrack, or its beginning is damaged');
+    throw new BackupError('the file is not a backup of Simrack, or its beginning is damaged');
   if (typeof version === 'number' && version > VERSION)
     throw new BackupError(
-      `a newer version of Simrack wrote it (format ${version}): restore it with that version`,
+      `a newer version of Simrack wrote the file (format ${version}): restore it with that version`,
     );
   const checked = headerSchema.safeParse(written);
   if (!checked.success) throw new BackupError('its first line is damaged');

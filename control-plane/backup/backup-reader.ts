@@ -112,10 +112,11 @@ async function* linesOf(stream: Readable): AsyncGenerator<Buffer> {
 
 function explained(error: unknown): unknown {
   const code = String((error as NodeJS.ErrnoException).code ?? '');
-  if (code === 'ENOENT') return new BackupError('there is no such file');
+  if (code === 'ENOENT') return new BackupError('the file does not exist');
   if (code === 'EISDIR') return new BackupError('it is a folder');
-  if (code === 'EACCES') return new BackupError('there is no permission to read it');
+  if (code === 'EACCES') return new BackupError('you have no permission to read it');
   if (code === 'Z_BUF_ERROR') return new BackupError('it ends too early: it is incomplete');
-  if (code === 'Z_DATA_ERROR') return new BackupError('this is not a backup of Simrack, or it is damaged');
+  if (code === 'Z_DATA_ERROR')
+    return new BackupError('the file is not a backup of Simrack, or it is damaged');
   return error;
 }

@@ -32,7 +32,7 @@ export async function writeBackup(db: Database, out: Writable, now: Date): Promi
   } catch (error) {
     gzip.destroy();
     const isStalled = error instanceof Error && error.name === 'AbortError';
-    throw isStalled ? new Error(`the reader of the backup stalled for ${STALL_MS / 1000} s`) : error;
+    throw isStalled ? new Error(`the reader of the output stalled for ${STALL_MS / 1000} s`) : error;
   }
   gzip.end(`${trailerOf(digest.digest('hex'))}\n`);
   await written;

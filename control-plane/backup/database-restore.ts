@@ -18,7 +18,7 @@ export async function restoreDatabase(
 ): Promise<void> {
   if (!isKnownMigration(header.migration)) {
     throw new BackupError(
-      `it has the schema ${header.migration}, which this version does not know: use the version that wrote it, or a newer one`,
+      `its schema ${header.migration} is newer than this version of Simrack: use the version that wrote it, or a newer one`,
     );
   }
   // Without Kysely's migrator, which wants a connection of its own and cannot join the transaction.

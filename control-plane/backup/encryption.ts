@@ -94,7 +94,8 @@ export async function* openedBytes(
 ): AsyncGenerator<Uint8Array> {
   const header = await headerOf(path);
   if (header === undefined) {
-    if (key !== undefined) throw new BackupError('it is not encrypted: omit the passphrase or the identity');
+    if (key !== undefined)
+      throw new BackupError('it is not encrypted: leave out the passphrase or the identity');
     yield* source;
     return;
   }
@@ -132,7 +133,7 @@ async function decrypted(
     // The library's error for a key that fits no stanza; other errors are about the file.
     if (!/no identity matched/.test(String((cause as Error).message))) throw cause;
     throw new BackupError(
-      'passphrase' in key ? 'the passphrase is wrong' : 'none of the identities opens it',
+      'passphrase' in key ? 'the passphrase is wrong' : 'none of the identities can decrypt it',
       { cause },
     );
   }

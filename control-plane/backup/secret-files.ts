@@ -110,7 +110,7 @@ export function keyOf(
 
 function passphraseOf({ passphrase: given, passphraseFile: file }: PassphraseOptions): string | undefined {
   if (given !== undefined && file !== undefined)
-    throw new OperatorRefusal('give one of BACKUP_PASSPHRASE and --passphrase-file');
+    throw new OperatorRefusal('give only one of BACKUP_PASSPHRASE and --passphrase-file');
   const secret = given ?? file?.split(/\r?\n/)[0];
   if (secret === '') throw new OperatorRefusal('the passphrase is empty');
   return secret;
@@ -134,7 +134,7 @@ async function askTwice(): Promise<string> {
 export async function askPassphrase(question: string): Promise<string> {
   if (!process.stdin.isTTY)
     throw new OperatorRefusal(
-      'no passphrase: give --passphrase-file or BACKUP_PASSPHRASE, or recipients, or run it on a terminal',
+      'no passphrase: give --passphrase-file, BACKUP_PASSPHRASE or recipients, or run the command on a terminal',
     );
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   // Stops the terminal's echo at once, so that quickly typed or pasted characters do not show.

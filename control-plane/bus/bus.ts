@@ -12,6 +12,10 @@ export type BusEvent =
   | { kind: 'call_ended'; call: EndedCall }
   /** The node has a new link, and that is stored: an older one at another instance is over. */
   | { kind: 'node_linked'; nodeId: string; linkId: string }
+  /** The node was revoked, approved or enrolled with another key, and that is stored: a link that it has may be over. */
+  | { kind: 'node_identity_changed'; nodeId: string }
+  /** An operator changed something, and that is stored. */
+  | { kind: 'operator_acted' }
   /** A probe has arrived, and that is stored. */
   | { kind: 'probe_arrived'; probeId: string }
   /** The node, its slots or their events changed, and that is stored. */

@@ -18,7 +18,7 @@ export function catchUp(
   let series = 0;
   const round = async (since: Date, own: number): Promise<void> => {
     await read(since).catch((error: unknown) =>
-      log.warn({ err: error }, 'reading what the bus did not bring failed'),
+      log.warn({ err: error }, 'reading events that the bus missed failed'),
     );
     if (own === series && !bus.isConnected && !isStopped)
       next = clock.after(EVERY_MS, () => void round(since, own));

@@ -1,7 +1,8 @@
 // The bus of several instances: events and requests go through NATS. Events reach the parts of this instance without it.
-import { randomUUID } from 'node:crypto';
+import { randomUUID, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import {
+  type Authenticator,
   type ConnectionOptions,
   connect,
   credsAuthenticator,
@@ -25,6 +26,8 @@ const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
   'call_ended',
   'tool_call_cancelled',
   'node_linked',
+  'node_identity_changed',
+  'operator_acted',
   'probe_arrived',
   'node_changed',
 ]);
@@ -230,12 +233,12 @@ class NatsBus implements Bus {
   #open<M extends Stamp>({ subject, data }: Msg): M | undefined {
     const { log, seal } = this.#parts;
     const opened = seal.open(subject, data) as M | undefined;
-    if (opened === undefined) log.warn({ subject }, 'a message on the bus is not authentic');
+    if (opened === undefined) log.warn({ subject }, 'bus message refused: it is not authentic');
     else if (this.#replays.take(opened)) return opened;
     else
       log.warn(
         { subject },
-        'a message on the bus is old or came before: is the clock of each instance right?',
+        'bus message refused: it is too old or a repeat; check the clocks of all instances',
       );
     return undefined;
   }
@@ -248,7 +251,7 @@ class NatsBus implements Bus {
     const answer: Answer = await responder(question.request).then(
       (value) => ({ value }),
       (error: unknown) => {
-        log.error({ err: error, subject }, 'a request of another instance failed');
+        log.error({ err: error, subject }, 'request from another instance failed');
         return { failed: 'the instance that serves it failed: see its log' };
       },
     );
@@ -279,11 +282,32 @@ async function connectionOptions({
     noAsyncTraces: true,
     ...(user !== '' && pass === '' ? { token: user } : {}),
     ...(pass === '' ? {} : { user, pass }),
-    ...(credentialsFile === undefined
-      ? {}
-      : { authenticator: credsAuthenticator(await readFile(credentialsFile)) }),
-    ...(isTls ? { tls: caFile === undefined ? {} : { caFile } } : {}),
+    ...(credentialsFile === undefined ? {} : { authenticator: await authenticatorOf(credentialsFile) }),
+    ...(isTls ? { tls: caFile === undefined ? {} : { ca: await authorityOf(caFile) } } : {}),
   };
+}
+
+// Both files are checked at the start: a connection that fails is repeated for ever, with a line in the log.
+
+const authenticatorOf = (path: string): Promise<Authenticator> =>
+  readOption('NATS_CREDENTIALS_FILE', path, (bytes) => {
+    const authenticator = credsAuthenticator(bytes);
+    authenticator('any text that a server asks to have signed');
+    return authenticator;
+  });
+
+const authorityOf = (path: string): Promise<string> =>
+  readOption('NATS_CA_FILE', path, (bytes) => {
+    new X509Certificate(bytes);
+    return bytes.toString();
+  });
+
+async function readOption<T>(name: string, path: string, read: (bytes: Buffer) => T): Promise<T> {
+  try {
+    return read(await readFile(path));
+  } catch (error) {
+    throw new Error(`${name}: ${path} cannot be used: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

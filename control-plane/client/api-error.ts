@@ -52,7 +52,10 @@ export function errorOfAnswer(
   // The 402 of /subscribe has no message.
   const code =
     typeof json === 'object' && json !== null && 'error' in json ? String(json.error) : 'http_error';
-  const message = code === 'http_error' ? `the response is ${status}, and not of this API` : code;
+  const message =
+    code === 'http_error'
+      ? `unexpected response with status ${status}: it does not come from this API`
+      : code;
   return new ApiError({ status, code, message, retryAfterSeconds: seconds });
 }
 

@@ -217,7 +217,7 @@ export class SimrackClient {
 
   #bearer(): string {
     if (this.#token !== undefined) return this.#token;
-    const message = 'no token: subscribe, recover, or pass one';
+    const message = 'no token: call subscribe() or recover(), or pass one';
     throw new ApiError({ status: 401, code: 'unauthorized', message });
   }
 }

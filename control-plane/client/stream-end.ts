@@ -9,12 +9,12 @@ type StreamEndKind =
   | 'unauthorized'
   | 'call_not_found'
   | 'taken_over'
-  /** Open it again: the call goes on. */
+  /** Open it again: the call continues. */
   | 'restarting'
   | 'refused'
   /** By this side, which hangs up; or by the service without a reason. */
   | 'closed'
-  /** The connection broke. Open it again within some seconds: the call goes on. */
+  /** The connection broke. Open it again within some seconds: the call continues. */
   | 'lost';
 
 export interface StreamEnd {

@@ -7,7 +7,7 @@ export const BUS_OPTIONS = {
   natsUrl: {
     env: 'NATS_URL',
     about:
-      'NATS servers, comma-separated nats:// or tls:// URLs: needed to run several instances on one Postgres',
+      'NATS servers, comma-separated nats:// or tls:// URLs: required for several instances on one Postgres',
     schema: z
       .string()
       .transform((text) => text.split(',').map((url) => url.trim()))
@@ -26,20 +26,24 @@ export const BUS_OPTIONS = {
   },
 } as const;
 
-/** Throws what is missing for several instances. */
+/** Throws what is missing for several instances, or contradicts itself. */
 export function checkBusOptions({
   natsUrl,
+  natsCaFile,
   databaseUrl,
   publicUrl,
   mediaBaseUrl,
 }: {
   natsUrl: readonly string[] | undefined;
+  natsCaFile: string | undefined;
   databaseUrl: string | undefined;
   publicUrl: string | undefined;
   mediaBaseUrl: string | undefined;
 }): void {
   if (natsUrl === undefined) return;
   if (databaseUrl === undefined) throw new Error('NATS_URL is for several instances: it needs DATABASE_URL');
+  if (natsCaFile !== undefined && !natsUrl.some((url) => url.startsWith('tls:')))
+    throw new Error('NATS_CA_FILE is for servers with TLS: write tls:// in NATS_URL');
   if (publicUrl !== undefined && mediaBaseUrl === undefined)
     throw new Error(
       'NATS_URL is for several instances: it needs MEDIA_BASE_URL, the URL at which nodes reach this one',

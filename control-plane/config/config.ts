@@ -16,6 +16,7 @@ import type { PaymentNetwork } from '../payments/offer.ts';
 import { ALERT_OPTIONS } from './alert-options.ts';
 import { BUS_OPTIONS } from './bus-options.ts';
 import { CONSOLE_OPTIONS } from './console-options.ts';
+import { DATABASE_OPTIONS } from './database-options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';
 import { readPaymentsFile } from './payments-file.ts';
 import { keyFileSchema, keySchema } from './private-key.ts';
@@ -63,16 +64,7 @@ export const OPTIONS = {
       .regex(/^[a-z0-9.-]{1,253}$/i, 'must be a domain name')
       .optional(),
   },
-  databaseUrl: {
-    env: 'DATABASE_URL',
-    about: 'Postgres to use; unset: PGlite in the data folder',
-    schema: urlSchema(/^postgres(ql)?:$/, 'a postgres:// URL').optional(),
-  },
-  databaseConnections: {
-    env: 'DATABASE_CONNECTIONS',
-    about: 'Maximum number of connections to Postgres',
-    schema: integerOption(1, 100, 10),
-  },
+  ...DATABASE_OPTIONS,
   ...BUS_OPTIONS,
   dataDir: {
     env: 'DATA_DIR',
@@ -126,7 +118,7 @@ export const OPTIONS = {
   },
   relayerKeyFile: {
     env: 'RELAYER_KEY_FILE',
-    about: 'File that holds this key',
+    about: 'File with this key',
     schema: keyFileSchema.optional(),
   },
   relayerTransfersMin: {
@@ -216,7 +208,8 @@ export const OPTIONS = {
   ...ALERT_OPTIONS,
   proxyHops: {
     env: 'PROXY_HOPS',
-    about: 'Number of proxies in front, whose entries at the end of X-Forwarded-For are trusted',
+    about:
+      'Number of proxies in front of the service; it trusts that many entries at the end of X-Forwarded-For',
     schema: integerOption(0, 10, 0),
   },
   headersTimeoutMs: {
@@ -237,7 +230,7 @@ export const OPTIONS = {
   },
   unreadTimeoutMs: {
     env: 'UNREAD_TIMEOUT_MS',
-    about: 'How long a client may leave its answer unread until it is disconnected',
+    about: 'How long a client may leave its answer unread before it is disconnected',
     schema: integerOption(100, 600_000, 30_000),
   },
   heartbeatMs: {
@@ -263,7 +256,7 @@ export const OPTIONS = {
   graceDays: {
     env: 'GRACE_DAYS',
     about:
-      'Days after the end of a subscription in which a payment brings the number back; then its messages are deleted',
+      'Days after the end of a subscription during which a payment restores it; then its messages are deleted',
     schema: integerOption(0, 3_650, 30),
   },
   quarantineDays: {
@@ -273,7 +266,7 @@ export const OPTIONS = {
   },
   messageDays: {
     env: 'MESSAGE_DAYS',
-    about: 'Days after which messages are deleted; unset: they live as long as the subscription',
+    about: 'Days after which messages are deleted; unset: they are kept as long as the subscription',
     schema: optionalInteger(1, 3_650).optional(),
   },
   ...PROBE_OPTIONS,
@@ -309,7 +302,7 @@ export const OPTIONS = {
   },
   mediaBaseUrl: {
     env: 'MEDIA_BASE_URL',
-    about: 'Base URL at which nodes reach this instance; needed if several instances share one URL',
+    about: 'Base URL at which nodes reach this instance; required if several instances share one URL',
     schema: urlSchema(/^https?:$/, 'an http(s) URL').optional(),
   },
   socketsPerToken: {
@@ -372,7 +365,9 @@ export function paymentNetworksOf(config: PaymentOptions, relayerKey: Hex | unde
   const networks = writtenNetworks(config);
   for (const { chainId, facilitatorUrl } of networks) {
     if (facilitatorUrl === undefined && relayerKey === undefined) {
-      throw new Error(`chain ${chainId} has no facilitator: set RELAYER_KEY_FILE or RELAYER_KEY`);
+      throw new Error(
+        `chain ${chainId} has no facilitator, so it needs the relayer: set RELAYER_KEY_FILE or RELAYER_KEY`,
+      );
     }
   }
   return networks;

@@ -71,7 +71,7 @@ export function readPaymentsFile(file: string): PaymentNetwork[] {
 /** Parses the text of the file; `file` is its name in problems. Throws `ConfigFileError`. */
 function parsePayments(written: string, file: string): PaymentNetwork[] {
   const parsed = parseConfigText(fileSchema, written, file);
-  if (parsed === undefined) throw new ConfigFileError(`${file}: is empty: networks is missing`);
+  if (parsed === undefined) throw new ConfigFileError(`${file}: the file is empty; networks is missing`);
   return parsed.networks.map(({ chain_id: chainId, rpc_url: rpcUrl, facilitator_url, assets }) => ({
     chainId,
     rpcUrl,

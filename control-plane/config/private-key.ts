@@ -22,7 +22,7 @@ export const keyFileSchema = z.string().transform((path, context): Hex => {
     const parsed = keySchema.safeParse(readFileSync(path, 'utf8').trim());
     return parsed.success
       ? parsed.data
-      : problem('the file does not hold a 0x-prefixed private key of 32 bytes');
+      : problem('the file must contain a 0x-prefixed private key of 32 bytes');
   } catch (error) {
     return problem(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }

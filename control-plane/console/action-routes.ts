@@ -68,6 +68,6 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
 function fieldsOf(ctx: Context): Record<string, string> {
   const entries = [...new URLSearchParams(ctx.querystring)];
   if (entries.length > FIELDS_MAX || entries.some(([, value]) => value.length > FIELD_LENGTH_MAX))
-    throw new Refusal('invalid_request', 'this link says too much');
+    throw new Refusal('invalid_request', 'this link has too many fields');
   return Object.fromEntries(entries);
 }

@@ -61,7 +61,7 @@ const requireSession =
       return next();
     }
     if (!isLooking(ctx) || ctx.accepts('text/html', 'text/event-stream') !== 'text/html')
-      throw new Refusal('unauthorized', 'the session is over: sign in again');
+      throw new Refusal('unauthorized', 'The session has ended. Sign in again.');
     const path = ownPath(ctx.url);
     // A link elsewhere does not bring the cookie along; one of ours does.
     if (ctx.get('Sec-Fetch-Site') === 'cross-site') {
@@ -74,7 +74,7 @@ const requireSession =
 const sameSiteRedirect = (url: string): string =>
   html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Console</title><meta http-equiv="refresh" content="0; url=${url}"></head>
-<body><p><a href="${url}">Go on</a></p></body></html>
+<body><p><a href="${url}">Continue</a></p></body></html>
 `.text;
 
 const OWN = "'self'";

@@ -1,4 +1,4 @@
-// Every "no" of the console as a page that says why.
+// Every refusal and error of the console as a page that gives the reason.
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
 import * as z from 'zod';
@@ -11,13 +11,13 @@ import { framed, message } from './pages/frame.ts';
 import { findSession } from './session/request-state.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: 'That does not work',
+  400: 'Invalid request',
   401: 'Sign in',
-  403: 'Not from there',
-  404: 'Nothing here',
-  409: 'Not done',
-  429: 'Too often',
-  503: 'Not now',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Nothing was changed',
+  429: 'Too many attempts',
+  503: 'Not available',
 };
 
 export function errorPages({ log, serviceName }: { log: Logger; serviceName: string }): Middleware {
@@ -28,9 +28,9 @@ export function errorPages({ log, serviceName }: { log: Logger; serviceName: str
       const { status, text, headers } = answerTo(error, log);
       const title =
         error instanceof OperatorError && error.reason === 'unanswered'
-          ? 'Not finished yet'
+          ? 'Outcome unknown'
           : (TITLES[status] ?? 'Something went wrong');
-      const back = html`<p class="actions"><a class="button" href="/">To the fleet</a></p>`;
+      const back = html`<p class="actions"><a class="button" href="/">Back to the fleet</a></p>`;
       ctx.status = status;
       ctx.set(headers);
       ctx.type = 'html';
@@ -42,24 +42,24 @@ export function errorPages({ log, serviceName }: { log: Logger; serviceName: str
   };
 }
 
-/** What was asked for may still be done after `unanswered`, and may be asked for again. */
+/** After `unanswered` the action may still be carried out, and may be requested again. */
 const STATUS = { refused: 400, unavailable: 409, unanswered: 503, unreachable: 503 } as const;
 
-/** Any other error is a fault of the service: the page shows nothing of it. */
+/** Any other error is a fault of the service. The page shows only its id. */
 function answerTo(
   error: unknown,
   log: Logger,
 ): { status: number; text: string; headers: Record<string, string> } {
   if (error instanceof Refusal) {
     const { cause, code, headers, message } = error;
-    if (cause !== undefined) log.warn({ err: cause, code }, 'a page of the console was refused');
+    if (cause !== undefined) log.warn({ err: cause, code }, 'console request refused');
     return { status: REFUSALS[code].status, text: message, headers };
   }
   if (error instanceof DatabaseUnavailable) {
-    log.warn({ err: error.cause, code: 'unavailable' }, 'a page of the console was refused');
+    log.warn({ err: error.cause, code: 'unavailable' }, 'console request refused');
     return {
       status: 503,
-      text: 'The database does not answer: come again in a moment.',
+      text: 'The database does not respond. Try again in a moment.',
       headers: { 'Retry-After': '5' },
     };
   }
@@ -70,6 +70,10 @@ function answerTo(
     return { status: 400, text: `${issue?.path.join('.')}: ${issue?.message}`, headers: {} };
   }
   const requestId = randomUUID();
-  log.error({ err: error, requestId }, 'a page of the console failed');
-  return { status: 500, text: `The log has why, under ${requestId}.`, headers: {} };
+  log.error({ err: error, requestId }, 'console request failed');
+  return {
+    status: 500,
+    text: `The log of the service has the details, with the id ${requestId}.`,
+    headers: {},
+  };
 }

@@ -31,6 +31,9 @@ export function routeLive(
     body: (fragments: readonly Fragment[]) => Html,
   ): Promise<void> => {
     const text = topicText(topic);
+    const done = doneWords(ctx.query['done']);
+    // Another instance may have done it a moment ago.
+    if (done !== undefined) view.changed();
     const { fragments, version } = await feed.show(text);
     ctx.type = 'html';
     ctx.body = framed(
@@ -41,7 +44,7 @@ export function routeLive(
         place: '/',
         hasPlots,
         live: { topic: text, version },
-        done: doneWords(ctx.query['done']),
+        done,
       },
       body(fragments),
     );
@@ -75,7 +78,7 @@ export function routeLive(
 
   router.get('/live', async (ctx) => {
     const { topic, after } = check(streamSchema, ctx.query);
-    if (readTopic(topic) === undefined) throw new Refusal('not_found', 'there is no such topic');
+    if (readTopic(topic) === undefined) throw new Refusal('not_found', 'there is no such live stream');
     // A browser that comes back says what it had last.
     const version = ctx.get('Last-Event-ID') || after;
     ctx.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });

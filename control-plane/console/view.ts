@@ -73,6 +73,7 @@ export class ConsoleView {
       this.#fleet.stale();
       if (event.kind === 'node_changed') this.#events.stale();
       if (event.kind === 'subscription_changed') this.#moneyMoved();
+      if (event.kind === 'operator_acted') this.changed();
       onChange();
     });
     const unobserve = onMetricEvent(({ kind }) => {

@@ -14,9 +14,9 @@ type Json = Record<string, unknown>;
 
 const BEARER = { $ref: '#/components/securitySchemes/bearer' };
 const AUDIO =
-  'Signed 16 bit little-endian, mono, 16 kHz. Frames from the service have 640 bytes (20 ms). Frames to the service have any even length up to 64 KiB.';
+  'Samples are signed 16 bit little-endian, mono, 16 kHz. Frames from the service have 640 bytes (20 ms). Frames to the service have any even length up to 64 KiB.';
 
-const CALL_ID = { call_id: { description: 'Of POST /voice/dial, or of a presence event.' } };
+const CALL_ID = { call_id: { description: 'The `call_id` of POST /voice/dial or of a presence event.' } };
 
 export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; serviceName: string }): Json {
   const { host, protocol, pathname } = new URL(baseUrl);
@@ -60,7 +60,7 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
         description:
           `Opening it answers a call that rings; closing it hangs up. Only clients that ask for the subprotocol \`${VOICE_SUBPROTOCOL}\` ` +
           'get text frames. Audio that comes faster than real time waits, 60 seconds by default, and beyond that the oldest is dropped. ' +
-          'A RIFF header in front of audio is removed. A client may send 3,000 messages at once and 1,000 a second; a text frame counts for eight. ' +
+          'A RIFF header in front of the audio is removed. A client may send 3,000 messages at once and 1,000 a second; a text frame counts for eight. ' +
           `Close codes: ${closeCodesText('stream')}`,
         parameters: CALL_ID,
         messages: {
@@ -118,13 +118,13 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
       },
     },
     operations: {
-      speak: operation('receive', 'stream', 'Audio and requests of the client.', ['spoken', 'control']),
-      listen: operation('send', 'stream', 'Audio of the far end, and reports about audio.', [
+      speak: operation('receive', 'stream', 'Audio and requests from the client.', ['spoken', 'control']),
+      listen: operation('send', 'stream', 'Audio from the far end, and reports about audio.', [
         'heard',
         'notice',
       ]),
-      botSpeak: operation('receive', 'twilioStream', 'Audio and requests of the bot.', ['botMessage']),
-      botListen: operation('send', 'twilioStream', 'Audio of the far end, and reports about audio.', [
+      botSpeak: operation('receive', 'twilioStream', 'Audio and requests from the bot.', ['botMessage']),
+      botListen: operation('send', 'twilioStream', 'Audio from the far end, and reports about audio.', [
         'serviceMessage',
       ]),
       watch: operation('send', 'presence', 'Events of calls.', ['event']),
@@ -134,7 +134,7 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'In the Authorization header of the upgrade.',
+          description: 'The token, in the Authorization header of the upgrade.',
         },
       },
     },

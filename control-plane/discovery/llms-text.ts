@@ -25,12 +25,12 @@ export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string
 
 1. \`GET ${baseUrl}/availability\`: \`available\` must be 1 or more.
 2. \`POST ${baseUrl}/subscribe\` without a body returns 402 with the payment options: x402 version 1 in the body, version 2 in the header
-   \`PAYMENT-REQUIRED\`, MPP in \`WWW-Authenticate\`. Any x402 or MPP client pays it. Read amounts and addresses there, never
+   \`PAYMENT-REQUIRED\`, MPP in \`WWW-Authenticate\`. Any x402 or MPP client can pay it. Read amounts and addresses from it, and never
    hardcode them.
 3. Repeat the request with the payment: 200 with \`token\`, \`number\`, \`expires_at\`. Keep the token secret.
 4. Pay with a wallet that you keep. The number belongs to it and cannot be recovered without it. Never use a temporary wallet.
 5. After a timeout, 503 \`settlement_pending\` or 409 \`payment_already_used\`: do not pay again. Sign in (below).
-6. Paying again with the same wallet renews: it adds a year to the same number (\`renewed: true\`), up to a limit (409 \`paid_ahead\`).
+6. To renew, pay again with the same wallet: it adds a year to the same number (\`renewed: true\`). There is a limit (409 \`paid_ahead\`).
    To get a token, sign in. Do not pay again.
 7. A smart account can pay too (EIP-1271, EIP-7702, ERC-6492). It signs in with the account's own signature, on the network that it paid on.
 
@@ -46,7 +46,7 @@ Send \`Authorization: Bearer <token>\`. Bodies are JSON.
 - Text: \`POST /sms/send\` with \`{"to": "+1…", "body": "…"}\`. One segment: 160 characters of GSM 7-bit, or 70 of UCS-2.
 - Wait for a text: \`GET /sms/receive\` every few seconds, or the MCP tool \`receive_sms\` with \`wait_seconds\`. Each message is delivered
   once. \`GET /sms/messages\` shows all of them again.
-- Delete: \`DELETE /sms/messages/{id}\`, or \`DELETE /sms/messages\` for all of them (\`direction\`, \`since\`, \`until\` select some). It cannot be undone.
+- Delete: \`DELETE /sms/messages/{id}\`, or \`DELETE /sms/messages\` for all of them (\`direction\`, \`since\` and \`until\` select some). This cannot be undone.
 - Numbers in the US and its territories can be texted and called, unless the operator allows others. Emergency, premium, personal and
   short-code numbers are always refused.
 
@@ -68,7 +68,7 @@ ${operations.join('\n')}
 
 - [OpenAPI](${baseUrl}/openapi.json): every field and status
 - [AsyncAPI](${baseUrl}/asyncapi.json): the WebSockets
-- [MCP](${baseUrl}/mcp): the same as tools; [card](${baseUrl}/.well-known/mcp/server-card.json)
+- [MCP](${baseUrl}/mcp): the same operations as tools; [card](${baseUrl}/.well-known/mcp/server-card.json)
 - \`POST ${baseUrl}/demo\`: example responses, without paying
 `;
 }

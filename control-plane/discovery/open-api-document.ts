@@ -13,8 +13,8 @@ type Json = Record<string, unknown>;
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const TAGS = {
-  service: 'The service, its availability and a demo',
-  subscription: 'A number for a wallet, and tokens for it',
+  service: 'About the service: catalog, availability, waitlist and demo',
+  subscription: 'Buying a number with a wallet, and getting tokens',
   sms: 'Text messages',
   voice: 'Calls; their audio and presence are WebSockets, described in /asyncapi.json',
 };
@@ -31,8 +31,8 @@ export function openApiDocument(parts: DiscoveryParts): Json {
       version: '1.0.0',
       summary: sale.description,
       description:
-        'Pay with a wallet at POST /subscribe, keep the token, then text and call. Replace a lost token with a signature: ' +
-        'POST /auth/nonce, POST /auth. Switch on the `error` of a refusal, never on its message. ' +
+        'Pay with a wallet at POST /subscribe, keep the token, then text and call. To replace a lost token, sign in: ' +
+        'POST /auth/nonce, then POST /auth. Switch on the `error` of a refusal, never on its message. ' +
         'Clients that prefer `application/problem+json` get refusals as RFC 9457 problems.',
       contact: { name: serviceName, url: baseUrl },
       license: { name: 'Proprietary', url: baseUrl },
@@ -55,13 +55,13 @@ export function openApiDocument(parts: DiscoveryParts): Json {
           name: 'PAYMENT-SIGNATURE',
           description: 'x402 version 2, base64.',
         },
-        mpp: { type: 'http', scheme: 'Payment', description: 'An MPP charge credential.' },
+        mpp: { type: 'http', scheme: 'Payment', description: 'A credential of MPP (intent `charge`).' },
       },
       headers: {
         RetryAfter: { description: 'Seconds.', schema: { type: 'integer', minimum: 0 } },
         RateLimit: {
           description:
-            'For each policy that applies: `r` requests are left, and at least one more is allowed in `t` seconds. The same on 200, 401 and 429.',
+            'For each policy that applies: `r` requests are left, and at least one more is allowed in `t` seconds. The header has the same form on 200, 401 and 429.',
           schema: { type: 'string', examples: ['"token";r=1199;t=63'] },
         },
         RateLimitPolicy: {
@@ -176,7 +176,7 @@ const RATE_LIMIT: Json = {
 const RECEIPTS: Json = Object.fromEntries(
   ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Payment-Receipt'].map((name) => [
     name,
-    { description: 'The receipt, base64.', schema: { type: 'string' } },
+    { description: 'The receipt, in base64.', schema: { type: 'string' } },
   ]),
 );
 

@@ -18,8 +18,8 @@ dropped. You may send 3,000 messages at once and 1,000 a second; a text frame co
 
 Control is JSON in text frames. You get text frames only if you ask for the subprotocol \`${VOICE_SUBPROTOCOL}\`. To the service:
 
-- \`{"type":"clear"}\` (or \`{"action":"clear"}\`): drop the audio that was not played, for barge-in.
-- \`{"type":"mark","name":"…"}\`: is sent back when all audio before it was played.
+- \`{"type":"clear"}\` (or \`{"action":"clear"}\`): discard audio that was not played, so that the far end can interrupt.
+- \`{"type":"mark","name":"…"}\`: a mark; the service sends it back when all audio before it was played.
 - \`{"type":"dtmf","digits":"12#"}\`: press 1 to 32 keys of 0-9, *, #, A-D.
 
 From the service:
@@ -28,8 +28,8 @@ From the service:
 - \`{"type":"mark","name":"…"}\`: this mark was reached.
 - \`{"type":"cleared","played_ms":…,"dropped_ms":…,"marks":[…]}\`: the answer to \`clear\`; \`marks\` were not reached.
 - \`{"type":"dtmf","digit":"1"}\`: the far end pressed a key.
-- \`{"type":"overflow","dropped_ms":…}\`: you sent too far ahead, and so much audio was dropped.
-- \`{"type":"error","message":"…"}\`: your last text frame was not understood.
+- \`{"type":"overflow","dropped_ms":…}\`: you sent too far ahead, and this much audio was dropped.
+- \`{"type":"error","message":"…"}\`: the service did not understand your last text frame.
 
 Close codes: ${closeCodesText('stream')}
 
@@ -46,10 +46,10 @@ const listed = (codes: Readonly<Record<string, number>>): string =>
     .map(([name, code]) => `${code} ${words(name)}`)
     .join(', ');
 
-/** After the codes of `again` a client can open the socket again: the call goes on. */
+/** After the codes of `again` a client can open the socket again: the call continues. */
 export function closeCodesText(socket: 'stream' | 'presence'): string {
   if (socket === 'presence') return `${listed(PRESENCE_CLOSE)}.`;
   const { goingAway, internalError, restart } = STREAM_CLOSE;
   const again = [goingAway, internalError, restart].join(', ');
-  return `4000 plus the cause of ITU-T Q.850 when the call has ended; ${listed(STREAM_CLOSE)}. After ${again} or a broken connection open the stream again: the call stays up for 5 seconds by default.`;
+  return `4000 plus the cause of ITU-T Q.850 after the end of the call; ${listed(STREAM_CLOSE)}. After ${again} or a broken connection open the stream again: the call stays up for 5 seconds by default.`;
 }

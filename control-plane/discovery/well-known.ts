@@ -83,7 +83,7 @@ export function serverCard({ baseUrl, serviceName }: DiscoveryParts) {
           {
             name: 'Authorization',
             description:
-              'Bearer and the token of POST /subscribe or POST /auth; list_services and check_availability do not need it.',
+              'Bearer and the token from POST /subscribe or POST /auth. list_services and check_availability do not need it.',
             isRequired: false,
             isSecret: true,
           },

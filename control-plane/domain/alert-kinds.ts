@@ -13,7 +13,7 @@ interface AlertText {
 export const ALERTS = {
   node_offline: {
     severity: 'critical',
-    raised: 'A node has no link. Revoked nodes and nodes without an approved key and SIM do not count.',
+    raised: 'A node has no link. Revoked nodes do not count, nor do nodes without an approved key and a SIM.',
     over: 'The node is linked.',
     options: ['HEARTBEAT_MS'],
   },

@@ -1,5 +1,5 @@
 // Bearer tokens: 256 random bits behind a prefix that secret scanners can find. Only the hash is stored.
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 const PREFIX = 'simrack_';
 const TOKEN_PATTERN = /^simrack_[A-Za-z0-9_-]{43}$/;
@@ -8,7 +8,10 @@ const TOKEN_PATTERN = /^simrack_[A-Za-z0-9_-]{43}$/;
 export const mintToken = (): string => PREFIX + randomBytes(32).toString('base64url');
 
 /** SHA-256 of the whole token, as stored. */
-export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+export const hashToken = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** The same in Base64, to find a token in memory. */
+export const tokenKey = (token: string): string => hash('sha256', token, 'base64');
 
 /** The token of an `Authorization` header (RFC 6750 §2.1); undefined if there is none or its form is not ours. */
 export function tokenOf(authorization: string | undefined): string | undefined {

@@ -17,7 +17,7 @@ export function check<T>(
   if (field === '') throw new Refusal('invalid_request', 'The body must be a JSON object.');
   throw new Refusal(
     fieldRefusal,
-    `"${field}": ${unknown === undefined ? issue?.message : 'is not known here'}`,
+    `"${field}": ${unknown === undefined ? issue?.message : 'is not a field of this request'}`,
     { details: { field } },
   );
 }

@@ -61,7 +61,7 @@ export async function signIn(
     if (open !== undefined) {
       throw new Refusal(
         'settlement_pending',
-        'A payment of this wallet is being settled. Do not pay again. Sign in after Retry-After seconds.',
+        'A payment of this wallet is in progress. Do not pay again. Sign in after Retry-After seconds.',
         { headers: { 'Retry-After': String(open.retryAfterSeconds) } },
       );
     }
@@ -69,8 +69,8 @@ export async function signIn(
       details: {
         wallet,
         warning:
-          'The number belongs to the wallet that paid. Sign with that wallet, or pay with this one; ' +
-          'a lost wallet cannot be recovered.',
+          'The number belongs to the wallet that paid. Sign with that wallet, or pay with this one. ' +
+          'A lost wallet cannot be recovered.',
       },
     });
   }
@@ -115,7 +115,7 @@ const isOfKeySize = (signature: string): boolean => /^0x(?:.{128}|.{130})$/.test
 function requireAccount(chainId: number | undefined): void {
   if (chainId !== undefined) return;
   const message =
-    'Signature must have 65 bytes, or 64 (EIP-2098): no account with code has paid from this address.';
+    'The signature must have 65 bytes, or 64 (EIP-2098): no account with code has paid from this address.';
   throw new Refusal('invalid_request', message, {
     details: { field: 'signature' },
   });

@@ -23,7 +23,7 @@ export function catalog(parts: CatalogParts): AnswerOf<typeof OPERATION.catalog>
   return {
     name: serviceName,
     description:
-      'A real US mobile number for a year: paid by one HTTP request with a wallet, recovered by its signature, for SMS and voice. Paying again with the same wallet renews it.',
+      'A real US mobile number for a year, for SMS and voice. A wallet pays for it with one HTTP request, and its signature replaces a lost token. To renew, pay again with the same wallet.',
     env: environment,
     mcp: baseUrl + TOOLS_PATH,
     openapi: `${baseUrl}/openapi.json`,

@@ -8,7 +8,7 @@ import type { Fleet } from '../nodes/fleet.ts';
 import { hashCode } from '../nodes/registry.ts';
 import { useCode } from '../store/fleet/nodes.ts';
 
-export interface EnrolParts extends Pick<Base, 'db' | 'clock' | 'log'> {
+export interface EnrolParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'> {
   fleet: Fleet;
   /** Whether an operator approves each new key. */
   enrolmentApproval: boolean;
@@ -19,7 +19,7 @@ export interface EnrolParts extends Pick<Base, 'db' | 'clock' | 'log'> {
  * reason, so that guessing reveals nothing.
  */
 export async function enrol(
-  { db, clock, fleet, log, enrolmentApproval }: EnrolParts,
+  { db, bus, clock, fleet, log, enrolmentApproval }: EnrolParts,
   request: z.output<typeof enrolRequestSchema>,
 ): Promise<z.output<typeof enrolAnswerSchema>> {
   const publicKey = Buffer.from(request.public_key, 'base64url');
@@ -38,6 +38,7 @@ export async function enrol(
     { node: nodeId, fingerprint },
     isPending ? 'node enrolled, waiting for approval' : 'node enrolled',
   );
+  bus.publish({ kind: 'node_identity_changed', nodeId });
   await fleet.find(nodeId)?.recheck();
   return { node_id: nodeId, approval: isPending ? 'pending' : 'granted' };
 }

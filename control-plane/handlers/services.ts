@@ -13,43 +13,48 @@ export interface ServicesParts extends CatalogParts, Pick<Base, 'db' | 'clock'> 
   sale: Sale;
 }
 
-/** Cached, because agents poll the list and each count costs a query. */
-const COUNT_LIFETIME_MS = 1_000;
+/** Cached, because agents poll the list and each count of numbers costs a query. */
+const ANSWER_LIFETIME_MS = 1_000;
 
-export function createServices(parts: ServicesParts): () => Promise<z.input<typeof servicesSchema>> {
-  const { clock, sale } = parts;
-  let counted: { at: number; available: Promise<{ available: number }> } | undefined;
-  const available = (): Promise<{ available: number }> => {
+type Services = z.input<typeof servicesSchema>;
+
+export function createServices(parts: ServicesParts): () => Promise<Services> {
+  const { clock } = parts;
+  let last: { at: number; answer: Promise<Services> } | undefined;
+  return () => {
     const now = clock.now();
-    // A count from the future is from before the clock was set back.
-    if (counted !== undefined && counted.at <= now && now - counted.at < COUNT_LIFETIME_MS)
-      return counted.available;
-    const count = { at: now, available: availability(parts) };
-    counted = count;
-    count.available.catch(() => {
-      if (counted === count) counted = undefined;
+    // An answer from the future is from before the clock was set back.
+    if (last !== undefined && last.at <= now && now - last.at < ANSWER_LIFETIME_MS) return last.answer;
+    const made = { at: now, answer: servicesOf(parts) };
+    last = made;
+    made.answer.catch(() => {
+      if (last === made) last = undefined;
     });
-    return count.available;
+    return made.answer;
   };
-  const prices = () =>
-    sale.offers.map(({ amountAtomic, asset, assetDecimals, assetName, chainId }) => ({
-      price: formatUnits(amountAtomic, assetDecimals),
-      currency: assetName,
-      network: caip2(chainId),
-      asset,
-      amount: String(amountAtomic),
-    }));
-  return async () => ({
+}
+
+async function servicesOf(parts: ServicesParts): Promise<Services> {
+  const { sale } = parts;
+  const { available } = await availability(parts);
+  const prices = sale.offers.map(({ amountAtomic, asset, assetDecimals, assetName, chainId }) => ({
+    price: formatUnits(amountAtomic, assetDecimals),
+    currency: assetName,
+    network: caip2(chainId),
+    asset,
+    amount: String(amountAtomic),
+  }));
+  return {
     services: [
       {
         name: 'us_mobile_number',
         description: sale.description,
         plan: PLAN,
-        ...(await available()),
+        available,
         subscribe: sale.resource,
-        prices: prices(),
+        prices,
       },
     ],
     catalog: catalog(parts),
-  });
+  };
 }

@@ -151,7 +151,7 @@ export class SmsWaits {
     const { inbox, log } = this.#parts;
     const givingBack = inbox
       .giveBack(subscription, received)
-      .catch((error: unknown) => log.warn({ err: error }, 'making lost messages claimable again failed'))
+      .catch((error: unknown) => log.warn({ err: error }, 'returning lost messages to the inbox failed'))
       .finally(() => this.#givingBack.delete(givingBack));
     this.#givingBack.add(givingBack);
   }
@@ -161,9 +161,13 @@ export class SmsWaits {
     const held = this.#held.get(key) ?? 0;
     if (held >= waitsPerToken) {
       emitMetric({ kind: 'rate_limited', limit: 'waits' });
-      throw new Refusal('rate_limited', `A token may have at most ${waitsPerToken} waits at once.`, {
-        headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-      });
+      throw new Refusal(
+        'rate_limited',
+        `A token can have at most ${waitsPerToken} waiting calls of receive_sms.`,
+        {
+          headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+        },
+      );
     }
     this.#held.set(key, held + 1);
     return () => {

@@ -36,7 +36,7 @@ export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders):
       subscriptionId: subscription.id,
       now: new Date(parts.clock.now()),
     }).catch((cause: unknown) => {
-      throw new Refusal('settlement_pending', 'The payment is settled. Sign in with /auth to get a token.', {
+      throw new Refusal('settlement_pending', 'The payment is complete. Sign in with /auth to get a token.', {
         cause,
         headers: { 'Retry-After': '1' },
       });

@@ -48,9 +48,11 @@ export const addressOf =
   (request: IncomingMessage): string =>
     app.createContext(request, new ServerResponse(request)).ip;
 
-const publishAnswers: Middleware = async (ctx, next) => {
+const publishAnswers: Middleware = (ctx, next) =>
+  ANSWERS.hasSubscribers ? publishAnswer(ctx, next) : next();
+
+const publishAnswer: Middleware = async (ctx, next) => {
   await next();
-  if (!ANSWERS.hasSubscribers) return;
   const { body, method, path, status } = ctx;
   ANSWERS.publish({ method, path, status, body } satisfies TellableAnswer);
 };
@@ -61,13 +63,13 @@ function refuseUnrouted(router: Router): Middleware {
     const isWhole = ctx.path === '*' && ctx.method === 'OPTIONS';
     const layers = isWhole ? router.stack : router.match(ctx.path, ctx.method).path;
     const allowed = new Set(layers.flatMap((layer) => layer.methods));
-    if (allowed.size === 0) throw new Refusal('not_found', `There is nothing at ${ctx.path}`);
+    if (allowed.size === 0) throw new Refusal('not_found', `Nothing exists at ${ctx.path}.`);
     const headers = { Allow: [...allowed, 'OPTIONS'].join(', ') };
     if (ctx.method === 'OPTIONS') {
       ctx.status = 204;
       ctx.set(headers);
       return;
     }
-    throw new Refusal('method_not_allowed', `${ctx.method} is not possible at ${ctx.path}`, { headers });
+    throw new Refusal('method_not_allowed', `${ctx.path} does not support ${ctx.method}.`, { headers });
   };
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Base } from '../bus/base.ts';
 import { upTo } from '../bus/cache-size.ts';
 import { Remembered } from '../bus/remembered.ts';
-import { hashToken, tokenOf } from '../domain/bearer-token.ts';
+import { tokenKey, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
 import { findSubscriptionByToken } from '../store/money/subscriptions.ts';
@@ -29,11 +29,11 @@ export function createBearer({ db, bus, clock, limit }: BearerParts): Authentica
   const holders = new Remembered<Subscription>(bus, 'subscription_changed');
   const proven = new LRUCache<string, true>(upTo(PROVEN_MAX));
 
-  async function holderOf(hash: Buffer, key: string): Promise<Subscription> {
+  async function holderOf(key: string): Promise<Subscription> {
     let holder = holders.find(key);
     if (holder === undefined) {
       const begun = holders.begin();
-      holder = await findSubscriptionByToken(db, hash);
+      holder = await findSubscriptionByToken(db, Buffer.from(key, 'base64'));
       if (holder !== undefined) holders.keep(begun, key, holder.id, holder);
     }
     if (holder === undefined || !isActive(holder, new Date(clock.now()))) {
@@ -46,14 +46,15 @@ export function createBearer({ db, bus, clock, limit }: BearerParts): Authentica
 
   return async (authorization, address) => {
     const token = tokenOf(authorization);
-    const hash = token === undefined ? undefined : hashToken(token);
-    const key = hash?.toString('base64') ?? '';
+    const key = token === undefined ? undefined : tokenKey(token);
+    const known = key === undefined ? undefined : holders.find(key);
+    if (known !== undefined && isActive(known, new Date(clock.now()))) return known;
     const attempt = async (): Promise<Subscription> => {
-      if (hash === undefined) throw unauthorized();
-      return holderOf(hash, key);
+      if (key === undefined) throw unauthorized();
+      return holderOf(key);
     };
     if (address === undefined) return attempt();
-    if (!proven.has(key)) return countRefused(limit, address, attempt);
+    if (key === undefined || !proven.has(key)) return countRefused(limit, address, attempt);
     // A valid token costs its address nothing. One that was valid until now is counted when it is refused.
     return attempt().catch((error: unknown) => countRefused(limit, address, () => Promise.reject(error)));
   };

@@ -52,7 +52,7 @@ export function answerOf(thrown: unknown, log: Logger, requestId: string = rando
 const unavailable = ({ cause }: DatabaseUnavailable): Refusal =>
   new Refusal(
     'unavailable',
-    'The service is unavailable at the moment. This request may have been carried out: check before you repeat one that changes something.',
+    'The service is unavailable at the moment. It may have carried out this request: check before you repeat a change.',
     { cause, headers: { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } },
   );
 

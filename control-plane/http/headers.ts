@@ -28,19 +28,29 @@ const PREFLIGHT_SECONDS = 86_400;
 /** A year, which browsers' preload lists require (RFC 6797 §6.1.1). */
 const STRICT_TRANSPORT = 'max-age=31536000';
 
-export const nameRequest: Middleware = async (ctx, next) => {
+export const nameRequest: Middleware = (ctx, next) => {
   ctx.set(REQUEST_ID, randomUUID());
-  await next();
+  return next();
 };
 
-/** Pages of any origin may call the API: it uses no cookies. */
-export const openToPages: Middleware = cors({
+const answerPreflight = cors({
   origin: '*',
   allowMethods: 'GET,HEAD,POST,DELETE',
-  exposeHeaders: READABLE,
   maxAge: PREFLIGHT_SECONDS,
-  keepHeadersOnError: true,
 });
+
+const OPEN = {
+  Vary: 'Origin',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': READABLE.join(','),
+};
+
+/** Pages of any origin may call the API: it uses no cookies. So these headers are constant, except in the response to a preflight. */
+export const openToPages: Middleware = (ctx, next) => {
+  if (ctx.method === 'OPTIONS') return answerPreflight(ctx, next);
+  ctx.set(OPEN);
+  return next();
+};
 
 /** `isEncrypted`: clients reach the service only by https. */
 export function protectBrowsers({ isEncrypted }: { isEncrypted: boolean }): Middleware {
@@ -51,8 +61,8 @@ export function protectBrowsers({ isEncrypted }: { isEncrypted: boolean }): Midd
     'X-Content-Type-Options': 'nosniff',
     ...(isEncrypted ? { 'Strict-Transport-Security': STRICT_TRANSPORT } : {}),
   };
-  return async (ctx, next) => {
+  return (ctx, next) => {
     ctx.set(headers);
-    await next();
+    return next();
   };
 }

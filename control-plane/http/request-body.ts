@@ -79,12 +79,14 @@ function discardRest(request: IncomingMessage): Promise<void> {
   });
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 function parseJson(ctx: Context, bytes: Buffer): unknown {
   if (!ctx.is('json')) {
     throw new Refusal('unsupported_media_type', 'Send the body with Content-Type: application/json.');
   }
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return JSON.parse(UTF8.decode(bytes));
   } catch (cause) {
     throw new Refusal('invalid_json', 'The body is not JSON in UTF-8.', { cause });
   }

@@ -7,7 +7,7 @@ import type { Context, Middleware } from 'koa';
 import type { Clock } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import { bearerChallenge } from '../discovery/well-known.ts';
-import { hashToken, tokenOf } from '../domain/bearer-token.ts';
+import { tokenKey, tokenOf } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { ToolSession } from '../mcp/cancellations.ts';
 import type { Caller } from '../mcp/tool.ts';
@@ -59,13 +59,16 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       const members = membersOf(message);
       // Each call succeeds or fails by itself.
       if (callsIn(message).length > 1 || members.length > MEMBERS_MAX)
-        throw new Refusal('invalid_request', `one call of a tool in a request, and ${MEMBERS_MAX} messages`);
+        throw new Refusal(
+          'invalid_request',
+          `A request can contain one tool call and ${MEMBERS_MAX} messages.`,
+        );
       const caller = await callerIn(ctx, message);
       const { address, subscription } = parts.limits;
       for (let member = 0; member < Math.max(1, members.length); member += 1) {
         const counted =
           caller === undefined ? address.count(ctx.ip) : subscription.count(caller.subscription.id);
-        ctx.set((await counted).headers);
+        ctx.set(counted.headers);
       }
       const lost = untilGone(ctx.res);
       endInTime(ctx.res, parts.clock);
@@ -102,7 +105,7 @@ function endInTime(response: ServerResponse, clock: Clock): void {
 /** Pages of other origins must not use a server that the browser can reach (DNS rebinding); programs send no origin. */
 function checkOrigin(origin: string, allowed: ReadonlySet<string>): void {
   if (origin !== '' && !allowed.has(origin))
-    throw new Refusal('origin_not_allowed', 'Pages of this origin may not call the tools.');
+    throw new Refusal('origin_not_allowed', 'Web pages of this origin may not call the tools.');
 }
 
 /** A loopback address has several names. */
@@ -118,7 +121,7 @@ async function callerOf(ctx: Context, { authenticate, baseUrl }: ToolRouteParts)
   try {
     return {
       subscription: await authenticate(authorization, ctx.ip),
-      key: hashToken(tokenOf(authorization) ?? '').toString('base64'),
+      key: tokenKey(tokenOf(authorization) ?? ''),
       check: () => authenticate(authorization),
     };
   } catch (error) {

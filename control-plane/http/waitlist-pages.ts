@@ -32,7 +32,7 @@ export function routeWaitlistPages(
 
   router.post(path, async (ctx, next) => {
     if (!ctx.is('urlencoded')) return next();
-    ctx.set((await limits.join.count(ctx.ip)).headers);
+    ctx.set(limits.join.count(ctx.ip).headers);
     const form = await readForm(ctx);
     try {
       const { registered_at: at } = await joinWaitlist(parts, check(joinSchema, form, fieldRefusal));
@@ -40,15 +40,15 @@ export function routeWaitlistPages(
       sendPage(ctx, messagePage(frame, { title: 'You are on the list', text, action: back }));
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'invalid_email') throw error;
-      const text = 'This is not an e-mail address that can get mail.';
+      const text = 'The service cannot send mail to this address. Check it for typos.';
       sendPage(ctx, messagePage(frame, { title: 'Not on the list', text, action: back }), 400);
     }
   });
 
   // A mail provider sends the requests of all its users from few addresses. They get the limit of all requests, not the small one of
   // registrations.
-  const unsubscribing: Middleware = async (ctx, next) => {
-    ctx.set((await limits.unsubscribe.count(ctx.ip)).headers);
+  const unsubscribing: Middleware = (ctx, next) => {
+    ctx.set(limits.unsubscribe.count(ctx.ip).headers);
     return next();
   };
   // Scanners follow every link of a mail, so a GET changes nothing.

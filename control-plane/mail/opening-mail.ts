@@ -35,9 +35,9 @@ export function composeOpeningMail(mail: OpeningMail): Promise<Buffer> {
       'Auto-Submitted': 'auto-generated',
     },
     text: [
-      `You asked for a mail when ${serviceName} has phone numbers again. Numbers are available now:`,
+      `You asked ${serviceName} to mail you when phone numbers are available again. They are now:`,
       baseUrl,
-      `This is the only mail about it. To get a mail the next time too, register again at ${baseUrl}/#waitlist.`,
+      `This is the only mail that you get. To be mailed the next time, too, register again at ${baseUrl}/#waitlist.`,
       `To delete your address from the waitlist, open:\n${unsubscribeUrl}`,
     ].join('\n\n'),
   });

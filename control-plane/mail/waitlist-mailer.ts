@@ -79,7 +79,7 @@ export class WaitlistMailer {
       this.#session?.quit();
       this.#session = undefined;
     }
-    if (sent > 0) log.info({ mails: sent }, 'mailed the waitlist that numbers are available');
+    if (sent > 0) log.info({ mails: sent }, 'waitlist mailed: numbers are available');
   }
 
   /** Begins no further mail; the present one ends in a few seconds. */
@@ -110,7 +110,7 @@ export class WaitlistMailer {
       this.#lostSessions = error.isSessionLost ? this.#lostSessions + 1 : 0;
       log.warn(
         { entry: id, attempt: attempt.attempt, outcome: error.outcome, ...error.details },
-        'a waitlist mail was not accepted',
+        'waitlist mail not accepted',
       );
       return error.outcome;
     }

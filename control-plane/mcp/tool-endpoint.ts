@@ -42,8 +42,8 @@ export interface ToolEndpoint {
 const CACHE_MS = 3_600_000;
 
 const INSTRUCTIONS =
-  'Real US mobile numbers, paid for by wallet. list_services shows the price and needs no token; all other tools but ' +
-  'check_availability need the token of a subscription in the Authorization header. To get a code by SMS: give the number of get_number ' +
+  'Real US mobile numbers, paid for by wallet. list_services shows the price and needs no token; ' +
+  'all other tools except check_availability need the token of a subscription in the Authorization header. To get a code by SMS, give the number of get_number ' +
   'to the sender, then call receive_sms with wait_seconds.';
 
 export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
@@ -70,7 +70,7 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
     server.setRequestHandler('tools/call', ({ params }, context) => {
       const tool = byName.get(params.name);
       if (tool === undefined)
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${params.name}`);
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool: ${params.name}`);
       const request = requestInfo && requests.get(requestInfo);
       if (request === undefined) throw new Error('a call without its request');
       const { session } = request;

@@ -94,8 +94,7 @@ export class FactInbox {
       putAside = kept.putAside;
       return kept.own;
     });
-    if (putAside > 0)
-      log.warn({ facts: putAside }, 'facts stored as waiting: the node does not hold their SIMs');
+    if (putAside > 0) log.warn({ facts: putAside }, 'facts set aside: the node does not hold their SIMs');
     acknowledge(last.sequence);
   }
 }

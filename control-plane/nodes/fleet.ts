@@ -1,6 +1,7 @@
 // The nodes that have a link to this instance, and the way to all others.
 import type { LiveCall } from '#shared/voice/call.ts';
 import type { Bus } from '../bus/bus.ts';
+import { LinkWork } from './link-work.ts';
 import type { CommandLink, NodeLink } from './node-link.ts';
 import { remoteLink, serveRemote } from './remote-link.ts';
 
@@ -18,10 +19,18 @@ export class Fleet {
   readonly #bus: Bus;
   readonly #links = new Map<string, { link: NodeLink; stopServing: () => void }>();
   readonly #turns = new Map<string, Promise<void>>();
+  // Together they take seven of the ten connections that an instance has by default.
+  /** Checks of proofs, which strangers send too. */
+  readonly proving = new LinkWork(2);
+  /** Hellos of proven nodes. */
+  readonly opening = new LinkWork(2);
+  /** Reports of slots, which take longest. */
+  readonly reporting = new LinkWork(3);
 
   constructor(bus: Bus) {
     this.#bus = bus;
     bus.subscribe((event) => {
+      if (event.kind === 'node_identity_changed') void this.find(event.nodeId)?.recheck();
       if (event.kind !== 'node_linked') return;
       const link = this.find(event.nodeId);
       if (link?.linkId !== event.linkId) void link?.recheck();

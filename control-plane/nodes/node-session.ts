@@ -225,7 +225,8 @@ export class NodeSession implements NodeLink {
       return;
     }
     const openedAt = new Date(this.#parts.clock.now());
-    await this.#parts.fleet.inTurn(this.nodeId, () => this.#open(hello));
+    const { fleet } = this.#parts;
+    await fleet.inTurn(this.nodeId, () => fleet.opening.run(() => this.#open(hello)));
     this.#openSends = new OpenSends(this.#parts, this, openedAt);
     await this.#openSends.ask();
   }
@@ -279,7 +280,7 @@ export class NodeSession implements NodeLink {
       const standing = await renewLink(this.#parts.db, this.#link, aliveUntil);
       // A node that was asked to leave has its newer link elsewhere; its remaining commands finish here.
       if (standing === 'up' || (standing === 'replaced' && this.#isDraining)) return;
-      this.#parts.log.info({ standing }, 'the node lost its right to this link');
+      this.#parts.log.info({ standing }, 'closing a link: the node was revoked or enrolled again');
       this.close(CLOSE_CODE_OF[standing], standing);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'renewing a link failed');

@@ -1,7 +1,9 @@
 // A node's reports about its slots and itself, stored as they arrive. If several arrive during a write, only the last is stored.
+import { createHash } from 'node:crypto';
 import type { Slot } from '#shared/link/messages.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
 import { countRefused } from '../store/fleet/node-refusals.ts';
+import { refreshReadings, withoutReadings } from '../store/fleet/sim-readings.ts';
 import { countTenures } from '../store/fleet/sim-tenures.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/fleet/sims.ts';
 import { commitWaitingFacts } from './fact-commit.ts';
@@ -20,6 +22,9 @@ export interface SnapshotParts extends ProvisioningParts {
 
 const NO_ALARMS = '[]';
 
+/** A report whose readings alone changed is stored whole after this time. */
+const WHOLE_EVERY_MS = 60_000;
+
 const REFUSED_NUMBERS_MAX = 1_000;
 
 export class SlotSnapshots {
@@ -31,7 +36,11 @@ export class SlotSnapshots {
   #writing: Promise<void> | undefined;
   #isBinding = false;
   #isBindingAsked = false;
+  /** Digests of slots, which are short. */
   #writtenSlots = '';
+  /** The slots of the last report that was stored whole, without their readings; empty: the next one is stored whole. */
+  #wholeSlots = '';
+  #wholeAt = 0;
   /** The slots that other parts were last notified of. */
   #publishedSlots = '';
   /** A new link has no alarms. */
@@ -82,6 +91,7 @@ export class SlotSnapshots {
   #again(): void {
     if (this.#last === undefined || this.#next !== undefined) return;
     this.#writtenSlots = '';
+    this.#wholeSlots = '';
     this.put(this.#last);
   }
 
@@ -99,21 +109,35 @@ export class SlotSnapshots {
       const { slots, alarms, journal_depth: depth = null } = this.#next;
       this.#last = this.#next;
       this.#next = undefined;
-      await this.#writeAlarms(alarms);
-      await this.#writeJournalDepth(depth);
-      await this.#writeSlots(slots);
+      await this.#parts.fleet.reporting.run(async () => {
+        await this.#writeAlarms(alarms);
+        await this.#writeJournalDepth(depth);
+        await this.#writeSlots(slots);
+      });
     }
   }
 
   async #writeSlots(slots: readonly Slot[]): Promise<void> {
     const { db, claims, clock } = this.#parts;
-    const text = JSON.stringify(slots);
-    if (text === this.#writtenSlots) return;
-    const isKnown = text === this.#publishedSlots;
+    const digest = digestOf(slots);
+    if (digest === this.#writtenSlots) return;
+    const isKnown = digest === this.#publishedSlots;
     const link = { nodeId: this.#link.nodeId, linkId: this.#linkId };
-    const change = await replaceSlots(db, link, slots, { ...claims, now: new Date(clock.now()) });
-    this.#writtenSlots = text;
-    this.#publishedSlots = text;
+    const now = new Date(clock.now());
+    const wholeSlots = digestOf(slots.map(withoutReadings));
+    const isSame = wholeSlots === this.#wholeSlots && now.getTime() - this.#wholeAt < WHOLE_EVERY_MS;
+    if (isSame && (await refreshReadings(db, link, slots, now))) {
+      this.#writtenSlots = digest;
+      this.#publishedSlots = digest;
+      this.#publishChange();
+      void this.bindPending();
+      return;
+    }
+    const change = await replaceSlots(db, link, slots, { ...claims, now });
+    this.#writtenSlots = digest;
+    this.#publishedSlots = digest;
+    this.#wholeSlots = change.refused === 0 ? wholeSlots : '';
+    this.#wholeAt = now.getTime();
     // An operator may also have given it a SIM.
     const isMore = change.taken.length > 0 || change.refused < this.#refused;
     this.#refused = change.refused;
@@ -182,3 +206,6 @@ export class SlotSnapshots {
     this.#isBinding = false;
   }
 }
+
+const digestOf = (slots: readonly Slot[]): string =>
+  createHash('sha256').update(JSON.stringify(slots)).digest('base64');

@@ -7,7 +7,7 @@ type Entry = Omit<AuditEntry, 'at' | 'result' | 'why' | 'detail'>;
 type DetailOf<T> = (answer?: T) => AuditEntry['detail'];
 
 /** Said of a fault of ours, whose text may hold anything. */
-const FAULT = 'a fault: see the log';
+const FAULT = 'internal error: see the log';
 
 export class AuditTrail {
   readonly #db: Database;

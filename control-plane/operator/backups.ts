@@ -50,7 +50,7 @@ export async function restoreFrom(
 async function stream(write: WriteBackup): Promise<void> {
   if (process.stdout.isTTY) throw new Error('a backup is binary: redirect it to a file or a program');
   await write(process.stdout);
-  process.stderr.write('written to standard output, and not read again\n');
+  process.stderr.write('written to standard output; the copy was not verified\n');
 }
 
 /**
@@ -77,7 +77,9 @@ async function restore(place: Place, source: Source): Promise<void> {
   } finally {
     await close();
   }
-  process.stdout.write(`restored ${shown(backup)}: what came later is not in it, see "Backup and restore"\n`);
+  process.stdout.write(
+    `restored ${shown(backup)}. It does not contain later changes: see docs/service/backup.md, "After a restore"\n`,
+  );
 }
 
 async function backUp(place: Place, out: Writable): Promise<void> {
@@ -97,7 +99,7 @@ async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningServ
     if (running !== undefined) return running;
     if (!isMade(embedded(place.dataDir)))
       throw new OperatorRefusal(
-        `there is nothing to back up: no database in ${place.dataDir}, and no DATABASE_URL`,
+        `there is nothing to back up: DATABASE_URL is not set, and ${place.dataDir} has no database`,
       );
   }
   return openAsItIs(placeOf(place));

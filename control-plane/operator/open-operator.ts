@@ -45,6 +45,7 @@ async function open(options: OperatorOptions, mayCreate: boolean): Promise<OpenO
       url,
       // Instances notice it within the second that they cache it.
       subscriptionChanged: () => undefined,
+      acted: () => undefined,
       actor: COMMAND_LINE,
     }),
     close,
@@ -63,14 +64,14 @@ async function openStore({ databaseUrl, dataDir }: OperatorOptions, mayCreate: b
   if (opened !== undefined) return opened;
   throw new OperatorRefusal(
     databaseUrl === undefined
-      ? `there is no database in ${folder}: give DATABASE_URL or DATA_DIR as the service has it`
-      : 'the database of DATABASE_URL is empty: give that of the service, or start the service first',
+      ? `there is no database in ${folder}: give the DATABASE_URL or DATA_DIR of the service`
+      : 'the database at DATABASE_URL is empty: give the DATABASE_URL of the service, or start the service first',
   );
 }
 
 const refuse = async (): Promise<never> => {
   throw new OperatorRefusal(
-    'only a running service can ask nodes: run this command on its host, as its user, and with its DATA_DIR',
+    'this command needs the running service: run it on the same host, as the same user, and with the same DATA_DIR',
   );
 };
 const NO_NODES: NodeOperations = { restartModem: refuse, sendTest: refuse, recheck: async () => undefined };

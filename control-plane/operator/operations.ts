@@ -46,17 +46,21 @@ export function createOperations(parts: OperationsParts): Operations {
   const nodes: NodeOperations = {
     restartModem: (node, slot, force) => restartModem(fleet.reach(node), slot, force),
     sendTest: (from, to) => prober.test(from, to),
-    recheck: async (node) => fleet.find(node)?.recheck(),
+    async recheck(node) {
+      bus.publish({ kind: 'node_identity_changed', nodeId: node });
+      await fleet.find(node)?.recheck();
+    },
   };
   const subscriptionChanged = (subscriptionId: string): void =>
     bus.publish({ kind: 'subscription_changed', subscriptionId });
+  const acted = (): void => bus.publish({ kind: 'operator_acted' });
   const probing = repeat(
     { clock, log, task: 'probes', everyMs: probeMinutes === undefined ? MINUTE_MS : LOOK_MS },
     () => prober.check(),
   );
   return {
     operatorFor: (actor) =>
-      createOperatorApi({ db, clock, nodes, url: parts.url, subscriptionChanged, actor }),
+      createOperatorApi({ db, clock, nodes, url: parts.url, subscriptionChanged, acted, actor }),
     async stop() {
       await prober.stop();
       await probing.stop();

@@ -13,11 +13,13 @@ type OperatorApiParts = Omit<Context, 'now'> & {
   clock: Clock;
   /** The operator's name in the audit log. */
   actor: string;
+  /** Called after each change. */
+  acted(): void;
 };
 
 type AnyProcedure = ControlPlaneProcedure<never, unknown>;
 
-export function createOperatorApi({ clock, actor, ...parts }: OperatorApiParts): Operator {
+export function createOperatorApi({ clock, actor, acted, ...parts }: OperatorApiParts): Operator {
   const now = (): Date => new Date(clock.now());
   const trail = new AuditTrail(parts.db, now);
   const call = async (name: keyof typeof PROCEDURES, input: unknown): Promise<unknown> => {
@@ -29,6 +31,7 @@ export function createOperatorApi({ clock, actor, ...parts }: OperatorApiParts):
     const detail = (answer?: unknown): Record<string, unknown> => audit.detail?.(checked, answer) ?? {};
     const answer = await trail[audit.how](entry, detail, work);
     await after?.({ ...parts, now: now() }, checked);
+    acted();
     return asJson(answer);
   };
   return { call: (name, input) => call(name, input) as never };

@@ -27,7 +27,7 @@ export async function refundPayment(operator: Operator, id: string, options: Ref
   const what = `${shownValue(payment)} to ${shownWallet(payment.payer, true)}`;
   if (payment.state === 'refunded') return `${id} is refunded: ${what} by ${payment.refund_hash}`;
   if (payment.state !== 'refunding') refundableTransfer(await ledger.find(id), options.transfer);
-  if (!options.yes) throw new OperatorRefusal(`nothing was done: --yes sends ${what}`);
+  if (!options.yes) throw new OperatorRefusal(`nothing was done: run the command with --yes to send ${what}`);
   const rpc = rpcFor(options, payment.chain_id);
   const chain = connectChain(rpc);
   const hash = await refund(

@@ -21,13 +21,13 @@ export function rpcFor(options: Omit<ChainPlace, 'safeDepthBlocks'>, chainId: nu
   return { chainId, rpcUrl, rpcTimeoutMs: options.rpcTimeoutMs };
 }
 
-/** Throws `OperatorRefusal` while money may still move, and where it came. */
+/** Throws `OperatorRefusal` while money may still move, and if it has arrived. */
 export async function voidPayment(operator: Operator, id: string, options: ChainPlace): Promise<string> {
   const payment = await operator.call('payment', { id });
   if (payment.state === 'void') return `${id} is void`;
   if (payment.subscription_id !== null)
     throw new OperatorRefusal(
-      `nothing was done: ${id} bought a year of ${payment.subscription_id}; "subscription end" ends that`,
+      `nothing was done: ${id} bought a year of ${payment.subscription_id}; "subscription end" ends it`,
     );
   const { transfer } = await operator.call('refundable', { id });
   const { safeDepthBlocks } = options;
@@ -77,9 +77,11 @@ async function whyVoid(chain: Chain, { transfer, transactions, validBefore }: Qu
   if (head.timestamp >= validBefore)
     return `used, and the chain shows no transfer to us up to block ${head.number}`;
   throw new OperatorRefusal(
-    'nothing was done: the authorization was used, and the RPC does not show by what',
+    'nothing was done: the authorization was used, and the RPC does not show by which transaction',
   );
 }
 
 const cameBy = (transaction: Hex): OperatorRefusal =>
-  new OperatorRefusal(`nothing was done: its money came by ${transaction}, and the service applies it`);
+  new OperatorRefusal(
+    `nothing was done: its money arrived with ${transaction}, and the service will apply it`,
+  );

@@ -25,7 +25,7 @@ interface Step {
 export function landingPage(parts: LandingPageParts): string {
   const { files, serviceName } = parts;
   const description =
-    'A real US mobile number for AI agents and people, for a year: one HTTP request, paid by a wallet. SMS, and voice as raw 16 kHz audio.';
+    'A real US mobile number for AI agents and people, for a year. A wallet pays with one HTTP request. SMS, and voice as raw 16 kHz audio.';
   return page(
     {
       title: `${serviceName}: a US mobile number for your agent`,
@@ -54,15 +54,15 @@ function hero({ available, demo, price }: LandingPageParts): Html {
   return html`<div class="wide hero">
 <div>
 <h1>A real US mobile number, for your agent.</h1>
-<p class="lead">One HTTP request, paid by a wallet, gets a SIM in a rack for a year. It texts, it takes calls, and it answers to a signature: no account, no password, no form.</p>
+<p class="lead">One HTTP request, paid by a wallet, gets you a SIM in our rack for a year. It sends and receives texts and calls. Your wallet’s signature is the only login: no account, no password, no form.</p>
 <dl class="facts">
 <div><dt>a year</dt><dd>${price}</dd></div>
-<div><dt>numbers free right now</dt><dd class="${available > 0 ? 'some' : 'none'}"><span class="pulse" aria-hidden="true">●</span> <span id="left">${available}</span></dd></div>
+<div><dt>numbers available now</dt><dd class="${available > 0 ? 'some' : 'none'}"><span class="pulse" aria-hidden="true">●</span> <span id="left">${available}</span></dd></div>
 </dl>
 <div class="actions"><a class="button" href="#steps">Get a number</a><button class="plain" id="run" type="button" hidden>Run the demo</button></div>
 </div>
 <div class="phone" role="group" aria-label="The demo">
-<header><strong id="plate">${got.number}</strong><span>example, nothing is sent</span></header>
+<header><strong id="plate">${got.number}</strong><span>example: nothing is sent</span></header>
 <div id="screen" aria-live="polite">
 <p class="bubble out">Hello from my agent.</p>
 ${received.messages.map(({ body }) => html`<p class="bubble in">${body}</p>`)}
@@ -76,7 +76,7 @@ function howItWorks({ baseUrl, price, priceDollars }: LandingPageParts): Html {
   const steps: Step[] = [
     {
       title: 'Pay',
-      text: `Request a number, and the response is a 402 with all payment options: x402 or MPP, ${price}. A payment client does the rest. The number belongs to the wallet, so use one that you keep.`,
+      text: `Request a number. The response is a 402 with all payment options: x402 or MPP, ${price}. A payment client does the rest. The number belongs to the wallet, so use one that you keep.`,
       language: 'javascript',
       code: `import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
@@ -86,13 +86,13 @@ registerExactEvmScheme(client, { signer: wallet }); // an account of viem
 client.setSpendControls({ maxAmountPerPayment: '$${priceDollars}' });
 
 const pay = wrapFetchWithPayment(fetch, client);
-// Paying again with this wallet renews: a year more for the same number.
+// To renew the number for another year, pay again with the same wallet.
 const bought = await pay('${baseUrl}/subscribe', { method: 'POST' });
 const { token, number, expires_at } = await bought.json();`,
     },
     {
       title: 'Text',
-      text: 'Send messages, and claim the received ones. Each message is delivered once, to the first claim; the history shows all of them again.',
+      text: 'Send messages, and claim received ones. Each message is returned once, to the first claim. The history shows all messages.',
       language: 'shell',
       code: `curl ${baseUrl}/sms/send -H "Authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' \\
@@ -102,7 +102,7 @@ curl ${baseUrl}/sms/receive -H "Authorization: Bearer $TOKEN"`,
     },
     {
       title: 'Call',
-      text: 'Dial, then open the stream: 16 kHz PCM both ways, ready for a speech model. Closing it hangs up. Inbound calls ring on the presence socket. Bots that speak Twilio’s media streams connect as they are.',
+      text: 'Dial, then open the stream: 16 kHz PCM both ways, ready for a speech model. Closing it hangs up. Inbound calls ring on the presence socket. Bots for Twilio Media Streams connect without changes.',
       language: 'javascript',
       code: `import WebSocket from 'ws';
 
@@ -118,8 +118,8 @@ const call = new WebSocket(stream_url, { headers });
 call.on('message', (heard) => call.send(heard)); // 20 ms each: an echo`,
     },
     {
-      title: 'Come back',
-      text: 'Lost the token? Sign a line with the wallet that paid, off-chain and free, and get another. Pay again before the year is over, or within the grace period after it, and the number stays yours.',
+      title: 'Sign in again',
+      text: 'If you lose the token, sign a text with the wallet that paid. It is free, needs no transaction, and gets you a new token. To keep the number, pay again before the year ends or within the grace period.',
       language: 'javascript',
       code: `const asked = await fetch('${baseUrl}/auth/nonce', { method: 'POST' });
 const { nonce, message } = await asked.json();
@@ -134,8 +134,8 @@ const { token: newToken } = await signedIn.json();`,
     },
   ];
   return html`<section id="steps" aria-labelledby="steps-title"><div class="wide">
-<h2 id="steps-title">Four requests, and it is yours</h2>
-<p>Plain HTTP and WebSockets: every answer is JSON, every refusal has a code to switch on.</p>
+<h2 id="steps-title">Four requests are all you need</h2>
+<p>Plain HTTP and WebSockets. Every answer is JSON, and every error has a code to switch on.</p>
 <ol class="steps">
 ${steps.map(
   ({ code, language, text, title }) =>
@@ -160,8 +160,8 @@ function forAgents({ baseUrl }: LandingPageParts): Html {
   );
   return html`<section id="agents" aria-labelledby="agents-title"><div class="wide">
 <h2 id="agents-title">Made for programs</h2>
-<p>An MCP server with tools to send, to wait for a message and to dial; OpenAPI for everything; a text file that describes all of it to a model. The same token works for all of them.</p>
-<ol class="steps"><li><div><h3>MCP</h3><p>Put this into the configuration of your client. Without a token it can still look around.</p></div>${codeBlock(configuration, 'MCP', 'json')}</li></ol>
+<p>An MCP server has tools to send a message, wait for one, and dial. OpenAPI describes every request, and llms.txt describes the service to a model. The same token works everywhere.</p>
+<ol class="steps"><li><div><h3>MCP</h3><p>Put this into the configuration of your client. Without a token, the tools still show the price and availability.</p></div>${codeBlock(configuration, 'MCP', 'json')}</li></ol>
 </div></section>`;
 }
 
@@ -169,11 +169,11 @@ function goodToKnow(): Html {
   const facts = [
     [
       'A mobile number, not VoIP',
-      'A SIM of a US carrier in a modem, so that codes and callers reach it like any phone.',
+      'A SIM of a US carrier in a modem. Codes and callers reach it like any phone.',
     ],
     [
-      'One message, one time',
-      'A received message is on disk before the modem deletes it. A claim delivers each message to one reader only.',
+      'Each message once',
+      'A received message is on disk before the modem deletes it. A claim returns each message to one reader only.',
     ],
     [
       'No charge without a number',
@@ -183,10 +183,10 @@ function goodToKnow(): Html {
       'The wallet is the account',
       'The wallet’s signature controls the number. If you lose the wallet, the number cannot be recovered.',
     ],
-    ['Abandoned calls end', 'If your program or its network fails, the service hangs up the call.'],
+    ['Abandoned calls end', 'If your program or its network fails, the service hangs up.'],
     [
       'No emergency calls',
-      '911, other emergency numbers and premium numbers are refused. Do not rely on it in an emergency.',
+      'The service refuses 911, other emergency numbers and premium numbers. Do not rely on it in an emergency.',
     ],
   ];
   return html`<section aria-labelledby="know-title"><div class="wide">
@@ -197,8 +197,8 @@ function goodToKnow(): Html {
 
 function waitlist({ available }: LandingPageParts): Html {
   return html`<section id="waitlist" aria-labelledby="waitlist-title"><div class="wide">
-<h2 id="waitlist-title">${available > 0 ? 'Waitlist for when all numbers are taken' : 'All numbers are taken'}</h2>
-<p>Leave an address to get one mail when numbers are available again. It gets no other mail.</p>
+<h2 id="waitlist-title">${available > 0 ? 'Join the waitlist' : 'All numbers are taken'}</h2>
+<p>Leave your address to get one mail when numbers are available again. You get no other mail.</p>
 <form id="waitlist-form" method="post" action="/waitlist">
 <label>E-mail<input type="email" name="email" required maxlength="254" autocomplete="email"></label>
 <button type="submit">Notify me</button>

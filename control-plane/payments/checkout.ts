@@ -3,10 +3,11 @@ import type { Clock } from '#shared/clock.ts';
 import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { emitMetric, type PaymentOutcome } from '../metrics/metric-events.ts';
+import type { Admission } from './admission.ts';
 import { checkWindow } from './authorization.ts';
 import type { Use } from './chain/authorization-use.ts';
 import type { Chain } from './chain/chain.ts';
-import type { Simulation } from './chain/simulation.ts';
+import type { PricedCall, Simulation } from './chain/simulation.ts';
 import {
   type Credential,
   methodOf,
@@ -44,6 +45,8 @@ export interface CheckoutParts {
   /** By chain id; every offer of the sale has one. */
   settlementNetworks: ReadonlyMap<number, SettlementNetwork>;
   ledger: PaymentLedger;
+  /** Of payments to the checks before they are signed. */
+  admission: Admission;
   clock: Clock;
   /** A subscription may be paid for at most so many years ahead. */
   paidAheadYearsMax: number;
@@ -100,9 +103,42 @@ const OUTCOME_OF: Readonly<Record<string, PaymentOutcome>> = {
 
 async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
   const now = (): Date => new Date(parts.clock.now());
+  const check = (): Promise<Claimed> => claim(parts, headers);
+  const { call, credential, payment } = await (methodOf(headers) === 'none'
+    ? check()
+    : parts.admission.run(check));
+  const { authorization } = credential;
+  const result = await settlementNetworkOf(parts, authorization).settlement.settle(payment, call);
+  switch (result.kind) {
+    case 'applied':
+      // A third party sent the same transfer first, perhaps before it was presented here, which an RPC that lags does not show. That party
+      // has read the authorization, and may be the one that presents it.
+      if (!result.isOurs) throw alreadyUsed();
+      return { ...result.applied, receipt: receiptHeaders(credential, result.transaction, now()) };
+    case 'pending':
+      throw pending();
+    case 'unsigned':
+      throw unavailable(result.cause);
+    case 'reverted':
+      throw refusedOnChain(authorization, now());
+    case 'void':
+      throw new PaymentRejected('authorization_used');
+  }
+}
+
+/** A payment that is ready to be signed. */
+interface Claimed {
+  credential: Credential;
+  payment: Payment;
+  call: PricedCall;
+}
+
+/** Checks the payment, and claims its number. */
+async function claim(parts: CheckoutParts, headers: PaymentHeaders): Promise<Claimed> {
+  const now = (): Date => new Date(parts.clock.now());
   const credential = await credentialIn(headers, parts);
   const { authorization } = credential;
-  const { chain, settlement } = settlementNetworkOf(parts, authorization);
+  const { chain } = settlementNetworkOf(parts, authorization);
   // The ledger decides first: the clock and the chain do not describe a payment that is under way.
   refuseKnown(await parts.ledger.find(authorization), authorization, now());
   const isOpen = parts.networks.isOpen(authorization.chainId);
@@ -129,23 +165,7 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
   const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode };
   const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
   emitMetric({ kind: 'payment_verified', method: methodOf(headers) });
-
-  const result = await settlement.settle(payment, simulation.call);
-  switch (result.kind) {
-    case 'applied':
-      // A third party sent the same transfer first, perhaps before it was presented here, which an RPC that lags does not show. That party
-      // has read the authorization, and may be the one that presents it.
-      if (!result.isOurs) throw alreadyUsed();
-      return { ...result.applied, receipt: receiptHeaders(credential, result.transaction, now()) };
-    case 'pending':
-      throw pending();
-    case 'unsigned':
-      throw unavailable(result.cause);
-    case 'reverted':
-      throw refusedOnChain(authorization, now());
-    case 'void':
-      throw new PaymentRejected('authorization_used');
-  }
+  return { credential, payment, call: simulation.call };
 }
 
 async function credentialIn(
@@ -310,19 +330,19 @@ function rejectionOf(reason: string): PaymentRejected {
 const alreadyUsed = (): Refusal =>
   new Refusal(
     'payment_already_used',
-    'This authorization was used before. Sign in with /auth to get a token.',
+    'This authorization was used before. Do not pay again. Sign in with /auth to get a token.',
   );
 
 const shownToOthers = (): Refusal =>
   new Refusal(
     'payment_already_used',
-    'A third party may have this authorization, so it no longer brings a token. Call /auth: it says when you can pay again.',
+    'A third party may have this authorization, so you cannot get a token with it. Call /auth to learn when you can pay again.',
   );
 
 const pending = (cause?: unknown): Refusal =>
   new Refusal(
     'settlement_pending',
-    'The payment is being settled. Do not pay again. Sign in with /auth in a few seconds.',
+    'The payment is in progress. Do not pay again. Sign in with /auth in a few seconds.',
     { cause, headers: { 'Retry-After': String(PENDING_RETRY_SECONDS) } },
   );
 

@@ -65,7 +65,7 @@ export class Finality {
     const { ledger, log } = this.#parts;
     log.error(
       { payment: id },
-      'transfer reverted for good by a reorganization: a subscription has an unpaid year',
+      'transfer permanently reverted by a reorganization: a subscription has an unpaid year',
     );
     await ledger.setTakenBack(id, 'a reorganization of the chain reverted the transfer', this.#now());
     return true;

@@ -56,8 +56,8 @@ export class GasWatch {
     if (level === before) return;
     const about = { chainId, relayer: address, balanceWei: String(balanceWei), transfers };
     if (level === 'empty')
-      log.error(about, 'relayer cannot pay for gas: send it funds, or no payment settles');
-    else if (level === 'low') log.warn(about, 'relayer is low on gas: send it funds');
+      log.error(about, 'relayer cannot pay for gas: send ether to it; until then payments do not settle');
+    else if (level === 'low') log.warn(about, 'relayer is low on gas: send ether to it');
     else log.info(about, 'relayer has enough gas again');
   }
 }

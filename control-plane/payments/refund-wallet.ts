@@ -90,7 +90,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       const account = privateKeyToAccount(options.key);
       const { address } = account;
       if (!isAddressEqual(address, from))
-        throw new OperatorRefusal(`the key is that of ${address}, but the money went to ${from}`);
+        throw new OperatorRefusal(`the key belongs to ${address}, but the money went to ${from}`);
       const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
       const balance = await client.readContract({
         address: asset,
@@ -147,7 +147,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       const ageSeconds = Number(timestamp) - Math.floor(sinceMs / 1000);
       const depthBlocks = BigInt(Math.max(0, ageSeconds) + CLOCK_ERROR_SECONDS) * BLOCKS_PER_SECOND_MAX;
       if (depthBlocks > DEPTH_BLOCKS_MAX)
-        throw new OperatorRefusal('the refund began too long ago: its blocks cannot be searched any more');
+        throw new OperatorRefusal('the refund began too long ago: its blocks can no longer be searched');
       const hashes: Hex[] = [];
       await searchBack(client, depthBlocks, async (range) => {
         const args = { from, to };

@@ -99,14 +99,14 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
   const refuse = (why: string): OperatorRefusal => new OperatorRefusal(`${id} is ${state}: ${why}`);
   switch (state) {
     case 'applied':
-      throw refuse('its money bought a year, which cannot be refunded');
+      throw refuse('its money bought a year, so it cannot be refunded');
     case 'taken_back':
       throw refuse('the chain reverted its transfer, so there is nothing to refund');
     case 'claimed':
-      throw refuse('nothing was put on the chain, and no money moved');
+      throw refuse('no transaction was sent, and no money moved');
     case 'refunding':
     case 'refunded':
-      throw refuse('its refund has begun already');
+      throw refuse('its refund has already begun');
     case 'in_flight':
     case 'reverted':
     case 'released':
@@ -114,7 +114,7 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
       const hash = transferHash ?? named;
       if (hash !== undefined) return hash;
       throw refuse(
-        'the service has seen no transfer of its money; if there was one, name its transaction with --transfer',
+        'the service did not see a transfer of its money. If there was one, give its transaction with --transfer.',
       );
     }
   }
@@ -159,13 +159,13 @@ async function finish(
       }
       // A transaction that was signed in this run is not replaced in it: the next one would be rejected for the same reason.
       if (!isFirst || !order.isSignedAgain)
-        throw new OperatorUnfinished(`${sent.hash} ${why}; run it again with --sign-anew`);
+        throw new OperatorUnfinished(`${sent.hash} ${why}; run the command again with --sign-anew`);
       refuseSentOtherwise(others);
       sent = await ledger.replace(id, sent.hash, await wallet.sign(transfer), `${sent.hash} ${why}`);
     }
     if (isFirst) broadcastProblem = await wallet.broadcast(sent.raw);
     if (clock.now() >= deadline) {
-      const said = broadcastProblem === '' ? '' : ` (the RPC said: ${broadcastProblem})`;
+      const said = broadcastProblem === '' ? '' : ` (error of the RPC: ${broadcastProblem})`;
       throw new OperatorUnfinished(`${sent.hash} is not mined yet${said}; run the same command again`);
     }
     await sleep(clock, RECEIPT_POLL_MS);

@@ -14,7 +14,7 @@ export const REJECTIONS = {
   invalid_domain: 'The authorization was signed for another token or chain.',
   invalid_payee: 'The authorization pays another address than the offer names.',
   invalid_amount: 'The amount is not exactly the price.',
-  invalid_signature: 'The signature is malformed or not by the payer, or has a high s.',
+  invalid_signature: 'The signature is malformed, is not by the payer, or has a high s.',
   authorization_not_yet_valid: 'The authorization is not valid yet.',
   authorization_expired: 'The authorization has expired, or expires within 10 seconds.',
   authorization_too_long: 'The authorization is valid for more than a day.',

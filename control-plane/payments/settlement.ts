@@ -77,7 +77,7 @@ export class Settlement {
       }
       return (await this.#resolveUse(payment, undefined, sent.hash)) ?? { kind: 'pending' };
     } catch (error) {
-      log.warn({ err: error, payment: payment.id }, 'outcome of a settlement not known yet');
+      log.warn({ err: error, payment: payment.id }, 'outcome of a payment still unknown');
     }
     return { kind: 'pending' };
   }
@@ -231,7 +231,7 @@ export class Settlement {
       await ledger
         .noteUnapplied(payment.id, transaction, failure, this.#now())
         .catch((error: unknown) =>
-          log.warn({ err: error, payment: payment.id }, 'recording unapplied money failed'),
+          log.warn({ err: error, payment: payment.id }, 'recording that a payment bought nothing failed'),
         );
       throw cause;
     });

@@ -73,13 +73,13 @@ export class Prober {
   /** Begins one text between two unassigned numbers, and returns its id. Throws `OperatorRefusal`. */
   async test(from: string, to: string): Promise<{ id: string }> {
     if (this.#tests.size >= TESTS_MAX)
-      throw new OperatorRefusal(`${TESTS_MAX} tests are under way already: wait for one`);
+      throw new OperatorRefusal(`${TESTS_MAX} tests are already in progress: wait until one has ended`);
     const problem = this.#problemOf(to);
     if (problem !== undefined) throw new OperatorRefusal(`${maskedNumber(to)}: ${problem}`);
     const pair = await findTestPair(this.#parts.db, { from, to, now: this.#now() });
     const probe = await this.#begin('sms', pair, { isScheduled: false });
     const test = this.#try(probe).catch((error: unknown) =>
-      this.#parts.log.error({ err: error, probe: probe.id }, 'a probe failed by an internal error'),
+      this.#parts.log.error({ err: error, probe: probe.id }, 'probe failed because of an internal error'),
     );
     this.#tests.add(test);
     void test.finally(() => this.#tests.delete(test));

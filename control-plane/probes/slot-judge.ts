@@ -29,7 +29,7 @@ export async function judgeSlot({ db, clock, log }: JudgeParts, { node, slot }: 
       if (verdict.is !== 'bad') return { take: 'nothing' };
       const { reason } = verdict;
       if (mayLeave(shareOf(spares, own.carrier))) {
-        log.warn({ node, slot, reason }, 'slot taken out of the pool');
+        log.warn({ node, slot, reason }, 'slot taken out of service: its probes fail');
         return { take: 'out', reason };
       }
       log.warn(

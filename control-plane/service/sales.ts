@@ -1,6 +1,7 @@
 // The sale: its offers, their chains, and the settlement on each.
 import type { Hex } from 'viem';
 import type { Logger } from '#shared/log.ts';
+import { Admission } from '../payments/admission.ts';
 import { LocalNonces } from '../payments/nonces.ts';
 import type { PaymentNetworks } from '../payments/payment-networks.ts';
 import { openSettlementNetworks } from '../payments/settlement-networks.ts';
@@ -43,7 +44,7 @@ export function openSales(
         : new SharedNonces({ db, chainId, address, clock, log }),
   });
   void warnOfUnserved(db, settlementNetworks, log);
-  return { networks, serviceDomain, ledger, sale, settlementNetworks };
+  return { networks, serviceDomain, ledger, admission: new Admission(clock), sale, settlementNetworks };
 }
 
 /** Logs open payments of a network that is no longer configured: no process finishes them. */
@@ -55,10 +56,7 @@ async function warnOfUnserved(
   try {
     for (const [chainId, count] of await countOpenPayments(db)) {
       if (!settlementNetworks.has(chainId))
-        log.error(
-          { chainId, payments: count },
-          'payments are open on a network that is no longer configured',
-        );
+        log.error({ chainId, payments: count }, 'open payments on a network that is no longer configured');
     }
   } catch (error) {
     log.warn({ err: error }, 'counting open payments failed');

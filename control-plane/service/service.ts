@@ -13,6 +13,7 @@ import { createOperations, type Operations } from '../operator/operations.ts';
 import { COMMAND_LINE } from '../operator/operator-api.ts';
 import { listenForCommands } from '../operator/operator-socket.ts';
 import { PaymentNetworks } from '../payments/payment-networks.ts';
+import type { Migrations } from '../store/database/schema-versions.ts';
 import { INVENTORY_STATES, takeInventory } from '../store/operations/inventory.ts';
 import { serveApi } from './api.ts';
 import { openPorts, urlOf } from './ports.ts';
@@ -35,11 +36,11 @@ export interface Service {
 
 /**
  * Starts the control plane. Throws when the database or the port cannot be used, or a chain does not match the configuration. A chain that
- * does not respond is retried while texts and calls work.
+ * does not respond is retried while texts and calls work. `migrations`: those of another version of the schema.
  */
 export async function startService(
   config: Config,
-  { log, clock = systemClock }: { log: Logger; clock?: Clock },
+  { log, clock = systemClock, migrations }: { log: Logger; clock?: Clock; migrations?: Migrations },
 ): Promise<Service> {
   checkBusOptions(config);
   const relayerKey = relayerKeyOf(config);
@@ -48,10 +49,11 @@ export async function startService(
   const chains = { ...config, clock, log, relayer };
   const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKey), chains);
   const createResampler = await loadResampler();
-  const { db, bus, challengeSecret, connections, databaseId, close } = await openStore(config, {
-    clock,
-    log,
-  });
+  const { db, bus, challengeSecret, connections, databaseId, close } = await openStore(
+    config,
+    { clock, log },
+    migrations,
+  );
   const ports = await openPorts(config, log).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   );
@@ -111,7 +113,7 @@ async function serveCommands(
   });
   if (databaseId === undefined) return listening;
   return listening.catch((error: unknown) => {
-    log.warn({ err: error }, 'operator commands do not reach this instance');
+    log.warn({ err: error }, 'operator commands cannot reach this instance');
     return { stop: async () => undefined };
   });
 }

@@ -8,6 +8,8 @@ import { openNatsBus } from '../bus/nats-bus.ts';
 import type { Config } from '../config/config.ts';
 import { type OpenDatabase, openDatabase } from '../store/database/database.ts';
 import { InstanceLock } from '../store/database/instance-lock.ts';
+import { newestOf } from '../store/database/migrations.ts';
+import type { Migrations } from '../store/database/schema-versions.ts';
 import { databaseIdOf, secretOf } from '../store/database/secrets.ts';
 
 /** The parts that the whole service is built on. */
@@ -25,12 +27,17 @@ export interface Store extends OpenDatabase {
 }
 
 /** Rejects when the database cannot be used; then nothing is left open. */
-export async function openStore(config: Config, base: Pick<Base, 'log' | 'clock'>): Promise<Store> {
+export async function openStore(
+  config: Config,
+  base: Pick<Base, 'log' | 'clock'>,
+  migrations?: Migrations,
+): Promise<Store> {
   const { databaseUrl: url } = config;
   const { db, connections, close } = await openDatabase(
     url === undefined
       ? { folder: join(config.dataDir, 'pglite') }
       : { url, connectionsMax: config.databaseConnections },
+    migrations,
   );
   const opened = [close];
   const closeAll = async (): Promise<void> => {
@@ -38,7 +45,8 @@ export async function openStore(config: Config, base: Pick<Base, 'log' | 'clock'
   };
   try {
     if (url !== undefined) {
-      const lock = await InstanceLock.take({ url, isShared: config.natsUrl !== undefined, ...base });
+      const isShared = config.natsUrl !== undefined;
+      const lock = await InstanceLock.take({ url, isShared, migration: newestOf(migrations), ...base });
       opened.push(() => lock.release());
     }
     const secret = await secretOf(db, 'bus');

@@ -136,7 +136,7 @@ export class AudioBridge {
   press(digits: string): void {
     if (this.#link !== undefined) this.#send({ type: 'dtmf', digits });
     else if (this.#keys.length < KEYS_MAX) this.#keys.push(digits);
-    else this.#log.warn({}, 'keys not pressed: the call has no audio yet, and too many keys wait');
+    else this.#log.warn({}, 'keys not pressed: the call has no audio yet, and too many keys are waiting');
   }
 
   /** Drops the audio not played yet, here and at the node, and reports to the listener how much was played. */

@@ -137,7 +137,7 @@ export class CallSession implements StreamedCall {
   attach(client: StreamClient): void {
     const older = this.#client;
     this.#forgetClient();
-    older?.close(STREAM_CLOSE.replaced, 'a newer stream took the call over');
+    older?.close(STREAM_CLOSE.replaced, 'a newer stream took over the call');
     this.#client = client;
     this.#leavePlace = this.#parts.places.opened(this.#call.callId);
     this.#wasStreamed = true;
@@ -320,7 +320,7 @@ export class CallSession implements StreamedCall {
   #onMediaClosed(code: number): void {
     if (this.#isOver || this.#client === undefined) return;
     if (code === MEDIA_CLOSE.replaced) {
-      this.#closeClient(STREAM_CLOSE.replaced, 'a newer stream took the call over');
+      this.#closeClient(STREAM_CLOSE.replaced, 'a newer stream took over the call');
       return;
     }
     if (code >= callCloseCode(0) && code <= callCloseCode(CAUSE_MAX)) {

@@ -31,7 +31,7 @@ export async function hangUp(
 }
 
 const notFound = (callId: string): Refusal =>
-  new Refusal('call_not_found', 'There is no such call, or it has ended.', { details: { call_id: callId } });
+  new Refusal('call_not_found', 'The call does not exist or has ended.', { details: { call_id: callId } });
 
 const nodeError = (callId: string, message: string): Refusal =>
   new Refusal('phone_node_error', message, { details: { call_id: callId } });

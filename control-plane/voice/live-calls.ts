@@ -27,12 +27,10 @@ import {
 } from '../store/messages/calls.ts';
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
+import { loseUnreported, MISSING_MS } from './unreported-calls.ts';
 
 /** A node without a link hangs its calls up after 30 s; any later report is too late. */
 const LINK_LOST_MS = 40_000;
-
-/** A node reports the ends of its missing calls right after its hello. */
-const MISSING_MS = 5_000;
 
 /** A call has ended after this time without an instance, and several rounds of housekeeping. */
 const FORGOTTEN_MS = 3 * 60_000;
@@ -155,8 +153,13 @@ export class LiveCalls implements CallWatch {
       session.relinked();
       if (wasElsewhere) this.#publish(session);
     }
-    if (missing.length === 0) return;
-    this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
+    if (missing.length > 0) this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
+    loseUnreported(this.#parts, {
+      nodeId,
+      reported,
+      isKnown: (callId) => this.#sessions.has(callId),
+      lose: (callId) => this.#endAsLost(callId, 'modem_lost'),
+    });
   }
 
   changed(nodeId: string, frame: LiveCall): void {
@@ -168,7 +171,7 @@ export class LiveCalls implements CallWatch {
     const timer = this.#parts.clock.after(LINK_LOST_MS, () => {
       this.#lostTimers.delete(nodeId);
       this.#loseCallsOf(nodeId).catch((error: unknown) =>
-        this.#parts.log.error({ err: error, node: nodeId }, 'giving up the calls of a node failed'),
+        this.#parts.log.error({ err: error, node: nodeId }, 'ending the calls of a node failed'),
       );
     });
     this.#lostTimers.set(nodeId, timer);

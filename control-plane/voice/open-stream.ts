@@ -62,7 +62,7 @@ async function openElsewhere(parts: OpenStreamParts, socket: WebSocket, wanted: 
   }
 }
 
-const NO_CALL = { code: STREAM_CLOSE.noCall, reason: 'there is no such call, or it has ended' };
+const NO_CALL = { code: STREAM_CLOSE.noCall, reason: 'the call does not exist or has ended' };
 
 function connect(
   { clock, createResampler }: OpenStreamParts,

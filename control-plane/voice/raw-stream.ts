@@ -80,7 +80,7 @@ export class RawStream implements StreamClient {
     }
     const parsed = clientFrameSchema.safeParse(json);
     if (!parsed.success) {
-      this.#sendFrame({ type: 'error', message: 'not one of clear, mark {name}, dtmf {digits}' });
+      this.#sendFrame({ type: 'error', message: 'must be clear, mark {name} or dtmf {digits}' });
       return;
     }
     const control = parsed.data;

@@ -117,7 +117,10 @@ export class TwilioStream implements StreamClient {
     const message = isBinary ? undefined : parse(data.toString());
     if (message === 'unknown') return;
     if (message === undefined) {
-      this.close(STREAM_CLOSE.invalidData, 'not a message of a Twilio media stream: media, mark, clear');
+      this.close(
+        STREAM_CLOSE.invalidData,
+        'must be a message of a Twilio media stream: media, mark or clear',
+      );
       return;
     }
     switch (message.event) {

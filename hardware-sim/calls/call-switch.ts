@@ -146,7 +146,7 @@ export class CallSwitch {
         call.connect('destination', leg);
         leg.start();
       } catch (error) {
-        log.warn({ err: error, call: call.id }, 'a far end cannot take part');
+        log.warn({ err: error, call: call.id }, 'a modem is needed at one end of the call');
       }
       return;
     }

@@ -122,7 +122,7 @@ const DIALOGUE_FAULTS = {
     apart_by: z.enum(['line_end', 'nothing']).default('line_end'),
     count,
   }),
-  /** Unsolicited lines go to this port, or to none, whatever the settings say. */
+  /** Unsolicited lines go to this port, or to none, regardless of the settings. */
   urc_port: z.strictObject({
     kind: z.literal('urc_port'),
     port: z.enum(['at', 'at2', 'none']),
@@ -161,7 +161,7 @@ const STORE_FAULTS = {
     count,
     answer: z.enum(['error', 'ok']).default('error'),
   }),
-  /** No room for received messages, whatever the stores contain. */
+  /** The modem reports no room for received messages, regardless of its stores. */
   store_full: z.strictObject({ kind: z.literal('store_full'), duration_ms: durationMs }),
   /** The stores have this many slots. */
   capacity: z.strictObject({
@@ -192,9 +192,9 @@ const NETWORK_FAULTS = {
   denied: z.strictObject({ kind: z.literal('denied'), cause: octet.optional(), duration_ms: durationMs }),
   /** The modem is registered in a foreign network. Everything works. */
   roaming: z.strictObject({ kind: z.literal('roaming'), duration_ms: durationMs }),
-  /** `+CREG` says denied and `+CEREG` says registered. Everything works. */
+  /** `+CREG` reports denied and `+CEREG` reports registered. Everything works. */
   volte_only: z.strictObject({ kind: z.literal('volte_only'), duration_ms: durationMs }),
-  /** The registration goes and comes, each for half of the period. */
+  /** The modem loses and regains its registration: half of each period without, half with. */
   flapping: z.strictObject({
     kind: z.literal('flapping'),
     period_ms: z.int().min(10).max(DURATION_MS_MAX),

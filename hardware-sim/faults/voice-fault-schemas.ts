@@ -12,7 +12,7 @@ const CALL_FAULTS = {
   connect_early: z.strictObject({ kind: z.literal('connect_early'), count: COUNT }),
   /** A call ends without a line. It only disappears from `+CLCC`. */
   call_end_lost: z.strictObject({ kind: z.literal('call_end_lost'), count: COUNT }),
-  /** A command that hangs up answers `error`, or never answers. With `ends` false, the call goes on. */
+  /** A command that hangs up answers `error`, or never answers. With `ends` false, the call continues. */
   hangup_fails: z.strictObject({
     kind: z.literal('hangup_fails'),
     answer: z.enum(['nothing', 'error']).default('nothing'),
@@ -27,7 +27,7 @@ const CALL_FAULTS = {
 
 /** Faults of the voice between modem and host. */
 const AUDIO_FAULTS = {
-  /** The clock of the modem is this many millionths fast; negative for slow. */
+  /** The clock of the modem runs fast by this many parts per million; slow if negative. */
   pcm_drift: z.strictObject({
     kind: z.literal('pcm_drift'),
     ppm: z.int().min(-50_000).max(50_000),

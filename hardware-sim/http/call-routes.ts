@@ -23,7 +23,7 @@ const ringSchema = z.strictObject({
 });
 
 const keysSchema = z.strictObject({
-  digits: z.string().max(KEYS_MAX).regex(DTMF_DIGITS, 'must be some of 0-9, *, #, A-D'),
+  digits: z.string().max(KEYS_MAX).regex(DTMF_DIGITS, 'must be keys of 0-9, *, #, A-D'),
   tone_ms: z.int().min(20).max(PRESS_MS_MAX).default(100),
   gap_ms: z.int().min(0).max(PRESS_MS_MAX).default(100),
 });
@@ -63,7 +63,7 @@ export function callOf(calls: CallSwitch, id: string): Call {
 function numberOf(parameter: string): string {
   const number = decodeURIComponent(parameter);
   if (NUMBER.test(number)) return number;
-  throw new HttpError('invalid_request', 'the number must be digits, with a plus sign in front or without');
+  throw new HttpError('invalid_request', 'the number must be digits, with or without a leading plus sign');
 }
 
 async function putFarEnd(calls: CallSwitch, { parameter, incoming }: RouteRequest): Promise<unknown> {
@@ -106,7 +106,10 @@ async function pressKeys(call: Call, { incoming }: RouteRequest): Promise<unknow
   const side = farSideOf(call);
   const keys = [...digits].map((digit) => ({ digit, toneMs, gapMs }));
   if (side === undefined || !call.press(side, keys)) {
-    throw new HttpError('no_far_end', 'a far end can press keys in a call that is answered, 64 in advance');
+    throw new HttpError(
+      'no_far_end',
+      'a far end can press keys only in an answered call, at most 64 in advance',
+    );
   }
   return call.view();
 }

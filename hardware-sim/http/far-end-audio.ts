@@ -47,12 +47,12 @@ export class FarEndAudioServer {
 
   #find(url: string): { call: Call; voice: FarEndVoice } {
     const id = /^\/calls\/(\d+)\/audio$/.exec(url)?.[1];
-    if (id === undefined) throw new HttpError('not_found', `there is no ${url}`);
+    if (id === undefined) throw new HttpError('not_found', `nothing exists at ${url}`);
     const call = callOf(this.#calls, id);
     const voice = call.leg('destination')?.voice ?? call.leg('origin')?.voice;
     if (voice === undefined || call.state === 'ended')
       throw new HttpError('no_far_end', 'the call has ended, or has no far end');
-    if (voice.hasListener) throw new HttpError('no_far_end', 'another client is the far end');
+    if (voice.hasListener) throw new HttpError('no_far_end', 'another client already speaks for the far end');
     return { call, voice };
   }
 }
@@ -64,7 +64,7 @@ function join(client: WebSocket, call: Call, voice: FarEndVoice): void {
   const stopWaiting = call.whenEnded(() => client.close(NORMAL_CLOSURE, `cause ${call.cause ?? ''}`));
   client.on('message', (data: RawData, isBinary) => {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
-    if (!isBinary || bytes.length % 2 === 1) client.close(UNSUPPORTED_DATA, 'whole samples of S16LE');
+    if (!isBinary || bytes.length % 2 === 1) client.close(UNSUPPORTED_DATA, 'send whole samples of S16LE');
     else voice.say(samplesOf(bytes));
   });
   client.on('error', () => client.terminate());

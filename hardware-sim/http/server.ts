@@ -57,7 +57,7 @@ async function answer(
   });
   const found = onPath.find(({ route }) => route.method === incoming.method);
   if (found === undefined) {
-    if (onPath.length === 0) throw new HttpError('not_found', `there is no ${pathname}`);
+    if (onPath.length === 0) throw new HttpError('not_found', `nothing exists at ${pathname}`);
     const allowed = onPath.map(({ route }) => route.method).join(', ');
     response.setHeader('allow', allowed);
     throw new HttpError('method_not_allowed', `${pathname} takes ${allowed}`);

@@ -52,7 +52,7 @@ export class UsbBus {
   open(): void {
     for (const folder of [this.#sysFolder, this.devFolder]) {
       if (existsSync(folder) && !existsSync(join(folder, MARK))) {
-        throw new UsbError(`${folder} exists and is not a simulator's`);
+        throw new UsbError(`${folder} exists and was not made by a simulator`);
       }
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { recursive: true });

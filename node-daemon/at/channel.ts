@@ -252,7 +252,7 @@ export class AtChannel {
 
   #onFrame(frame: Frame): void {
     if (frame.kind === 'overlong') {
-      this.#log.warn({}, 'dropped a line from the modem: it is too long');
+      this.#log.warn({}, 'dropped a line from the modem: too long');
     } else if (frame.kind === 'prompt') {
       this.#input(frame);
     } else {

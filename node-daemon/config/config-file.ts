@@ -34,7 +34,7 @@ function textOf(file: string): string | undefined {
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
     if (code !== 'EACCES') throw error;
-    throw new ConfigDeniedError(`You have no permission to read ${file}: ${howToGetAt(file)}`, {
+    throw new ConfigDeniedError(`you have no permission to read ${file}: ${howToGetAt(file)}`, {
       cause: error,
     });
   }

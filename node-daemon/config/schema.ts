@@ -26,8 +26,8 @@ const usbId = text(/^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}$/, 'a USB id such as 12d1:1f0
 });
 const pin = text(/^\d{4,8}$/, 'a PIN of 4 to 8 digits');
 const word = z
-  .string('must be a word')
-  .min(1, 'must be a word')
+  .string('must be text')
+  .min(1, 'must be text')
   .max(1024)
   .refine((value) => unknownPlaceholders(value).length === 0, {
     error: ({ input }) =>

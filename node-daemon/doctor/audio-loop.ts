@@ -29,7 +29,7 @@ export async function testLoop(
   { ask, openPort, clock }: { ask: AskModem; openPort: OpenPort; clock: Clock },
 ): Promise<LoopResult> {
   try {
-    if (!(await isIdle(ask))) return { kind: 'not_done', why: 'the modem is in a call' };
+    if (!(await isIdle(ask))) return { kind: 'not_done', why: 'the modem has a call' };
     try {
       for (const command of loop.on) {
         const { final } = await ask(command);

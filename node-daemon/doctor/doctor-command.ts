@@ -25,7 +25,7 @@ const COMMAND = programCommand({
     },
     loopTest: {
       about:
-        'Play a tone into modems that can loop it back, even while a daemon runs; disturbs a call in that second',
+        'Play a tone into modems that can loop it back, even while a daemon runs; this disturbs a call for a second',
       schema: isSwitched,
       isSwitch: true,
     },

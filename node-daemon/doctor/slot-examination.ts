@@ -85,7 +85,7 @@ async function modemOf(
   if (rack === undefined) return untried('not queried: the modems cannot be queried, see above');
   if (slot === undefined) {
     if (place === undefined || place.ports.length === 0) return untried('no port');
-    if (!discovers) return untried('not queried: it is in no slot, and discover is off');
+    if (!discovers) return untried('not queried: it has no slot, and discover is off');
     return { why: 'did not answer with its IMEI', wasTried: true };
   }
   if (slot.state === 'lost') {
@@ -125,10 +125,10 @@ async function audioOf(
   if (!('profile' in modem)) return nothingHeard('the modem was not queried');
   const { loop, isGpsApart } = diagnosisOf(modem.profile);
   if (place?.audio?.card !== undefined && modem.profile.voice.card !== undefined)
-    return nothingHeard('the modem has a sound card, which has audio in calls only');
+    return nothingHeard('the modem has a sound card, which carries audio only in calls');
   if (port === undefined) return nothingHeard('no audio port is known');
   // A modem that does not answer this query is left alone, too.
-  if (!(await isIdle(ask).catch(() => false))) return nothingHeard('the modem is in a call');
+  if (!(await isIdle(ask).catch(() => false))) return nothingHeard('the modem has a call');
   // While doctor listens, a call cannot open the port, so doctor listens only if necessary.
   const audio: HeardAudio =
     isGpsApart(modem) === true
@@ -136,9 +136,9 @@ async function audioOf(
       : await listenTo(openPort, port, clock);
   const notDone = (why: string): LoopResult => ({ kind: 'not_done', why });
   if (loop === undefined)
-    return { audio, loop: notDone('this make loops audio back in calls only: call it and listen') };
+    return { audio, loop: notDone('this make loops audio back only in calls: call it and listen') };
   if (rack?.isRunningDaemon === true && !playsTones)
-    return { audio, loop: notDone('skipped because it would disturb a call: --loop-test runs it') };
+    return { audio, loop: notDone('skipped because it would disturb a call: use --loop-test to run it') };
   return { audio, loop: await testLoop(loop, port, { ask, openPort, clock }) };
 }
 

@@ -256,7 +256,8 @@ export class Journal {
 
   #add(make: () => readonly Appendable[], isLazy = false): Appended {
     if (this.#closed) return refused('the journal is closed');
-    if (this.#writer.stagedCount >= STAGED_MAX) return refused(`${STAGED_MAX} appends wait for the disk`);
+    if (this.#writer.stagedCount >= STAGED_MAX)
+      return refused(`${STAGED_MAX} appends are already waiting for the disk`);
     const written = deferred();
     const durable = deferred();
     let records: readonly JournalRecord[] = [];

@@ -127,7 +127,7 @@ export class CommandHandler {
       throw new CommandRefusal('slot_unavailable', 'The node is stopping.');
     this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
     const { telephone } = modem;
     if (telephone === undefined)
       throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
@@ -158,7 +158,7 @@ export class CommandHandler {
 
   async #bindSim({ iccid }: CommandParams<'bind_sim'>): Promise<Record<string, never>> {
     const modem = this.#parts.rack.find(iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
     const { state } = modem.slot;
     if (state !== 'registered') throw new CommandRefusal('slot_unavailable', `The slot is ${state}.`);
     return {};
@@ -174,7 +174,7 @@ export class CommandHandler {
     if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'The deadline has passed.');
     this.#checkDestination(params.to);
     const modem = this.#parts.rack.find(params.iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'The SIM is in no slot of the node.');
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
     const { outbox } = modem;
     if (outbox === undefined)
       throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);

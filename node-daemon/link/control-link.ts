@@ -238,7 +238,7 @@ export class ControlLink {
     else
       log.warn(
         fields,
-        this.#current === undefined ? 'link to the control plane failed' : 'found no other instance yet',
+        this.#current === undefined ? 'link to the control plane failed' : 'no other instance found yet',
       );
     this.#connectIn(delayMs);
   }

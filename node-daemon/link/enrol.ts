@@ -169,7 +169,7 @@ export const ENROL_COMMAND = programCommand({
     const isInsecure = options.insecure;
     const { nodeId, fingerprint, isPending } = await enrol({ folder, url, code, isInsecure });
     const next = isPending
-      ? `it connects once the operator has run "control-plane node approve ${nodeId}" and compared the key's fingerprint`
+      ? `it connects once the operator has compared the fingerprint and run "control-plane node approve ${nodeId}"`
       : `the daemon of ${folder} connects within seconds`;
     process.stdout.write(`${onLines(`enrolled as ${nodeId}, key ${fingerprint}; ${next}`)}\n`);
   },

@@ -35,7 +35,7 @@ const COMMANDS_MAX = 4096;
 
 /** The parts that a link uses. */
 export interface NodeLinkParts {
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, 'state' | 'onFact' | 'acknowledge' | 'renew'>;
   readonly sentFacts: SentFacts;
   readonly clockCorrection: Pick<ClockCorrection, 'corrected' | 'correctedSlots'>;
   readonly commands: Pick<CommandHandler, 'handle'>;

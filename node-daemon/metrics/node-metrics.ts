@@ -126,7 +126,7 @@ function viewSlots(instruments: Instruments, slots: () => readonly Slot[]): void
   );
   instruments.view(
     'storage_used',
-    'Messages in the storage for received SMS; should be near 0',
+    'Messages in the storage for received SMS; near 0 if the daemon works',
     ['slot'],
     eachReported(({ storage }) => storage?.used),
   );

@@ -160,7 +160,7 @@ export class Rack {
     const { discover, ignore } = this.#parts;
     if (isIgnored(device, ignore)) return 'the configuration ignores it';
     if (this.#isNamed(device)) return undefined;
-    if (!discover && !this.#names.hasImeis) return 'no slot names its place';
+    if (!discover && !this.#names.hasImeis) return 'discover is off, and no slot names its place';
     if (isModem(device) || mayBeModem(device, this.#names.hasImeis)) return undefined;
     return 'probably not a modem: an unknown make with fewer than two serial ports';
   }

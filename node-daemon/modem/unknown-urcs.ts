@@ -18,6 +18,6 @@ export class UnknownUrcs {
     const name = /^[^:=\d]{0,16}/.exec(line)?.[0] ?? '';
     if (this.#names.has(name) || this.#names.size >= NAMES_MAX) return;
     this.#names.add(name);
-    this.#log.info({ urc: name }, 'unknown URC: not in the profile');
+    this.#log.info({ urc: name }, 'unknown URC: the profile does not list it');
   }
 }

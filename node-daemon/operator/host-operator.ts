@@ -58,7 +58,7 @@ export class HostOperator implements NodeOperator {
     if (recentLog === undefined) {
       throw new OperatorError(
         'unreachable',
-        'no daemon runs here, and only a running one has its log; older lines: journalctl -u simrack-node-daemon',
+        'no daemon runs here, and only a running daemon can show its log. For older lines: journalctl -u simrack-node-daemon',
       );
     }
     for await (const line of recentLog.lines(signal, isFollowed)) yield JSON.parse(line) as Streams['logs'];

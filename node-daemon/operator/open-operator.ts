@@ -48,7 +48,7 @@ export async function openNodeOperator(
       if (late !== undefined) return late;
       throw new OperatorError(
         'unreachable',
-        `${error.message}, and has no socket at ${socketPathOf(settings)}: try again when it has ended, or has started`,
+        `${error.message}, which does not listen on ${socketPathOf(settings)}: try again when it has started or ended`,
         error,
       );
     }
@@ -58,7 +58,7 @@ export async function openNodeOperator(
     if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
     throw new OperatorError(
       'unreachable',
-      `no daemon runs, and without one its data folder is needed (${error instanceof Error ? error.message : code}): ${howToGetAt(settings.dataDir)}`,
+      `no daemon runs, and this command cannot use the data folder itself (${error instanceof Error ? error.message : code}): ${howToGetAt(settings.dataDir)}`,
       error,
     );
   }
@@ -72,7 +72,7 @@ async function openOwnHost(
   const { CommandHandler } = await import('../link/command-handler.ts');
   const { HostOperator } = await import('./host-operator.ts');
   const { SlotActivity } = await import('./slot-activity.ts');
-  const holder = `"node-daemon ${tool}" (pid ${process.pid}), which has the modems until it is ended`;
+  const holder = `"node-daemon ${tool}" (pid ${process.pid}), which uses the modems until it ends`;
   const host = await openHost(settings, { log, isLinked: () => false, holder, guard });
   const { calls, clock, journal, rack, sendLimits: limits } = host;
   host.start();

@@ -32,7 +32,7 @@ export async function listenForCommands(
       streams: { logs: streamOf('logs'), watch: streamOf('watch') },
     });
   } catch (error) {
-    log.error({ err: error, path }, 'operator commands have no socket');
+    log.error({ err: error, path }, 'operator commands cannot reach the daemon: opening the socket failed');
     return { stop: async () => undefined };
   }
 }

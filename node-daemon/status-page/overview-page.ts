@@ -74,7 +74,7 @@ function facts(status: NodeStatus): Html {
     fact('link', isLinked ? 'up' : 'down', isLinked ? 'good' : 'bad'),
     fact(
       'journal',
-      isJournalFailing ? 'refused' : counted(journalDepth, 'fact waiting', 'facts waiting'),
+      isJournalFailing ? 'refused' : counted(journalDepth, 'fact not acknowledged', 'facts not acknowledged'),
       isJournalFailing ? 'bad' : 'plain',
     ),
     fact('calls', String(live.length), 'plain'),

@@ -24,7 +24,7 @@ export async function keepStatusPort(parts: StatusPortParts): Promise<{ stop(): 
       if (isStopped) return;
       log.error(
         { err: error, port, retryMs: RETRY_MS },
-        'no status page and no metrics: failed to open the port. Set another one as metrics.port in the configuration file',
+        'no status page and no metrics: failed to open the port. Set another metrics.port in the configuration file',
       );
       timer = clock.after(RETRY_MS, () => {
         trying = listen();

@@ -30,7 +30,7 @@ export function lookOf({ state }: Pick<Slot, 'state'>): Look {
 const ALARMS: Readonly<Record<string, string>> = {
   no_modem: 'No modem is plugged in.',
   modem_given_up:
-    'A modem did not recover after every recovery step. Check its power and its cable, or replace it.',
+    'A modem did not recover, although the daemon tried every recovery step. Check its power and its cable, or replace it.',
   journal_unavailable:
     'The disk refuses journal writes. Messages stay on the SIMs and nothing is sent. Free disk space.',
   ports_hang: 'Ports of dead modems hang in the kernel. Unplug these modems, or restart the daemon.',

@@ -84,7 +84,7 @@ export class HangGuard {
         else if (!mustRun) this.#waiting.delete(waiting);
         reject(
           new HangError(
-            `${key}: ${isRunning ? 'no answer from the system' : 'waited for other calls that hang'} for ${timeoutMs} ms`,
+            `${key}: ${isRunning ? 'no answer from the kernel' : 'waited for other calls that hang'} for ${timeoutMs} ms`,
           ),
         );
       });

@@ -123,7 +123,7 @@ export class CallRegistry implements CallObserver {
     if (entry.unlinkedMs < UNLINKED_MAX_MS && entry.unheardMs < UNHEARD_MAX_MS) return;
     entry.unlinkedMs = 0;
     entry.unheardMs = 0;
-    this.#parts.log.warn({ call: callId }, 'ending a call without an owner');
+    this.#parts.log.warn({ call: callId }, 'ending a call: no link or no audio client for too long');
     entry.telephone.hangUp('abandoned').catch(() => undefined);
   }
 }

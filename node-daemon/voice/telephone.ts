@@ -231,7 +231,7 @@ export class Telephone {
   }
 
   #onDegraded(): void {
-    this.#parts.log.warn({}, 'turning audio on needed another attempt: restarting the modem after the call');
+    this.#parts.log.warn({}, 'audio needed another attempt: restarting the modem after the call');
     this.#isDegraded = true;
   }
 

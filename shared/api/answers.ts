@@ -24,7 +24,9 @@ export const catalogSchema = z.object({
   env: z.string().meta({ examples: ['production'] }),
   mcp: urlField.meta({ description: 'The tool endpoint (MCP, Streamable HTTP).' }),
   openapi: urlField,
-  well_known: z.record(z.string(), urlField).meta({ description: 'File names, and where they are.' }),
+  well_known: z
+    .record(z.string(), urlField)
+    .meta({ description: 'URLs of the documents that describe the service, by file name.' }),
   status: z.literal('ok'),
 });
 
@@ -32,7 +34,9 @@ export const catalogSchema = z.object({
 export const acceptedPaymentSchema = z.object({
   scheme: z.literal('exact'),
   network: z.string().meta({ examples: ['base'] }),
-  amount: z.string().meta({ description: 'Smallest units of the asset.', examples: ['1800000000'] }),
+  amount: z
+    .string()
+    .meta({ description: 'Amount in smallest units of the asset.', examples: ['1800000000'] }),
   maxAmountRequired: z.string(),
   asset: z.string().meta({ description: 'The token contract.' }),
   payTo: z.string(),
@@ -46,7 +50,9 @@ export const acceptedPaymentSchema = z.object({
 /** 402 of POST /subscribe. */
 export const challengeSchema = z.object({
   x402Version: z.literal(1),
-  error: z.string().meta({ description: 'Why the payment was refused, or that none came.' }),
+  error: z
+    .string()
+    .meta({ description: 'Why the payment was refused; `payment_required` if there was none.' }),
   accepts: z.array(acceptedPaymentSchema),
 });
 
@@ -55,12 +61,14 @@ export const subscribedSchema = z.object({
   token: tokenField,
   number: numberField,
   expires_at: timeField,
-  renewed: z.boolean().meta({ description: 'True: the wallet had this number, and keeps it a year longer.' }),
+  renewed: z
+    .boolean()
+    .meta({ description: 'True if the wallet already had this number and now keeps it for another year.' }),
 });
 
 /** POST /auth/nonce. */
 export const nonceSchema = z.object({
-  nonce: z.string().meta({ description: 'Good for one attempt.' }),
+  nonce: z.string().meta({ description: 'Valid for one attempt.' }),
   expires_in: z.literal(300).meta({ description: 'Seconds.' }),
   message: z.string().meta({ description: 'The exact text to sign (EIP-191, personal_sign).' }),
 });
@@ -70,7 +78,7 @@ export const signedInSchema = z.object({ token: tokenField, number: numberField,
 
 /** GET /availability. */
 export const availabilitySchema = z.object({
-  available: countField.meta({ description: 'Numbers that can be had right now.' }),
+  available: countField.meta({ description: 'Numbers that are available now.' }),
 });
 
 /** The tool list_services. */
@@ -80,12 +88,14 @@ export const servicesSchema = z.object({
       name: z.literal('us_mobile_number'),
       description: z.string(),
       plan: z.literal('yearly'),
-      available: countField.meta({ description: 'Numbers that can be had, within the last second.' }),
-      subscribe: urlField.meta({ description: 'POST here: 402 with the ways to pay, then a token.' }),
+      available: countField.meta({ description: 'Numbers that are available, at most a second old.' }),
+      subscribe: urlField.meta({
+        description: 'Send POST here: first 402 with the payment options, then a token.',
+      }),
       prices: z
         .array(
           z.object({
-            price: z.string().meta({ description: 'Of a year, in the currency.', examples: ['1800'] }),
+            price: z.string().meta({ description: 'Price of a year, in the currency.', examples: ['1800'] }),
             currency: z
               .string()
               .meta({ description: 'The name of the token, from its contract.', examples: ['USD Coin'] }),
@@ -94,7 +104,7 @@ export const servicesSchema = z.object({
             amount: z.string().meta({ description: 'The price in smallest units.' }),
           }),
         )
-        .meta({ description: 'Ways to pay: one of them.' }),
+        .meta({ description: 'Payment options. Pay one of them.' }),
     }),
   ),
   catalog: catalogSchema,
@@ -103,7 +113,7 @@ export const servicesSchema = z.object({
 /** POST /waitlist. */
 export const waitlistedSchema = z.object({
   status: z.literal('added'),
-  registered_at: timeField.meta({ description: 'Of the first registration of this address.' }),
+  registered_at: timeField.meta({ description: 'Time of the first registration of this address.' }),
 });
 
 /** GET /number. */
@@ -117,7 +127,9 @@ export const subscriptionSchema = z.object({
 /** POST /sms/send. */
 export const sentSchema = z.object({
   message_id: messageIdField,
-  status: z.string().meta({ description: '`queued`: the carrier has it.', examples: ['queued'] }),
+  status: z
+    .string()
+    .meta({ description: '`queued`: the carrier has accepted the message.', examples: ['queued'] }),
 });
 
 /** An inbound message of GET /sms/receive. */
@@ -156,9 +168,13 @@ export const historyMessageSchema = z.object({
   message_id: messageIdField.nullable(),
   status: outboundStatusSchema
     .nullable()
-    .meta({ description: 'Of what was sent; null for what was received.' }),
+    .meta({ description: 'Status of a sent message; null for a received one.' }),
   created_at: timeField,
-  delivered_at: timeField.nullable().meta({ description: 'When /sms/receive gave it out.' }),
+  delivered_at: timeField
+    .nullable()
+    .meta({
+      description: 'Time when /sms/receive returned a received message; null for sent and unclaimed ones.',
+    }),
 });
 
 /** GET /sms/messages. */
@@ -166,21 +182,21 @@ export const historySchema = z.object({ messages: z.array(historyMessageSchema),
 
 /** DELETE /sms/messages. */
 export const deletedSchema = z.object({
-  deleted: countField.meta({ description: 'Messages that this request has deleted.' }),
+  deleted: countField.meta({ description: 'Number of messages that this request deleted.' }),
   has_more: z
     .boolean()
-    .meta({ description: 'True: there was more to delete than one request does. Ask again.' }),
+    .meta({ description: 'True if more messages match than one request deletes. Repeat the request.' }),
 });
 
 /** The tool delete_messages. */
 export const deletedIdsSchema = z.object({
-  deleted: countField.meta({ description: 'How many of them were there, and are deleted now.' }),
+  deleted: countField.meta({ description: 'Number of messages that existed and are now deleted.' }),
 });
 
 /** POST /voice/dial. */
 export const dialledSchema = z.object({
   call_id: callIdField,
-  stream_url: z.url().meta({ description: 'The WebSocket of the audio.' }),
+  stream_url: z.url().meta({ description: 'WebSocket with the audio of the call.' }),
   direction: z.literal('outbound'),
   caller: destinationField,
   phone_number: numberField,
@@ -197,7 +213,7 @@ export const hungUpSchema = z.object({
 export const callSchema = z.object({
   call_id: callIdField,
   direction: directionSchema,
-  caller: peerField.nullable().meta({ description: 'The other side; null where it is withheld.' }),
+  caller: peerField.nullable().meta({ description: 'Number of the far end; null if it is withheld.' }),
   phone_number: numberField,
   state: z.enum([...liveCallStateSchema.options, 'ended']),
   started_at: timeField,
@@ -205,7 +221,7 @@ export const callSchema = z.object({
   ended_at: timeField.nullable(),
   duration_ms: countField
     .nullable()
-    .meta({ description: 'Of the conversation; null until the call has ended.' }),
+    .meta({ description: 'Duration of the conversation; null until the call has ended.' }),
   reason: endReasonSchema.nullable(),
   cause: causeSchema.nullable(),
   audio: audioStatisticsSchema
@@ -231,7 +247,7 @@ export const demoSchema = z.object({
 
 /** Every refusal; `error` is safe to switch on. */
 export const refusalSchema = z.looseObject({
-  error: z.string().meta({ description: 'A stable code.' }),
-  message: z.string().meta({ description: 'For people; not to be parsed.' }),
-  request_id: z.string().optional().meta({ description: 'Names the request in our log.' }),
+  error: z.string().meta({ description: 'Error code. It never changes.' }),
+  message: z.string().meta({ description: 'Text for people. Do not parse it.' }),
+  request_id: z.string().optional().meta({ description: 'Id of the request in the log of the service.' }),
 });

@@ -11,7 +11,7 @@ export const numberField = z
 /** As the network reported it: a sender can be a short code or a name. */
 export const peerField = z
   .string()
-  .meta({ description: 'The other side: E.164, a short code or a name.', examples: ['+13105550188'] });
+  .meta({ description: 'Number of the far end: E.164, a short code or a name.', examples: ['+13105550188'] });
 
 export const destinationField = z
   .string()
@@ -24,13 +24,16 @@ export const timeField = z.iso
 
 export const tokenField = z
   .string()
-  .meta({ description: 'The bearer token. A secret: only its hash is stored.', examples: ['simrack_…'] });
+  .meta({
+    description: 'The bearer token. Keep it secret: the service stores only its hash.',
+    examples: ['simrack_…'],
+  });
 
 export const messageBodyField = z.string().meta({ examples: ['Your code is 417209.'] });
 
 export const messageIdField = z
   .string()
-  .meta({ description: 'Correlates with /sms/messages.', examples: ['sms_9Zk2_17'] });
+  .meta({ description: 'Id of a sent message, as in /sms/messages.', examples: ['sms_9Zk2_17'] });
 
 export const callIdField = z.string().meta({ examples: ['call_2Vq7bYk0'] });
 

@@ -38,8 +38,8 @@ const catalog = {
   path: '/',
   tag: 'service',
   auth: 'none',
-  summary: 'The service, and where its descriptions are',
-  description: 'A browser, which prefers text/html, gets a page for people.',
+  summary: 'Describe the service, and link to its API documents',
+  description: 'A client that prefers text/html, such as a browser, gets a page for people.',
   hasPage: true,
   answer: answers.catalogSchema,
   refusals: [],
@@ -51,9 +51,9 @@ const availability = {
   path: '/availability',
   tag: 'service',
   auth: 'none',
-  summary: 'How many numbers can be had right now',
+  summary: 'Show how many numbers are available now',
   description:
-    'Numbers that are not sold and whose SIMs are on the network at this moment. The total number is not public.',
+    'Counts the numbers that are for sale and whose SIMs are on the network. The size of the fleet is not public.',
   answer: answers.availabilitySchema,
   refusals: [],
 } as const satisfies Operation;
@@ -66,8 +66,8 @@ const waitlist = {
   auth: 'none',
   summary: 'Get a mail when numbers are available again',
   description:
-    'Idempotent: the same address, however its letters are written, is registered once. One mail is sent; who wants ' +
-    'to know of the next time too registers again.',
+    'Idempotent: an address is registered once, and letter case does not matter. You get one mail for each registration. ' +
+    'Register again to get another.',
   hasPage: true,
   body: requests.waitlistRequestSchema,
   fieldRefusal: 'invalid_email',
@@ -81,8 +81,9 @@ const demo = {
   path: '/demo',
   tag: 'service',
   auth: 'none',
-  summary: 'See what subscribing, sending and receiving answer, without paying',
-  description: 'Made-up contents in the exact shapes of the real answers. Nothing is written.',
+  summary: 'Return example responses of subscribing, sending and receiving',
+  description:
+    'The responses have the same fields as the real ones, with made-up values. Nothing is stored, and nothing is charged.',
   isConstant: true,
   answer: answers.demoSchema,
   refusals: [],
@@ -94,11 +95,11 @@ const subscribe = {
   path: '/subscribe',
   tag: 'subscription',
   auth: 'payment',
-  summary: 'Pay for a number for a year, or for a year more of the same number',
+  summary: 'Pay for a number for a year, or for another year of the same number',
   description:
-    'Without a payment: 402 with the ways to pay. Pay one of them by x402 (`X-PAYMENT` or `PAYMENT-SIGNATURE`) or MPP ' +
-    '(`Authorization: Payment …`). The number belongs to the wallet that paid: never pay with one that you will not keep. ' +
-    'Paying again with the same wallet renews: it adds a year to the same number.',
+    'Without a payment, the answer is 402 with the payment options. Pay one of them with x402 (`X-PAYMENT` or ' +
+    '`PAYMENT-SIGNATURE`) or MPP (`Authorization: Payment …`). The number belongs to the wallet that paid: pay with a ' +
+    'wallet that you keep. To renew, pay again with the same wallet: this adds a year to the same number.',
   answer: answers.subscribedSchema,
   refusals: [
     'invalid_request',
@@ -117,9 +118,9 @@ const nonce = {
   path: '/auth/nonce',
   tag: 'subscription',
   auth: 'none',
-  summary: 'A text to sign, to prove the wallet',
+  summary: 'Get a nonce and the text that the wallet signs',
   description:
-    'Sign `message` as it stands (EIP-191, personal_sign), and send it to POST /auth within 300 seconds.',
+    'Sign `message` as it is (EIP-191, personal_sign). Then send the signature to POST /auth within 300 seconds.',
   body: requests.nonceRequestSchema,
   answer: answers.nonceSchema,
   refusals: [],
@@ -131,8 +132,8 @@ const signIn = {
   path: '/auth',
   tag: 'subscription',
   auth: 'none',
-  summary: 'A new token for the wallet’s signature',
-  description: 'All earlier tokens of the wallet are revoked.',
+  summary: 'Get a new token with a signature of the wallet',
+  description: 'This revokes all older tokens of the wallet.',
   body: requests.authRequestSchema,
   answer: answers.signedInSchema,
   refusals: ['signature_mismatch', 'no_active_subscription', 'settlement_pending', 'overloaded'],
@@ -144,8 +145,8 @@ const number = {
   path: '/number',
   tag: 'subscription',
   auth: 'bearer',
-  summary: 'The number of the token, and until when',
-  description: 'The subscription of the token.',
+  summary: 'Show the number of the token, and when it expires',
+  description: 'Returns the subscription that the token belongs to.',
   answer: answers.subscriptionSchema,
   refusals: [],
 } as const satisfies Operation;
@@ -158,7 +159,7 @@ const send = {
   auth: 'bearer',
   summary: 'Send a text message',
   description:
-    'Answers when the carrier has accepted it. After a time-out look into /sms/messages before sending again: it may have been sent.',
+    'Answers when the carrier has accepted the message. After a timeout, check /sms/messages before you send again: the message may have been sent.',
   body: requests.smsSendRequestSchema,
   answer: answers.sentSchema,
   refusals: ['destination_not_allowed', 'phone_node_error'],
@@ -170,7 +171,7 @@ const receive = {
   path: '/sms/receive',
   tag: 'sms',
   auth: 'bearer',
-  summary: 'Claim the messages that have come in',
+  summary: 'Claim the received messages',
   description: 'Each message is returned once, to the first request. /sms/messages shows them again.',
   isClaim: true,
   query: requests.receiveQuerySchema,
@@ -184,8 +185,8 @@ const messages = {
   path: '/sms/messages',
   tag: 'sms',
   auth: 'bearer',
-  summary: 'All messages, sent and received, newest first',
-  description: 'Changes nothing: what /sms/receive has not given out is still there for it.',
+  summary: 'List the sent and received messages, newest first',
+  description: 'Reading claims nothing: /sms/receive still returns the unclaimed messages.',
   query: requests.messagesQuerySchema,
   answer: answers.historySchema,
   refusals: [],
@@ -197,10 +198,10 @@ const deleteMessage = {
   path: '/sms/messages/{id}',
   tag: 'sms',
   auth: 'bearer',
-  summary: 'Delete one message for good',
+  summary: 'Delete one message permanently',
   description:
-    'Sent or received, claimed or not: it is in no answer any more, and what becomes of it later changes nothing. A message that ' +
-    'is being sent is sent all the same. The second time it is 404, as for a message of another subscription.',
+    'Deletes a sent or received message, claimed or not. No answer contains it any more, and a later delivery report changes ' +
+    'nothing. A message that is being sent is still sent. A second request is answered with 404, as for an unknown id.',
   params: requests.messagePathSchema,
   refusals: ['message_not_found'],
 } as const satisfies Operation;
@@ -211,10 +212,10 @@ const deleteMessages = {
   path: '/sms/messages',
   tag: 'sms',
   auth: 'bearer',
-  summary: 'Delete all messages for good, or those that a query names',
+  summary: 'Delete all messages permanently, or those that match a filter',
   description:
-    'It takes the filters of GET /sms/messages; without one it deletes all, also unclaimed messages. A message that arrives ' +
-    'while it runs stays. 100,000 at most at a time: ask again while `has_more` is true.',
+    'Takes the filters of GET /sms/messages. Without a filter it deletes all messages, including unclaimed ones. Messages ' +
+    'that arrive meanwhile stay. One request deletes about 100,000: repeat it while `has_more` is true.',
   query: requests.deleteQuerySchema,
   answer: answers.deletedSchema,
   refusals: [],
@@ -249,7 +250,7 @@ const hangUp = {
   auth: 'bearer',
   summary: 'End a call, or reject one that rings',
   description:
-    'Answers when the modem has accepted it; presence reports when the network has ended the call.',
+    'Answers when the modem has accepted the request. Presence reports when the network has ended the call.',
   body: requests.hangUpRequestSchema,
   answer: answers.hungUpSchema,
   refusals: ['call_not_found', 'phone_node_error'],
@@ -261,8 +262,8 @@ const calls = {
   path: '/voice/calls',
   tag: 'voice',
   auth: 'bearer',
-  summary: 'All calls, newest first',
-  description: 'Paged like /sms/messages.',
+  summary: 'List the calls, newest first',
+  description: 'Pages work as in /sms/messages.',
   query: requests.callsQuerySchema,
   answer: answers.callsSchema,
   refusals: [],

@@ -36,7 +36,7 @@ export const REFUSALS = {
   signature_mismatch: {
     status: 401,
     meaning: 'The nonce is unknown, used or expired, or the wallet did not sign it.',
-    action: 'Get a new nonce, sign its `message` as it is, and try once more.',
+    action: 'Get a new nonce, sign its `message` as it is, and try again.',
   },
   no_active_subscription: {
     status: 402,
@@ -80,8 +80,8 @@ export const REFUSALS = {
   },
   call_not_found: {
     status: 404,
-    meaning: 'The call is unknown, or has ended.',
-    action: 'Nothing: `GET /voice/calls` shows how it ended.',
+    meaning: 'The call is unknown or has ended.',
+    action: 'Check `GET /voice/calls`: it shows how the call ended.',
   },
   method_not_allowed: {
     status: 405,
@@ -95,7 +95,7 @@ export const REFUSALS = {
   },
   payment_already_used: {
     status: 409,
-    meaning: 'This authorization was used, or shown to others, before.',
+    meaning: 'This authorization was used before, or a third party may have it.',
     action: 'Do not pay again. Sign in with `POST /auth` for a token.',
   },
   paid_ahead: {
@@ -140,12 +140,12 @@ export const REFUSALS = {
   },
   headers_too_large: {
     status: 431,
-    meaning: 'The headers have more than 16 KiB, or are too many.',
+    meaning: 'The headers are longer than 16 KiB, or there are too many.',
     action: 'Send fewer or shorter headers.',
   },
   internal_error: {
     status: 500,
-    meaning: 'The service failed; `request_id` is in its log.',
+    meaning: 'The service failed. Its log has the details under `request_id`.',
     action: 'Report the `request_id` to the operator.',
   },
   phone_node_error: {

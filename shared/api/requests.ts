@@ -36,7 +36,7 @@ export const waitlistRequestSchema = z.object({ email: emailSchema });
 export const SIGNATURE_BYTES_MAX = 2_560;
 const SIGNATURE_BYTES_MIN = 64;
 const SIGNATURE_FORM =
-  'must be 0x-prefixed and have 65 bytes of a key, or up to 2,560 of an account with code';
+  'must be 0x-prefixed and have 65 bytes (of a key), or up to 2,560 (of an account with code)';
 
 /** POST /auth. */
 export const authRequestSchema = z.object({
@@ -97,7 +97,7 @@ export const receiveToolSchema = receiveQuerySchema.extend({
       minimum: 0,
       maximum: WAIT_SECONDS_MAX,
       default: 25,
-      description: 'How long to wait for a message while there is none; 0 answers at once.',
+      description: 'How long to wait if there is no message; 0 answers at once.',
     }),
 });
 
@@ -105,7 +105,7 @@ const pageFields = {
   since: dateTimeSchema.optional(),
   until: dateTimeSchema.optional(),
   limit: limitSchema(50),
-  cursor: z.string().max(256, 'is not a cursor').optional(),
+  cursor: z.string().max(256, 'must be the next_cursor of an earlier answer').optional(),
 };
 
 /** Query of GET /sms/messages. */
@@ -123,7 +123,7 @@ export const messagePathSchema = z.object({
     .regex(/^[1-9]\d{0,15}$/, 'must be the id of a message')
     .transform(Number)
     .refine((id) => Number.isSafeInteger(id), 'must be the id of a message')
-    .meta({ type: 'integer', minimum: 1, description: 'Of a message of /sms/messages.' }),
+    .meta({ type: 'integer', minimum: 1, description: 'The `id` of a message in /sms/messages.' }),
 });
 
 /** Query of DELETE /sms/messages. A mistyped filter must not delete everything, so unknown keys are refused. */
@@ -143,9 +143,9 @@ export const deleteToolSchema = z.object({
       z.number('must be the id of a message').int().min(1).max(Number.MAX_SAFE_INTEGER),
       'must be a list of ids',
     )
-    .min(1, 'must have one id at least')
-    .max(DELETED_IDS_MAX, `must have ${DELETED_IDS_MAX} ids at most`)
-    .meta({ description: '`id` of messages of list_messages or receive_sms.' }),
+    .min(1, 'must have at least one id')
+    .max(DELETED_IDS_MAX, `must have at most ${DELETED_IDS_MAX} ids`)
+    .meta({ description: 'The `id` of messages, from list_messages or receive_sms.' }),
 });
 
 /** Query of GET /voice/calls. */

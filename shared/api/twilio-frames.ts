@@ -15,7 +15,7 @@ export const twilioClientFrameSchema = z.discriminatedUnion('event', [
     }),
   }),
   z.object({ event: z.literal('mark'), mark: z.object({ name: z.string().max(256) }) }),
-  z.object({ event: z.literal('clear') }).meta({ description: 'Drops the audio that was not played.' }),
+  z.object({ event: z.literal('clear') }).meta({ description: 'Discards audio that was not played.' }),
   z
     .object({ event: z.literal('dtmf'), dtmf: z.object({ digits: dtmfDigitsSchema }) })
     .meta({ description: 'Presses keys. Twilio does not have this message.' }),

@@ -15,10 +15,10 @@ const keyField = z.string().regex(/^[0-9*#A-D]$/);
 export const clientFrameSchema = z.union([
   z
     .object({ type: z.literal('clear') })
-    .meta({ description: 'Drops the audio that was not played, for barge-in.' }),
+    .meta({ description: 'Discards audio that was not played, so that the far end can interrupt.' }),
   z
     .object({ type: z.literal('mark'), name: markNameField })
-    .meta({ description: 'Is sent back when all audio before it was played.' }),
+    .meta({ description: 'A mark. The service sends it back when all audio before it was played.' }),
   z
     .object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema })
     .meta({ description: 'Presses keys: 1 to 32 of 0-9, *, # and A-D.' }),
@@ -58,7 +58,7 @@ export const serverFrameSchema = z.discriminatedUnion('type', [
     }),
   z
     .object({ type: z.literal('error'), message: z.string() })
-    .meta({ description: 'The last text frame was none of these messages.' }),
+    .meta({ description: 'The service did not understand the last text frame.' }),
 ]);
 export type ServerFrame = z.input<typeof serverFrameSchema>;
 export type ClientFrame = z.output<typeof clientFrameSchema>;
@@ -74,9 +74,7 @@ const presenceFields = {
 
 /** To watchers of a number. */
 export const presenceEventSchema = z.discriminatedUnion('kind', [
-  z
-    .object({ kind: z.literal('ringing'), ...presenceFields })
-    .meta({ description: 'A call comes in and rings.' }),
+  z.object({ kind: z.literal('ringing'), ...presenceFields }).meta({ description: 'An inbound call rings.' }),
   z
     .object({ kind: z.literal('answered'), ...presenceFields })
     .meta({ description: 'The call was answered.' }),

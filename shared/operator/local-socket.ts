@@ -39,7 +39,8 @@ export interface LocalServer {
  * another program listens there, and when the path is not a socket.
  */
 export async function listenLocal(server: Server, path: string, mode = 0o600): Promise<LocalServer> {
-  if (!isSocketPath(path)) throw new Error(`${path}: is too long for a socket (${PATH_BYTES_MAX} bytes)`);
+  if (!isSocketPath(path))
+    throw new Error(`${path}: the path is too long for a socket (at most ${PATH_BYTES_MAX} bytes)`);
   await removeStale(path);
   const umask = process.umask(0o777 & ~mode);
   server.listen(path);
@@ -57,8 +58,8 @@ export async function listenLocal(server: Server, path: string, mode = 0o600): P
 async function removeStale(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Error(`${path}: is in the way, and is no socket`);
-  if (await isListening(path)) throw new Error(`${path}: another program listens there`);
+  if (!found.isSocket()) throw new Error(`${path}: the file exists and is not a socket`);
+  if (await isListening(path)) throw new Error(`${path}: another program listens on it`);
   rmSync(path, { force: true });
 }
 
@@ -134,10 +135,10 @@ export function localError(error: unknown, { socketPath }: LocalRequest): LocalS
   if (error instanceof LocalSocketError) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code)) {
-    return new LocalSocketError('absent', `${socketPath}: no program listens there`, error);
+    return new LocalSocketError('absent', `${socketPath}: no program listens on it`, error);
   }
   if (code === 'EACCES' || code === 'EPERM') {
-    return new LocalSocketError('denied', `${socketPath}: you may not use it`, error);
+    return new LocalSocketError('denied', `${socketPath}: you have no permission to use it`, error);
   }
   return new LocalSocketError('broken', `${socketPath}: the answer was cut off`, error);
 }

@@ -106,11 +106,11 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
       case 'denied':
         return new OperatorError('unreachable', [message, howToOpen].filter(Boolean).join(': '), error);
       case 'absent':
-        return new OperatorError('unreachable', `${program} is gone: ${message}`, error);
+        return new OperatorError('unreachable', `${program} is not running: ${message}`, error);
       case 'silent':
         return new OperatorError('unanswered', `${program} does not answer: ${message}`, error);
       case 'broken':
-        return new OperatorError('unanswered', `${program} went away: ${message}`, error);
+        return new OperatorError('unanswered', `${program} broke off the answer: ${message}`, error);
     }
   }
 }

@@ -56,10 +56,7 @@ export async function listenOperators(parts: OperatorServerParts): Promise<Local
     try {
       checkVersion(incoming);
       if (streams > STREAMS_MAX && isStream)
-        throw new OperatorError(
-          'unavailable',
-          `${STREAMS_MAX} commands already read streams of this program`,
-        );
+        throw new OperatorError('unavailable', `${STREAMS_MAX} commands already follow this program`);
       await (isStream
         ? stream(parts, incoming, response, stopping.signal)
         : answer(parts, incoming, response));
@@ -139,7 +136,7 @@ function checkVersion({ headers }: IncomingMessage): void {
   if (version === OPERATOR_API_VERSION) return;
   throw new OperatorError(
     'unreachable',
-    `the running program is of another version (it has ${OPERATOR_API_VERSION}, this command ${String(version)}). Restart it, or use its own command.`,
+    `the running program is another version (its operator API is ${OPERATOR_API_VERSION}, that of this command ${String(version)}). Restart it, or use its own command.`,
   );
 }
 
@@ -162,7 +159,7 @@ function refuse(response: ServerResponse, error: unknown): void {
       ? error
       : {
           reason: 'unanswered' as const,
-          message: 'the program failed, and may have done a part of it; its log shows why',
+          message: 'the program failed and may have done part of the work: see its log',
         };
   response
     .writeHead(STATUS[reason], headersOf('application/json'))

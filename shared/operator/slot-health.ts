@@ -1,7 +1,7 @@
 // The health of a slot: one definition for pages, commands and alerts.
 import type { SlotState } from '../link/messages.ts';
 
-/** `good`, `busy`: in service; `warn`: on its way; `bad`: a person has to act; `off`: not expected to serve. */
+/** `good`, `busy`: in service; `warn`: starting or searching; `bad`: a person has to act; `off`: not in service. */
 export type Health = 'good' | 'busy' | 'warn' | 'bad' | 'off';
 
 /** Names of drawings, for readers who do not see colors. */

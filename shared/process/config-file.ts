@@ -32,7 +32,7 @@ export function parseConfigText<S extends z.ZodType>(
   text: string,
   file: string,
 ): z.output<S> | undefined {
-  if (text.length > TEXT_LENGTH_MAX) throw new ConfigFileError(`${file}: is longer than 1 MiB`);
+  if (text.length > TEXT_LENGTH_MAX) throw new ConfigFileError(`${file}: the file is longer than 1 MiB`);
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { schema: 'failsafe', lineCounter, prettyErrors: false });
   const at = (offset: number): string => {

@@ -2,7 +2,7 @@
 
 /** Of `/voice/stream/{call_id}`. Beside these, 4000 plus the cause of ITU-T Q.850 says that the call has ended. */
 export const STREAM_CLOSE = {
-  /** The service restarts. The call goes on: open the stream again within 5 seconds. */
+  /** The service restarts. The call continues: open the stream again within 5 seconds. */
   goingAway: 1001,
   /** A binary frame was not audio of the right format, or a text frame was not JSON. The reason says which. Open the stream again. */
   invalidData: 1007,
@@ -12,7 +12,7 @@ export const STREAM_CLOSE = {
   tooBig: 1009,
   /** The service could not look up the call. Open the stream again. */
   internalError: 1011,
-  /** The instance no longer has the call. The call goes on: open the stream again. */
+  /** The instance no longer has the call. The call continues: open the stream again. */
   restart: 1012,
   /** The token was revoked, or its year is over. Sign in and open the stream again within 5 seconds. */
   tokenEnded: 4401,

@@ -101,7 +101,7 @@ export const samplesOf = (audio: Uint8Array): Int16Array => new Int16Array(new U
 
 function headerOf(bytes: Uint8Array, headerBytes: number): DataView {
   if (bytes.length !== headerBytes + FRAME_BYTES)
-    throw new MediaFrameError(`${bytes.length} bytes are no frame`);
+    throw new MediaFrameError(`${bytes.length} bytes are not a frame`);
   return new DataView(bytes.buffer, bytes.byteOffset, headerBytes);
 }
 
@@ -138,6 +138,6 @@ function parse<T>(schema: z.ZodType<T>, text: string): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new MediaFrameError('no message of the media link', { cause });
+    throw new MediaFrameError('not a message of the media link', { cause });
   }
 }

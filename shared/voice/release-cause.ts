@@ -20,7 +20,7 @@ export const CAUSE = {
 
 /** Why a call ended, in the words of the API. */
 export const END_REASON = {
-  local_hangup: 'The subscriber hung up, by a request or by closing the stream.',
+  local_hangup: 'The subscriber hung up, with a request or by closing the stream.',
   remote_hangup: 'The far end hung up after the call was answered.',
   busy: 'The far end is busy.',
   no_answer: 'The far end did not answer within the time of the network or of the service.',

@@ -29,17 +29,17 @@ async function flood(url: string): Promise<void> {
 }
 
 let flooders: Promise<void>[] = [];
-tell({ ready: true });
+report({ ready: true });
 for await (const line of createInterface({ input: process.stdin })) {
   const { url } = JSON.parse(line) as { url?: string };
   isOver = url === undefined;
   if (url !== undefined) flooders = Array.from({ length: FLOODERS }, () => flood(url));
   // A round of `nonce` and `auth` that is under way ends first.
   else await Promise.all(flooders);
-  tell({ attempts });
+  report({ attempts });
   attempts = 0;
 }
 
-function tell(answer: Record<string, unknown>): void {
+function report(answer: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }

@@ -33,7 +33,7 @@ export async function startChild(
   nodeFlags: readonly string[] = [],
 ): Promise<Child> {
   const loader = script.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const child = spawn(process.execPath, [...loader, ...nodeFlags, script], {
+  const child = spawn(process.execPath, [...loader, ...profileFlags(script), ...nodeFlags, script], {
     env: { ...process.env, LOG_LEVEL: 'warn', ...UNLIMITED, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -53,6 +53,13 @@ export async function startChild(
     },
     stop: () => end(child),
   };
+}
+
+/** The daemon has flags of its own. */
+function profileFlags(script: string): string[] {
+  const folder = process.env['BENCH_CPU_PROFILE'];
+  if (folder === undefined || script !== 'control-plane/bin.mjs') return [];
+  return ['--cpu-prof', `--cpu-prof-dir=${folder}`];
 }
 
 async function nextLine(

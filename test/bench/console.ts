@@ -17,7 +17,7 @@ const SESSIONS = 10;
 const WATCH_ROUNDS = 5;
 const WATCH_MS = 12_000;
 /** A rack reports its slots about once a second: a few signals, and now and then a state. */
-const TELL_MS = 1_000;
+const REPORT_MS = 1_000;
 const SIGNALS_CHANGED = 3;
 const STATE_EVERY = 5;
 
@@ -109,7 +109,7 @@ async function benchChanges(page: Page, consoleUrl: string, node: ScriptedNode):
     await pause(Math.random() * 1_500);
   }
   return [50, 99].map((percent) => ({
-    name: `console: a node tells → the page shows p${percent}`,
+    name: `console: a node reports → the page shows p${percent}`,
     rounds: [percentile(times, percent)],
     unit: 'ms',
     target: { atMost: 1_000 },
@@ -126,9 +126,9 @@ async function benchViewers(
   const shares: number[] = [];
   let remark = '';
   for (let round = 0; round < WATCH_ROUNDS; round += 1) {
-    const alone = await shareWhileTold(service.pid, node);
+    const alone = await shareWhileReported(service.pid, node);
     const viewers = await openViewers(consoleUrl, cookies);
-    const watched = await shareWhileTold(service.pid, node);
+    const watched = await shareWhileReported(service.pid, node);
     const heard = viewers.bytes();
     viewers.close();
     shares.push((watched - alone) * 100);
@@ -146,7 +146,7 @@ async function benchViewers(
 }
 
 /** Share of a core that the service takes while its rack reports changes. */
-async function shareWhileTold(pid: number, node: ScriptedNode): Promise<number> {
+async function shareWhileReported(pid: number, node: ScriptedNode): Promise<number> {
   const slots = SLOTS.map((slot) => ({ ...slot }));
   const before = processorSeconds(pid);
   const startedAt = performance.now();
@@ -159,7 +159,7 @@ async function shareWhileTold(pid: number, node: ScriptedNode): Promise<number> 
     if (first !== undefined && turn % STATE_EVERY === 0)
       first.state = first.state === 'registered' ? 'searching' : 'registered';
     node.send({ type: 'slots', slots, alarms: [] });
-    await pause(TELL_MS);
+    await pause(REPORT_MS);
   }
   return (processorSeconds(pid) - before) / ((performance.now() - startedAt) / 1000);
 }
@@ -186,7 +186,7 @@ async function openViewers(consoleUrl: string, cookies: readonly string[]) {
     ).on('error', () => undefined),
   );
   await until('all watch', () => open === VIEWERS);
-  await pause(TELL_MS);
+  await pause(REPORT_MS);
   bytes = 0;
   return {
     bytes: () => bytes,

@@ -1,4 +1,5 @@
-// A year of a service with ten thousand numbers, written straight into the tables.
+// A year of a service with ten thousand numbers, written straight into the tables. `rows` is the number of messages; calls and payments
+// are a part of it, everything else is the same for any number.
 import { Client } from 'pg';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 
@@ -7,21 +8,17 @@ export const DAY_MS = 86_400_000;
 const YEAR_DAYS = 365;
 const SLOTS_A_NODE = 64;
 
-/** A node has a thousand at most. */
-const EVENTS_MAX = 1_000 * Math.ceil(NUMBERS / SLOTS_A_NODE);
+/** A node keeps a thousand events: as many on each side. */
+const EVENTS = 1_000 * Math.ceil(NUMBERS / SLOTS_A_NODE);
 
-/** Active subscriptions have so many messages on average; the busiest has about a hundredth of all. */
-const MESSAGES_EACH = 1_000;
+/** Subscriptions with messages: as many on each side, so that only the size of the table differs. The first one has a tenth of all. */
+export const ACTIVE = 40;
 
-/** Every so many-th text was never claimed. */
-const UNCLAIMED_EVERY = 50;
+/** Texts of the year that were never claimed, about: as many on each side. */
+const UNCLAIMED = 200;
 
 /** The tables with a row for each event of the year. */
 const GROWING = ['messages', 'calls', 'node_events', 'payments', 'payment_events'];
-
-/** Subscriptions that have messages: the same number of messages each, however many there are in all. */
-export const activeOf = (rows: number): number =>
-  Math.min(NUMBERS, Math.max(10, Math.round(rows / MESSAGES_EACH)));
 
 export const subscriptionId = (index: number): string => `sub_${index}`;
 export const iccidOf = (index: number): string => `8901${String(index).padStart(15, '0')}`;
@@ -106,12 +103,10 @@ function statements(rows: number, now: Date): string[] {
   /** The `n`th of `count` moments of the year. */
   const time = (count: number): string =>
     `'${now.toISOString()}'::timestamptz - interval '${YEAR_DAYS} days' * (1 - n::float / ${count})`;
-  // Few subscriptions have many messages.
-  const subscriber = `1 + floor(${activeOf(rows)} * random() ^ 2)::int`;
+  const subscriber = `case when random() < 0.1 then 1 else 2 + floor(${ACTIVE - 1} * random())::int end`;
   const peer = `'+1310555' || lpad((n % 10000)::text, 4, '0')`;
   const text = `left(repeat('Your code is ' || n || '. Do not share it with anyone. ', 4), 20 + n % 140)`;
-  const calls = some(0.1);
-  const events = Math.min(some(0.1), EVENTS_MAX);
+  const calls = some(0.25);
   const payments = some(0.01);
   return [
     `insert into messages (subscription_id, direction, from_number, to_number, body, message_id, status, command_id,
@@ -122,7 +117,7 @@ function statements(rows: number, now: Date): string[] {
       case when is_sent then md5(n::text) || '.' || n % 256 end, case when is_sent then 'delivered' end,
       case when is_sent then md5(n::text) end, case when is_sent then 'node-' || (s - 1) / ${SLOTS_A_NODE} end,
       case when not is_sent then 'node-' || (s - 1) / ${SLOTS_A_NODE} || '/journal/' || n end,
-      at, case when not is_sent then at end, case when not is_sent and n % ${UNCLAIMED_EVERY} <> 0 then at end
+      at, case when not is_sent then at end, case when not is_sent and n % ${Math.round(rows / UNCLAIMED)} <> 0 then at end
     from (select n, ${subscriber} as s, n % 3 = 0 as is_sent, ${time(rows)} as at
       from generate_series(1, ${rows}) n) as each`,
     `insert into calls (id, subscription_id, number, iccid, node_id, direction, peer, state, started_at, answered_at,
@@ -133,7 +128,7 @@ function statements(rows: number, now: Date): string[] {
     from (select n, ${subscriber} as s, ${time(calls)} as at from generate_series(1, ${calls}) n) as each`,
     `insert into node_events (node_id, slot, kind, detail, at, received_at)
     select 'node-' || (n - 1) / ${SLOTS_A_NODE} % ${Math.ceil(NUMBERS / SLOTS_A_NODE)}, 'm' || (n - 1) % ${SLOTS_A_NODE} + 1,
-      'state', 'registered', ${time(events)}, ${time(events)} from generate_series(1, ${events}) n`,
+      'state', 'registered', ${time(EVENTS)}, ${time(EVENTS)} from generate_series(1, ${EVENTS}) n`,
     `insert into payments (id, chain_id, asset, payer, nonce, pay_to, value, valid_after, valid_before, signature, state,
       subscription_id, created_at, updated_at, transfer_hash, final_at)
     select 'pay_' || n, 8453, '0xasset', '0x' || lpad(to_hex(s), 40, '0'), md5('nonce' || n), '0xpayto', 10000000, 0,

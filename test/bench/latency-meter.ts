@@ -19,9 +19,9 @@ export async function latencyMeter(rack: SimulatedRack, databaseUrl: string): Pr
   const listener = new Client({ connectionString: databaseUrl });
   await listener.connect();
   await listener.query(`
-    create function tell() returns trigger language plpgsql as
+    create function report_insert() returns trigger language plpgsql as
       $$ begin perform pg_notify('inserted', new.to_number || ' ' || new.id); return new; end $$;
-    create trigger tell after insert on messages for each row execute function tell();
+    create trigger report_insert after insert on messages for each row execute function report_insert();
     listen inserted`);
   listener.on('error', () => undefined);
   // Equal notifications of one transaction are sent once, so each has the row's id. Of one number the

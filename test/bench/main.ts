@@ -12,7 +12,7 @@ import { benchRadio } from './radio.ts';
 import { benchReceive } from './receive.ts';
 import { benchReceiveSms } from './receive-sms.ts';
 import { holds, type Measurement, toTable } from './report.ts';
-import { benchScale } from './scale.ts';
+import { SCALE_BENCHES } from './scale.ts';
 import { benchSend } from './send.ts';
 import { benchStartup } from './startup.ts';
 import { benchTools } from './tools.ts';
@@ -42,7 +42,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<Measurement
   'voice-relay': benchVoiceRelay,
   'voice-presence': benchVoicePresence,
   'voice-delay': benchVoiceDelay,
-  scale: benchScale,
+  ...SCALE_BENCHES,
   history: benchHistory,
 };
 
@@ -51,7 +51,12 @@ const { positionals: wanted, values: given } = parseArgs({
   options: { rows: { type: 'string' } },
 });
 const options: Options = { rows: given.rows === undefined ? undefined : Number(given.rows) };
-const unknown = wanted.filter((name) => !(name in BENCHES));
+/** `scale` stands for all that begin with `scale:`. */
+const isWanted = (name: string): boolean =>
+  wanted.length === 0 || wanted.some((each) => name === each || name.startsWith(`${each}:`));
+const unknown = wanted.filter(
+  (each) => !Object.keys(BENCHES).some((name) => name === each || name.startsWith(`${each}:`)),
+);
 if (unknown.length > 0) {
   process.stderr.write(
     `error: no bench ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}\n`,
@@ -62,7 +67,7 @@ if (unknown.length > 0) {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 const measurements: Measurement[] = [];
 for (const [name, bench] of Object.entries(BENCHES)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (!isWanted(name)) continue;
   process.stderr.write(`measuring: ${name} …\n`);
   measurements.push(...(await bench(options)));
 }

@@ -1,25 +1,26 @@
-// Three instances on one Postgres: a text through the instance that has the node's link and through another one, a ring at one for
-// the watchers of the two others, and payers at all of them at once.
-import { once } from 'node:events';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import WebSocket from 'ws';
+// Several instances on one Postgres: what it costs to reach another one, and how large the service may be.
 import { NatsServer } from '../dev-stack/nats.ts';
-import { PRICE } from '../fixtures/paid-chain.ts';
-import { signPaymentHeader } from '../fixtures/payer.ts';
 import { ScriptedLine } from '../fixtures/scripted-line.ts';
 import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
-import type { Account } from '../fixtures/subscribed.ts';
-import { until } from '../fixtures/until.ts';
-import { type Measurement, percentile } from './report.ts';
-import { type BenchService, startBenchService } from './voice-service.ts';
+import type { Measurement } from './report.ts';
+import { benchFacts } from './scale/facts.ts';
+import { benchInstanceDeath } from './scale/instance-death.ts';
+import { benchMemory } from './scale/memory.ts';
+import { benchPayers } from './scale/payers.ts';
+import { benchRings } from './scale/rings.ts';
+import { benchTexts } from './scale/texts.ts';
+import { startBenchService } from './voice-service.ts';
 
-const ROUNDS = 5;
-const TEXTS = 150;
-const SOCKETS = 1_000;
-const RINGS = 10;
-const PAYERS = 48;
+/** Each can run alone: `scale:memory`. */
+export const SCALE_BENCHES = {
+  'scale:across': benchAcross,
+  'scale:instance-dies': benchInstanceDeath,
+  'scale:memory': benchMemory,
+  'scale:facts': benchFacts,
+};
 
-export async function benchScale(): Promise<Measurement[]> {
+/** A text through the instance that has the node's link and through another one, a ring for watchers of two others, payers at all. */
+async function benchAcross(): Promise<Measurement[]> {
   const nats = await NatsServer.start();
   const plane = await startBenchService({ NATS_URL: nats.url, SMS_PER_MINUTE: '100000' });
   try {
@@ -36,113 +37,4 @@ export async function benchScale(): Promise<Measurement[]> {
     await plane.stop();
     await nats.kill();
   }
-}
-
-async function benchTexts(
-  [own, other]: readonly [string, string],
-  { headers }: Account,
-): Promise<Measurement[]> {
-  const send = async (url: string): Promise<number> => {
-    const startedAt = performance.now();
-    const response = await fetch(`${url}/sms/send`, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ to: '+13105550188', body: 'hello' }),
-    });
-    if (!response.ok) throw new Error(`not sent: ${response.status} ${await response.text()}`);
-    await response.arrayBuffer();
-    return performance.now() - startedAt;
-  };
-  const rounds: Array<{ own: number[]; other: number[] }> = [];
-  for (let round = -1; round < ROUNDS; round += 1) {
-    const times = { own: [] as number[], other: [] as number[] };
-    for (let text = 0; text < TEXTS; text += 1) {
-      times.own.push(await send(own));
-      times.other.push(await send(other));
-    }
-    if (round >= 0) rounds.push(times);
-  }
-  return [50, 99].map((percent, index) => ({
-    name: `a text through another instance, more than through the link's own, p${percent}`,
-    rounds: rounds.map((times) => percentile(times.other, percent) - percentile(times.own, percent)),
-    unit: 'ms',
-    target: { atMost: [2, 8][index] ?? 0 },
-    remark: `${rounds.map((times) => percentile(times.own, percent).toFixed(1)).join(', ')} ms through its own`,
-  }));
-}
-
-async function benchRings(
-  urls: readonly string[],
-  { headers, number }: Account,
-  line: ScriptedLine,
-): Promise<Measurement[]> {
-  const heard = new Map<string, number[]>();
-  const sockets: WebSocket[] = [];
-  for (let index = 0; index < SOCKETS; index += 1) {
-    const url = String(urls[index % urls.length]).replace('http', 'ws');
-    const socket = new WebSocket(`${url}/voice/presence/${number}`, { headers, perMessageDeflate: false });
-    socket.on('message', (data: Buffer) => {
-      const at = performance.now();
-      const { kind, call_id: callId } = JSON.parse(data.toString()) as { kind: string; call_id: string };
-      if (kind === 'ringing') heard.get(callId)?.push(at);
-    });
-    sockets.push(socket);
-    await once(socket, 'open');
-  }
-  const rounds: number[][] = [];
-  for (let round = -1; round < ROUNDS; round += 1) {
-    const waits: number[] = [];
-    for (let ring = 0; ring < RINGS; ring += 1) {
-      const callId = `in-scale-${round + 1}-${ring}`;
-      const times: number[] = [];
-      heard.set(callId, times);
-      const rangAt = performance.now();
-      const call = line.ring('+13105550188', callId);
-      await until('all have heard it', () => times.length === SOCKETS);
-      waits.push(...times.map((at) => at - rangAt));
-      line.end(call, { reason: 'cancelled', cause: 16 });
-    }
-    if (round >= 0) rounds.push(waits);
-  }
-  for (const socket of sockets) socket.terminate();
-  return [50, 99].map((percent) => ({
-    name: `ring at one instance → ${SOCKETS} clients of two others, p${percent}`,
-    rounds: rounds.map((waits) => percentile(waits, percent)),
-    unit: 'ms',
-    remark: 'clients are one process',
-    ...(percent === 99 ? { target: { atMost: 40 } } : {}),
-  }));
-}
-
-async function benchPayers(urls: readonly string[], { chain, url }: BenchService): Promise<Measurement> {
-  const keys = Array.from({ length: PAYERS }, () => generatePrivateKey());
-  for (const key of keys) await chain.dollar.fund(privateKeyToAccount(key).address, PRICE);
-  const slots = keys.map((_, index) => slotAt(index + 2));
-  const node = await ScriptedNode.connect(url, { nodeId: 'sells', slots });
-  await until('all are on sale', async () => {
-    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-    return available === PAYERS;
-  });
-  const payments = await Promise.all(
-    keys.map(async (key, index) => {
-      const at = String(urls[index % urls.length]);
-      return { at, header: await signPaymentHeader(at, key) };
-    }),
-  );
-  const startedAt = performance.now();
-  const times = await Promise.all(
-    payments.map(async ({ at, header }) => {
-      const response = await fetch(`${at}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
-      if (!response.ok) throw new Error(`not sold: ${response.status} ${await response.text()}`);
-      return performance.now() - startedAt;
-    }),
-  );
-  await node.drop();
-  return {
-    name: `slowest of ${PAYERS} payers at ${urls.length} instances at once`,
-    rounds: [Math.max(...times) / 1000],
-    unit: 's',
-    target: { atMost: 3 },
-    remark: `median ${(percentile(times, 50) / 1000).toFixed(1)} s`,
-  };
 }

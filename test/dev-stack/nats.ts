@@ -42,7 +42,7 @@ export class NatsServer {
     const child = spawn(PROGRAM, ['--addr', '127.0.0.1', '--port', String(this.#port), ...options], {
       env: { PATH },
       stdio: 'ignore',
-      // Ctrl-C is for whoever started it.
+      // Ctrl-C is for the program that started it.
       detached: true,
     });
     this.#child = child;

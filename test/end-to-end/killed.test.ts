@@ -109,7 +109,7 @@ for (const [instances, victims] of Object.entries(VICTIMS).slice(0, isWhole() ? 
         'none is on the air twice',
       );
       const statuses = await until(
-        'every send is settled as far as anybody can know',
+        'every send has its final status, as far as it can be known',
         async () => {
           const rows = await inHistory('sent');
           return rows.every(({ status }) => status !== 'sending') ? rows : undefined;

@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Wallet } from '../dev-stack/wallets.ts';
 import { Agent, deliver, heard } from '../fixtures/agent.ts';
 import { balanceOf } from '../fixtures/balance.ts';
+import { skipWithoutNats } from '../fixtures/nats.ts';
 import { PRICE } from '../fixtures/paid-chain.ts';
 import { buyNumber, paySubscribe } from '../fixtures/payer.ts';
 import { isAlive, startStack, temporaryFolder } from '../fixtures/started-stack.ts';
@@ -28,6 +29,7 @@ for (const [chainId, instances] of [
 ] as const) {
   t.test(
     `pay, send, receive, stop, start again, on chain ${chainId}, with ${instances} instances`,
+    { skip: instances > 1 && skipWithoutNats() },
     async (t) => {
       const dataDir = temporaryFolder(t);
       const env = { CHAIN_ID: String(chainId), MODEMS: '2', CONTROL_PLANES: String(instances) };

@@ -32,11 +32,11 @@ export function checkOrder(parts: {
   const { expected, arrivals } = parts;
   const bySender = new Map<string, Placed[]>();
   for (const { key, from, copies, parts: texts } of expected.values()) {
-    const told = arrivals.get(key) ?? [];
-    if (texts.length !== 1 || told.length !== copies.length) continue;
+    const reported = arrivals.get(key) ?? [];
+    if (texts.length !== 1 || reported.length !== copies.length) continue;
     for (const [nth, copy] of [...copies].sort(byTaken).entries()) {
       const [taken] = copy.taken;
-      const arrival = told[nth];
+      const arrival = reported[nth];
       if (taken === undefined || taken.memory === null || arrival === undefined) continue;
       const lane = `${from}/${taken.memory}`;
       bySender.set(lane, [...(bySender.get(lane) ?? []), { key, copy, taken, arrival }]);

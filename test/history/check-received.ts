@@ -24,7 +24,7 @@ export interface ReceivedParts {
 export function checkReceived(parts: ReceivedParts): Map<string, Arrival[]> {
   const { expected, rows, findings } = parts;
   const arrivals = new Map<string, Arrival[]>();
-  const toldParts = new Map<string, number[]>();
+  const reportedParts = new Map<string, number[]>();
   for (const [position, row] of rows.entries()) {
     const marks = marksOf(row.body);
     const key = marks[0]?.key ?? '';
@@ -41,12 +41,12 @@ export function checkReceived(parts: ReceivedParts): Map<string, Arrival[]> {
     const numbers = marks.map(({ part }) => part);
     const isPartial = row.body === numbers.map((part) => message.parts[part - 1]).join('');
     if (!isPartial) findings.add('altered', key, `${rowStory(row)}, not ${JSON.stringify(message.text)}`);
-    else toldParts.set(key, [...(toldParts.get(key) ?? []), ...numbers]);
+    else reportedParts.set(key, [...(reportedParts.get(key) ?? []), ...numbers]);
   }
   for (const message of expected.values()) {
     const whole = arrivals.get(message.key) ?? [];
     checkCount(message, whole, parts);
-    checkParts(message, whole.length, toldParts.get(message.key) ?? [], findings);
+    checkParts(message, whole.length, reportedParts.get(message.key) ?? [], findings);
   }
   return arrivals;
 }
@@ -56,8 +56,8 @@ function checkCount(message: Expected, whole: readonly Arrival[], parts: Receive
   const { modem, disturbances, findings } = parts;
   const most = Math.max(copies.length, Math.min(...message.partCounts));
   if (whole.length > most) {
-    const told = whole.map(({ row }) => `row ${row.id} at ${row.createdAt}`).join(', ');
-    findings.add('doubled', key, `${told}; sent ${most} times; ${copies.map(copyStory).join('; ')}`);
+    const reported = whole.map(({ row }) => `row ${row.id} at ${row.createdAt}`).join(', ');
+    findings.add('doubled', key, `${reported}; sent ${most} times; ${copies.map(copyStory).join('; ')}`);
   }
   if (whole.length >= copies.length - mergeable(copies)) return;
   const missing = copies.find(({ taken }) => taken.includes(undefined));
@@ -88,17 +88,21 @@ function mergeable(copies: readonly Copy[]): number {
   }).length;
 }
 
-function checkParts(message: Expected, whole: number, told: readonly number[], findings: Findings): void {
+function checkParts(message: Expected, whole: number, reported: readonly number[], findings: Findings): void {
   const { key, copies, partCounts } = message;
-  if (told.length === 0) return;
+  if (reported.length === 0) return;
   if (whole < copies.length || copies.length >= Math.max(...partCounts)) {
-    findings.add('partial', key, `parts ${told.join(', ')} of ${message.parts.length} came by themselves`);
+    findings.add(
+      'partial',
+      key,
+      `parts ${reported.join(', ')} of ${message.parts.length} came by themselves`,
+    );
     return;
   }
   const tooOften = partCounts.some((count, index) => {
-    return whole + told.filter((part) => part === index + 1).length > count;
+    return whole + reported.filter((part) => part === index + 1).length > count;
   });
-  if (tooOften) findings.add('part_doubled', key, `parts ${told.join(', ')} and ${whole} times whole`);
+  if (tooOften) findings.add('part_doubled', key, `parts ${reported.join(', ')} and ${whole} times whole`);
 }
 
 const rowStory = ({ id, from, body, createdAt }: HistoryRow): string =>

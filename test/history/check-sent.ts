@@ -114,7 +114,7 @@ function storyOf(message: OutboundRecord, row: HistoryRow | undefined, parts: Se
   });
   const said = `${answer.kind}${'reason' in answer ? ` ${answer.reason}` : ''}`;
   const asked = `to ${to}, asked ${clock(fromMs)}, answered ${clock(untilMs)}: ${said}`;
-  const told = row === undefined ? 'no row' : `row ${row.id} ${row.status} ${row.messageId ?? ''}`;
+  const reported = row === undefined ? 'no row' : `row ${row.id} ${row.status} ${row.messageId ?? ''}`;
   const around = parts.disturbances.story(modem, fromMs, untilMs);
-  return `${asked}; ${told}; on the air ${heard.join(', ')}; ${around}`;
+  return `${asked}; ${reported}; on the air ${heard.join(', ')}; ${around}`;
 }

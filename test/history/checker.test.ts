@@ -10,9 +10,9 @@ import {
   expire,
   hear,
   receive,
+  report,
   rowOf,
   send,
-  tell,
 } from './example-run.ts';
 import { RULES, type Rule } from './findings.ts';
 
@@ -67,11 +67,11 @@ function halfFromSim(example: Example): void {
     deliveredAt: null,
   });
   example.heard.push({ id: 80, atMs: example.heard[0]?.atMs ?? 0, from, to, body: 'o1#1:1/2 a' });
-  tellHalf(example);
+  reportHalf(example);
 }
 
-function tellHalf(example: Example): void {
-  const row = tell(example, { from: '+12065550101', body: 'o1#1:1/2 a', second: 90 });
+function reportHalf(example: Example): void {
+  const row = report(example, { from: '+12065550101', body: 'o1#1:1/2 a', second: 90 });
   claim(example, [row], 90);
 }
 
@@ -107,13 +107,13 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
     ['lost'],
   ],
   [
-    'a message is told twice',
-    (example) => claim(example, [tell(example, { body: 'i0.2#2:1/1 two', second: 70 })], 70),
+    'a message is reported twice',
+    (example) => claim(example, [report(example, { body: 'i0.2#2:1/1 two', second: 70 })], 70),
     ['doubled'],
   ],
   [
-    'a long message is told whole and in part',
-    (example) => claim(example, [tell(example, { body: 'i0.3#3:2/2 ends', second: 70 })], 70),
+    'a long message is reported whole and in part',
+    (example) => claim(example, [report(example, { body: 'i0.3#3:2/2 ends', second: 70 })], 70),
     ['partial'],
   ],
   [
@@ -126,10 +126,10 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
     ['lost', 'partial'],
   ],
   [
-    'the only part of a message is told twice',
+    'the only part of a message is reported twice',
     (example) => {
       halfFromSim(example);
-      tellHalf(example);
+      reportHalf(example);
     },
     ['part_doubled'],
   ],
@@ -152,8 +152,8 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
     ['altered'],
   ],
   [
-    'a message arrives that nobody sent',
-    (example) => claim(example, [tell(example, { body: 'i9.9#9:1/1 hi', second: 70 })], 70),
+    'a message arrives that was never sent',
+    (example) => claim(example, [report(example, { body: 'i9.9#9:1/1 hi', second: 70 })], 70),
     ['foreign'],
   ],
   [
@@ -194,14 +194,14 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
   ],
   ['a modem sends twice', (example) => hear(example, 'o0#1', 40, 8), ['sent_twice']],
   [
-    'a modem sends to somebody else',
+    'a modem sends to another number',
     (example) => {
       for (const segment of example.heard) segment.to = '+13105550199';
     },
     ['sent_altered'],
   ],
   [
-    'a modem sends what nobody asked for',
+    'a modem sends a text that no client asked for',
     (example) => hear(example, 'o0#77:1/1 hi', 40, 8),
     ['sent_foreign'],
   ],
@@ -292,7 +292,7 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
     ['rogue_asked'],
   ],
   [
-    'a call that nobody made is in a list',
+    'a call that was never made is in a list',
     (example) => Object.assign(example, { calls: 1 }),
     ['forged_call'],
   ],
@@ -385,7 +385,7 @@ const EXCUSED: ReadonlyArray<[claim: string, change: (example: Example) => void]
     'a kill after the first of two parts, whose report says that it expired',
     (example) => expire(example, { isKilled: true, isHeard: true }),
   ],
-  ['a message to a SIM of which a part was never sent is told in part', (example) => halfFromSim(example)],
+  ['a message to a SIM is reported in part: the rest was never sent', (example) => halfFromSim(example)],
 ];
 
 for (const [title, change] of EXCUSED) {

@@ -100,12 +100,12 @@ export function receive(
       index: order,
     });
   }
-  const row = tell(example, { from: SENDER, body: text, second });
+  const row = report(example, { from: SENDER, body: text, second });
   claim(example, [row], second);
 }
 
 /** A row of a received message. */
-export function tell(
+export function report(
   example: Example,
   { from = SENDER, body, second }: { from?: string; body: string; second: number },
 ): HistoryRow {

@@ -113,7 +113,7 @@ export async function runHistory(options: RunOptions): Promise<RunResult> {
 
 function subscriberOf(sold: ReadonlyMap<string, Subscriber>, number: string): Subscriber {
   const subscriber = sold.get(number);
-  if (subscriber === undefined) throw new Error(`nobody got ${number}`);
+  if (subscriber === undefined) throw new Error(`no holder got ${number}`);
   return subscriber;
 }
 

@@ -73,7 +73,7 @@ t.test('Quectel: a stall, a lost octet, one way only, NMEA, jitter', async (t) =
     await more(link, 40);
     await isClean(t, link);
   });
-  t.ok((stalled?.capture_gaps ?? 0) >= 1, `a stall is told: ${JSON.stringify(stalled)}`);
+  t.ok((stalled?.capture_gaps ?? 0) >= 1, `a stall is logged: ${JSON.stringify(stalled)}`);
   const full = await undisturbed(
     () =>
       call(async (link) => {
@@ -113,9 +113,10 @@ t.test('Quectel: a stall, a lost octet, one way only, NMEA, jitter', async (t) =
   await call((link) => isClean(t, link));
 });
 
-t.test('a make that nobody knows: its audio is at the port that the operator named', async (t) => {
-  const config = 'discover: false\nslots:\n  - { name: desk, port: %DIR%/m0-at, audio_port: %DIR%/m0-pcm }\n';
-  const { call, isClean } = await setUp(t, 'generic', { slot: 'desk', config });
+t.test('an unknown make: its audio is at the port that the operator named', async (t) => {
+  const config =
+    'discover: false\nslots:\n  - { name: shelf, port: %DIR%/m0-at, audio_port: %DIR%/m0-pcm }\n';
+  const { call, isClean } = await setUp(t, 'generic', { slot: 'shelf', config });
   await call((link) => isClean(t, link));
   await call((link) => isClean(t, link));
 });

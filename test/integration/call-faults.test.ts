@@ -78,7 +78,7 @@ async function setUp(t: Test, make: MakeName, options: object = {}) {
   };
 }
 
-t.test('a call that the modem never dials is given up, when somebody hangs up', async (t) => {
+t.test('a call that the modem never dials is given up, when the client hangs up', async (t) => {
   const { dial, ended, fault, hangUp, host, isPlayed, plane, talks } = await setUp(t, 'quectel');
   await fault({ kind: 'dial_stuck', count: 1 });
   const dialling = dial();
@@ -95,7 +95,7 @@ t.test('a call that the modem never dials is given up, when somebody hangs up', 
 });
 
 for (const make of ['quectel', 'simcom', 'huawei', 'generic'] as const) {
-  t.test(`${make}: an end of which no line tells is found in the list`, async (t) => {
+  t.test(`${make}: an end without a line from the modem is found in the list`, async (t) => {
     const { dial, ended, fault, host, simulated } = await setUp(t, make);
     await fault({ kind: 'call_end_lost', count: 1 });
     const { id } = await dial();
@@ -131,7 +131,7 @@ t.test(
   },
 );
 
-t.test('lines before the OK, a data bearer in the list, a caller told late', async (t) => {
+t.test('lines before the OK, a data bearer in the list, a caller announced late', async (t) => {
   const { dial, ended, fault, hangUp, number, plane, host } = await setUp(t, 'simcom');
   await fault({ kind: 'connect_early', count: 1 });
   await fault({ kind: 'clcc_data_line' });
@@ -169,13 +169,13 @@ t.test('audio that needs another attempt: the modem is restarted after the call'
     host.plane.framesOf('call').some(({ call }) => call.call_id === id && call.state === 'active'),
   );
   await until('audio, at the second attempt', () => link.captured.length > 0, 20_000);
-  const told = host.plane.framesOf('slots').length;
+  const reported = host.plane.framesOf('slots').length;
   await hangUp(id);
   await ended(id);
   const restarts = () =>
     host.plane
       .framesOf('slots')
-      .slice(told)
+      .slice(reported)
       .some(({ slots }) => slots[0]?.state !== 'registered');
   await until('the restart', restarts, 30_000);
   await host.serves('1-1.1', host.modem(0), 60_000);

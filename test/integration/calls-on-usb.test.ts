@@ -144,7 +144,7 @@ for (const make of MAKES) {
     t.match(await callOf(simulator.url, id), { state: 'ended', cause: 21 });
   });
 
-  t.test(`${make}: busy, rejected, nobody there, no network`, async (t) => {
+  t.test(`${make}: busy, rejected, no answer, no network`, async (t) => {
     const { dial, ended, simulator } = await setUp(t, make);
     for (const [index, [farEnd, result]] of (
       [

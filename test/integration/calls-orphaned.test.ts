@@ -28,9 +28,9 @@ async function setUp(t: Test) {
       const params = { call_id: `call-outbound-${++dialled}`, iccid: caller.iccid, to: FAR };
       t.match(await plane.command('dial', params), { type: 'result' });
       await post(`${simulator.url}/calls`, { from: FAR, to: called.number });
-      await until('both are told', () => {
-        const told = plane.framesOf('call').map(({ call }) => `${call.direction} ${call.state}`);
-        return told.includes('outbound active') && told.includes('inbound ringing');
+      await until('both are reported', () => {
+        const reported = plane.framesOf('call').map(({ call }) => `${call.direction} ${call.state}`);
+        return reported.includes('outbound active') && reported.includes('inbound ringing');
       });
       t.equal((await calls('answered')).length, 1);
     },
@@ -51,13 +51,13 @@ t.test('the daemon is killed: the next one ends what it finds, and dials again',
   const before = plane.frames.length;
   start();
   await isQuiet(30_000);
-  const told = () => plane.frames.slice(before);
-  const hello = await until('a hello', () => told().find((frame) => frame.type === 'hello'), 30_000);
+  const reported = () => plane.frames.slice(before);
+  const hello = await until('a hello', () => reported().find((frame) => frame.type === 'hello'), 30_000);
   t.same(hello.calls, [], 'it knows of no call');
   await until(
     'both serve again',
     () => {
-      const slots = told().findLast((frame) => frame.type === 'slots')?.slots ?? [];
+      const slots = reported().findLast((frame) => frame.type === 'slots')?.slots ?? [];
       return slots.length === 2 && slots.every(({ state }) => state === 'registered');
     },
     60_000,
@@ -65,7 +65,7 @@ t.test('the daemon is killed: the next one ends what it finds, and dials again',
   await callBothWays();
 });
 
-t.test('the daemon is stopped, and has no time for its calls: it ends them, and each is told', async (t) => {
+t.test('the daemon is stopped, and has no time for its calls: it ends them, and reports each', async (t) => {
   const { callBothWays, daemon, isQuiet, plane, start } = await setUp(t);
   await callBothWays();
   const exited = once(daemon(), 'exit');
@@ -74,11 +74,11 @@ t.test('the daemon is stopped, and has no time for its calls: it ends them, and 
   await exited;
   // Facts that the link did not carry any more are in the journal.
   start();
-  const told = () => plane.factsOf('call_ended').find(({ call_id }) => call_id === 'call-outbound-1');
-  t.match(await until('its end', told, 30_000), { direction: 'outbound', reason: 'abandoned' });
+  const reported = () => plane.factsOf('call_ended').find(({ call_id }) => call_id === 'call-outbound-1');
+  t.match(await until('its end', reported, 30_000), { direction: 'outbound', reason: 'abandoned' });
 });
 
-t.test('the control plane is away for longer than the limit: nobody owns the calls', async (t) => {
+t.test('the control plane is away for longer than the limit: the calls have no owner', async (t) => {
   const { callBothWays, isQuiet, plane } = await setUp(t);
   await callBothWays();
   plane.refuse(503);

@@ -59,10 +59,10 @@ async function fillDisk(rig: DaemonOnRack): Promise<string[]> {
     bodies.push(body);
     const parts = { encoding: undefined, referenceBits: 8 as const };
     simulator.carrier.send({ from: STRANGER, to: modem.identity.number, body, ...parts });
-    const told = received(rig).length;
+    const reported = received(rig).length;
     await until(
       'a message or an alarm',
-      () => received(rig).length > told || plane.alarms.includes('journal_unavailable'),
+      () => received(rig).length > reported || plane.alarms.includes('journal_unavailable'),
       AGAIN_MS,
     );
   }

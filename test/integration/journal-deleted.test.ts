@@ -8,7 +8,7 @@ import { until } from '../fixtures/until.ts';
 /** A refused message is tried again now and then. */
 const AGAIN_MS = 60_000;
 
-t.test('messages that came after it are told after a kill, and once', async (t) => {
+t.test('messages that came after it are reported after a kill, and once', async (t) => {
   const { dataFolder, kill, plane, simulator, start } = await startDaemonOnRack(t, { rack: { modems: 1 } });
   const [modem] = simulator.modems;
   if (modem === undefined) throw new Error('no modem');
@@ -23,13 +23,13 @@ t.test('messages that came after it are told after a kill, and once', async (t) 
   await until('the alarm', () => plane.alarms.includes('journal_unavailable'), AGAIN_MS);
   await until('an empty store', isEmpty, AGAIN_MS);
   await kill();
-  const told = plane.factsOf('sms_received').length;
+  const reported = plane.factsOf('sms_received').length;
   start();
-  const toldAgain = (): string[] =>
+  const reportedAgain = (): string[] =>
     plane
       .factsOf('sms_received')
-      .slice(told)
+      .slice(reported)
       .map(({ body }) => body);
-  await until('all messages', () => toldAgain().length >= bodies.length, AGAIN_MS);
-  t.same(toldAgain().sort(), bodies);
+  await until('all messages', () => reportedAgain().length >= bodies.length, AGAIN_MS);
+  t.same(reportedAgain().sort(), bodies);
 });

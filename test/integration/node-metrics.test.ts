@@ -83,8 +83,8 @@ t.test('the reference has every metric, with its labels, and no other', async (t
   t.same([...documented.keys()].sort(), [...exported.keys()].sort());
   for (const { name, samples } of exported.values()) {
     for (const { labels } of samples) {
-      const { le: _, ...told } = labels;
-      t.same(Object.keys(told).sort(), documented.get(name), name);
+      const { le: _, ...reported } = labels;
+      t.same(Object.keys(reported).sort(), documented.get(name), name);
     }
   }
 });

@@ -87,29 +87,26 @@ t.test('whatever cures a modem that hangs is done within 90 s, and the others se
   t.comment(`healthy modem: ${sent} messages, p50 ${latenciesMs[Math.floor(sent / 2)]?.toFixed(1)} ms`);
 });
 
-t.test(
-  'a modem that nothing cures is given up with an alarm, and is back when somebody mends it',
-  async (t) => {
-    const port = await freePort();
-    const { alarms, events, modem, serves, slots } = await startDaemonOnUsb(t, {
-      modems: 2,
-      daemonClock: fastClock(20),
-      config: `recovery: { usb_reset: off, limits_per_hour: { restart: 0 } }\nmetrics: { port: ${port} }`,
-    });
-    await serves('1-1.1', modem(0));
-    await serves('1-1.2', modem(1));
-    modem(0).play(parseFault({ kind: 'stuck', cured_by: 'usb_reset' }));
-    await until('the end of the ladder', () => slots().get('1-1.1')?.reason === 'gave_up', 30_000);
-    t.ok(alarms().includes('modem_given_up'));
-    t.equal(slots().get('1-1.2')?.state, 'registered');
-    const steps = events().map(({ detail }) => detail.split(':')[0]);
-    t.notOk(steps.includes('usb_reset') || steps.includes('restart'), 'what is switched off is not done');
-    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    t.match(metrics, 'simrack_node_recovery_steps_total{slot="1-1.1",step="radio",reason="silent"} 1');
-    t.match(metrics, 'simrack_node_slot_state{slot="1-1.1",state="lost"} 1');
-    t.match(metrics, 'simrack_node_link_up 1');
-    modem(0).power.cycle(100);
-    await serves('1-1.1', modem(0));
-    await until('the end of the alarm', () => !alarms().includes('modem_given_up'));
-  },
-);
+t.test('a modem that nothing cures is given up with an alarm, and is back when it is mended', async (t) => {
+  const port = await freePort();
+  const { alarms, events, modem, serves, slots } = await startDaemonOnUsb(t, {
+    modems: 2,
+    daemonClock: fastClock(20),
+    config: `recovery: { usb_reset: off, limits_per_hour: { restart: 0 } }\nmetrics: { port: ${port} }`,
+  });
+  await serves('1-1.1', modem(0));
+  await serves('1-1.2', modem(1));
+  modem(0).play(parseFault({ kind: 'stuck', cured_by: 'usb_reset' }));
+  await until('the end of the ladder', () => slots().get('1-1.1')?.reason === 'gave_up', 30_000);
+  t.ok(alarms().includes('modem_given_up'));
+  t.equal(slots().get('1-1.2')?.state, 'registered');
+  const steps = events().map(({ detail }) => detail.split(':')[0]);
+  t.notOk(steps.includes('usb_reset') || steps.includes('restart'), 'what is switched off is not done');
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  t.match(metrics, 'simrack_node_recovery_steps_total{slot="1-1.1",step="radio",reason="silent"} 1');
+  t.match(metrics, 'simrack_node_slot_state{slot="1-1.1",state="lost"} 1');
+  t.match(metrics, 'simrack_node_link_up 1');
+  modem(0).power.cycle(100);
+  await serves('1-1.1', modem(0));
+  await until('the end of the alarm', () => !alarms().includes('modem_given_up'));
+});

@@ -96,7 +96,7 @@ t.test('a daemon that is down over the change of holder', { timeout: 120_000 }, 
 });
 
 t.test(
-  'lost announcements: on sale only after a sweep, and nobody gets them',
+  'lost announcements: on sale only after a sweep, and no holder gets them',
   { timeout: 120_000 },
   async (t) => {
     const rack = await setUp(t);

@@ -29,7 +29,7 @@ else {
     const { people, simulator } = await voiceStack(t, rig, { makes: ['quectel'], usbAudio: true });
     process.env['ALSA_CONFIG_PATH'] = `/usr/share/alsa/alsa.conf:${join(simulator.dir, 'asound.conf')}`;
     const [alice] = people;
-    if (alice === undefined) throw new Error('nobody');
+    if (alice === undefined) throw new Error('no Alice');
     await putFarEnd(simulator.url, FAR, { audio: 'echo', delay_ms: 200 });
     const { body } = await alice.dial(FAR, alice.number);
     const client = await alice.stream(String(body['call_id']));

@@ -40,7 +40,7 @@ for (const make of ['quectel', 'simcom', 'huawei'] as const) {
     const [alice, bob] = people as [(typeof people)[0], (typeof people)[0]];
     const bobsPresence = await bob.presence();
     const dialling = alice.dial(bob.number, alice.number);
-    const rings = await until('Bob is told', () => bobsPresence.of({ kind: 'ringing' })[0], 20_000);
+    const rings = await until('Bob gets the ring', () => bobsPresence.of({ kind: 'ringing' })[0], 20_000);
     t.match(rings, { direction: 'inbound', caller: alice.number, phone_number: bob.number });
     const dialled = await dialling;
     t.match(dialled, { status: 200, body: { direction: 'outbound', caller: bob.number } });
@@ -72,10 +72,7 @@ for (const make of ['quectel', 'simcom', 'huawei'] as const) {
     t.match(await alice.hangUp(callId), { status: 200, body: { call_id: callId, status: 'hangup_sent' } });
     t.equal(await from.closed(), 4016);
     t.equal(await to.closed(), 4016);
-    await until(
-      'Bob is told of the end',
-      () => bobsPresence.of({ kind: 'ended', call_id: bobsId }).length === 1,
-    );
+    await until('Bob gets the end', () => bobsPresence.of({ kind: 'ended', call_id: bobsId }).length === 1);
     for (const [person, id, reason] of [
       [alice, callId, 'local_hangup'],
       [bob, bobsId, 'remote_hangup'],

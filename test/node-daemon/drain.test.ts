@@ -17,9 +17,9 @@ async function withCallUp(t: Test, config: string) {
   const rig = await startDaemonOnRack(t, { rack: { modems: 2, ringIntervalMs: 500 }, config });
   const { plane, simulator } = rig;
   const slots = await until('both numbers', () => {
-    const told = plane.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots').at(-1);
-    const isReady = told?.slots.every(({ number, state }) => number !== null && state === 'registered');
-    return isReady === true ? told?.slots : undefined;
+    const reported = plane.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots').at(-1);
+    const isReady = reported?.slots.every(({ number, state }) => number !== null && state === 'registered');
+    return isReady === true ? reported?.slots : undefined;
   });
   const [first, second] = slots as [Slot, Slot];
   await putFarEnd(simulator.url, FAR, { after_ms: 100 });
@@ -71,7 +71,7 @@ t.test('a call that is up may end; new ones do not begin, messages go on, then i
   t.equal((await calls(simulator.url)).find((call) => call.id === id)?.answered_at_ms, null);
   t.notOk(
     plane.framesOf('call').some(({ call }) => call.direction === 'inbound'),
-    'nobody was rung',
+    'no phone was rung',
   );
   t.equal(daemon().exitCode, null, 'the call is up, and so is the daemon');
 

@@ -17,31 +17,31 @@ const texts = FOLDERS.flatMap((folder) =>
     .map((path) => ({ path, text: readFileSync(join(PROJECT_FOLDER, folder, path), 'utf8') })),
 );
 
-t.test('systemctl and journalctl are told of the unit by its name', async (t) => {
-  let told = 0;
+t.test('systemctl and journalctl get the unit by its name', async (t) => {
+  let reported = 0;
   for (const { path, text } of texts) {
     const commands = text.matchAll(
       /systemctl (?:(?:start|stop|restart|status|edit|is-active|disable|kill)(?: --[\w=-]+)*) ([\w.@-]+)|journalctl -u ([\w.@-]+)/g,
     );
     for (const [whole, unit, logged] of commands) {
       const name = (unit || logged || '').replace(/\.$/, '');
-      told += 1;
+      reported += 1;
       t.ok(UNIT.test(name) || OTHERS.has(name), `${path}: ${whole}`);
     }
   }
-  t.ok(told >= 10, `${told}`);
+  t.ok(reported >= 10, `${reported}`);
 });
 
-t.test('every command of node-daemon that is told of is one', async (t) => {
-  let told = 0;
+t.test('every command of node-daemon that is named is one', async (t) => {
+  let reported = 0;
   for (const { path, text } of texts) {
     // Of prose only what is marked as something to type.
     for (const [whole, name] of text.matchAll(
       /(?:npx --no-install|sudo|# |["'`])\s?node-daemon ([a-z]+)(?= <|\b.*["'`]|$)/gm,
     )) {
-      told += 1;
+      reported += 1;
       t.ok(TOOLS.has(name), `${path}: ${whole}`);
     }
   }
-  t.ok(told >= 10, `${told}`);
+  t.ok(reported >= 10, `${reported}`);
 });

@@ -56,7 +56,7 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
     });
   const known = ({ nonce }: AuthorizedTransfer): Authorization => {
     const authorization = world.authorizations.get(nonce);
-    if (authorization === undefined) throw new Error('an authorization that nobody signed');
+    if (authorization === undefined) throw new Error('an unsigned authorization');
     return authorization;
   };
   const blockOf = (number: number) => ({ number: BigInt(number), timestamp: BigInt(number * BLOCK_S) });
@@ -95,7 +95,7 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
 
   function add(raw: Hex): Hex {
     const transaction = world.signed.get(raw);
-    if (transaction === undefined) throw new Error('a transaction that nobody signed');
+    if (transaction === undefined) throw new Error('an unsigned transaction');
     chain.add(transaction);
     world.noteShown(transaction.authorization);
     return transaction.hash;
@@ -147,7 +147,7 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
     raised: (transaction) =>
       call('wallet.raised', () => {
         const before = world.signed.get(transaction.raw);
-        if (before === undefined) throw new Error('a transaction that nobody signed');
+        if (before === undefined) throw new Error('an unsigned transaction');
         if (before.fee >= chain.fee) return undefined;
         const { authorization, gasLimit: gas } = before;
         return signed(world, { nonce: transaction.nonce, gas, authorization });

@@ -155,7 +155,7 @@ const MUTATIONS: readonly [name: string, mutation: Mutation, plan: Plan, rule: R
       ledger: (ledger) =>
         altered(ledger, {
           async claim(authorization, terms) {
-            await lane.db.updateTable('payments').set({ payer: 'nobody' }).execute();
+            await lane.db.updateTable('payments').set({ payer: 'no wallet' }).execute();
             const claim = await ledger.claim(authorization, terms);
             await lane.db.updateTable('payments').set({ payer: authorization.from.toLowerCase() }).execute();
             return claim;

@@ -15,7 +15,7 @@ export const RULES = {
   token_without_money: 'a token is given once the transfer is in the chain',
   invited_twice:
     '402 is answered only while the authorization has moved no money and can move none that was sent',
-  sign_in_invites: 'signing in invites nobody to pay while a payment is open',
+  sign_in_invites: 'signing in invites no wallet to pay while a payment is open',
   two_reservations: 'a payer has one open reservation at most',
   number_held: 'no number is reserved longer than the longest bound',
   never_settled: 'every payment comes to an end within the longest bound',

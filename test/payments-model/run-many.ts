@@ -53,7 +53,8 @@ export async function runMany(options: ManyOptions): Promise<ManyResult> {
         tally(counts, record, findings);
         done += 1;
         if (findings.length > 0) broken += 1;
-        if (isTraced || (findings.length > 0 && broken <= STORIES_MAX)) onBroken?.(told(record, findings));
+        if (isTraced || (findings.length > 0 && broken <= STORIES_MAX))
+          onBroken?.(reported(record, findings));
       }
       await lane.close();
     }),
@@ -73,7 +74,7 @@ function tally(counts: Map<string, number>, record: SequenceRecord, findings: re
 }
 
 /** The story of a sequence, and its findings. */
-export function told(record: SequenceRecord, findings: readonly Finding[]): string {
+export function reported(record: SequenceRecord, findings: readonly Finding[]): string {
   const { deaths, mined, plan, presentations, rows, signIns, snapshots } = record;
   return [
     `SEED ${plan.seed}`,

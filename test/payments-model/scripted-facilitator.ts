@@ -46,7 +46,7 @@ function installOnce(): void {
 
 function answer(world: World, path: 'verify' | 'settle', nonce: Hex): { status: number; body: Buffer[] } {
   const authorization = world.authorizations.get(nonce);
-  if (authorization === undefined) throw new Error('an authorization that nobody signed');
+  if (authorization === undefined) throw new Error('an unsigned authorization');
   const mood = moodOf(world);
   const json = (body: unknown, status = 200) => ({ status, body: [Buffer.from(JSON.stringify(body))] });
   if (mood === 'unreachable') throw failed('ECONNREFUSED');

@@ -1,6 +1,7 @@
 // One life of what the service has for payments: the real checkout, settlement, finality and submitter on the real ledger, each call
 // over their edge in its turn.
 
+import { Admission } from '#control-plane/payments/admission.ts';
 import type { Chain } from '#control-plane/payments/chain/chain.ts';
 import { type CheckoutParts, checkout } from '#control-plane/payments/checkout.ts';
 import { Facilitator } from '#control-plane/payments/facilitator.ts';
@@ -60,6 +61,7 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
   const checkoutParts: CheckoutParts = {
     sale: SALE,
     ledger,
+    admission: new Admission(clock),
     clock,
     paidAheadYearsMax: YEARS_AHEAD_MAX,
     networks: { isOpen: () => true, openOffers: SALE.offers, areKnown: true },

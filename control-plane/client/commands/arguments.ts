@@ -11,14 +11,15 @@ export function wholeNumber(text: string): number {
 
 export function dateTime(text: string): Date {
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('a date, as 2027-01-31T12:00:00Z');
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('must be a time such as 2027-01-31T12:00:00Z');
   return date;
 }
 
 /** Dollars with up to six decimals, in millionths. */
 export function dollars(text: string): bigint {
   const match = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('dollars, as 1800 or 0.50');
+  if (match === null) throw new InvalidArgumentError('must be dollars, such as 1800 or 0.50');
   return BigInt((match[1] ?? '') + (match[2] ?? '').padEnd(6, '0'));
 }
 

@@ -2,7 +2,6 @@
 import type { CallStream } from '../call-stream.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import type { StreamEnd } from '../stream-end.ts';
-import { interruptible } from './failures.ts';
 import type { Output } from './output.ts';
 import { Recording, readAudio } from './wave-file.ts';
 
@@ -29,9 +28,17 @@ interface Conversation {
 
 const BYTES_PER_MS = 32;
 
-/** Opens the stream of a call, which answers a ringing one. Ctrl-C hangs up. */
+interface ConversationParts {
+  client: SimrackClient;
+  call: { call_id: string };
+  output: Output;
+  /** Hangs up, also when it was aborted before. */
+  interrupted: AbortSignal;
+}
+
+/** Opens the stream of a call, which answers a ringing one. */
 export async function converse(
-  { client, callId, output }: { client: SimrackClient; callId: string; output: Output },
+  { client, call, output, interrupted }: ConversationParts,
   options: ConversationOptions,
   { speech, recording }: ReturnType<typeof prepare>,
 ): Promise<Conversation> {
@@ -39,24 +46,22 @@ export async function converse(
   const answered = new Promise<boolean>((resolve) => {
     onAnswered = resolve;
   });
-  const end = await interruptible(async (interrupted) => {
-    const stream = await client.stream(callId, {
-      onAudio: (frame) => recording?.add(frame),
-      onEvent(event) {
-        if (event.type === 'dtmf') output.note(`the far end pressed ${event.digit}`);
-        if (event.type === 'answered') onAnswered(true);
-      },
-    });
-    const hangUp = (): void => stream.close();
-    interrupted.addEventListener('abort', hangUp, { once: true });
-    if (interrupted.aborted) hangUp();
-    void answered.then(async (isAnswered) => {
-      if (!isAnswered) return;
-      output.waiting('answered');
-      await talk(stream, options, { speech, recording });
-    });
-    return stream.ended;
+  const stream = await client.stream(call.call_id, {
+    onAudio: (frame) => recording?.add(frame),
+    onEvent(event) {
+      if (event.type === 'dtmf') output.note(`the far end pressed ${event.digit}`);
+      if (event.type === 'answered') onAnswered(true);
+    },
   });
+  const hangUp = (): void => stream.close();
+  interrupted.addEventListener('abort', hangUp, { once: true });
+  if (interrupted.aborted) hangUp();
+  void answered.then(async (isAnswered) => {
+    if (!isAnswered) return;
+    output.waiting('answered');
+    await talk(stream, options, { speech, recording });
+  });
+  const end = await stream.ended;
   onAnswered(false);
   recording?.close();
   if (recording?.problem !== undefined) output.note(recording.problem);

@@ -55,7 +55,7 @@ export class CredentialStore {
   /** Two runs at once would sign two payments. Throws `BusyError` while another process pays with this wallet. */
   async whilePaying<T>(wallet: string, work: () => Promise<T>): Promise<T> {
     const unlock = await lockFolder(this.#folder, `subscribe-${wallet}`, 0o700).catch((error: unknown) => {
-      if (error instanceof FolderInUseError) throw new BusyError('another simrack subscribe is under way');
+      if (error instanceof FolderInUseError) throw new BusyError('another "simrack subscribe" is running');
       throw new UsageError((error as Error).message);
     });
     return work().finally(unlock);

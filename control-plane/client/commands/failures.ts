@@ -27,11 +27,11 @@ export const EXIT_HELP = `Exit codes:
   ${EXIT.refused}  refused by the service, or more expensive than --max
   ${EXIT.usage}  wrong usage: an option, a file, no wallet, no token
   ${EXIT.noAnswer}  no response, or nothing arrived in time
-  ${EXIT.pending}  the payment is under way: run the same command again, it does not pay twice
-  ${EXIT.later}  too many requests, the service is busy, or another subscribe is under way: nothing was done, try again
-     (retry_after_seconds, where it is known)
-  130, 143  ended by Ctrl-C, by SIGTERM
-  ${EXIT.unread}  the output of receive was not read: simrack messages lists its messages`;
+  ${EXIT.pending}  the payment is in progress: run the same command again, it does not pay twice
+  ${EXIT.later}  too many requests, the service is busy, or another subscribe is running: nothing was done, try again
+     (after retry_after_seconds, if the error has it)
+  130, 143  ended by Ctrl-C or by SIGTERM
+  ${EXIT.unread}  the output of receive was not read: run simrack messages to see its messages`;
 
 /** An error of the user; the message is for people. The service may be fine. */
 export class UsageError extends Error {

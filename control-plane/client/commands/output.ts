@@ -24,7 +24,9 @@ export class Output {
   /** Rejects `--print` of a field that the answer will not have, before anything is paid, sent or claimed. */
   expect(fields: readonly string[]): void {
     if (this.#print !== undefined && !fields.includes(this.#print))
-      throw new UsageError(`--print: the answer has no ${this.#print}, but ${fields.join(', ')}`);
+      throw new UsageError(
+        `--print: the answer has no field "${this.#print}"; its fields are ${fields.join(', ')}`,
+      );
   }
 
   prints(field: string): boolean {

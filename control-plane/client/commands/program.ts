@@ -19,15 +19,19 @@ export const ENVIRONMENT = {
 /** `writeErr` prints the parser's usage errors. */
 export function createProgram(env: Environment, writeErr?: (text: string) => void): Command {
   const program = new Command('simrack')
-    .description('Buy a phone number, and text and call with it.')
-    .option('--url <url>', 'Base URL of the service (SIMRACK_URL, or that of npm start)')
-    .option('--wallet <n>', 'Wallet of npm start to use, from 0; each has its own token', wholeNumber)
+    .description('Buy a phone number. Text and call with it.')
+    .option('--url <url>', 'Base URL of the service (SIMRACK_URL; default: the service of npm start)')
+    .option(
+      '--wallet <n>',
+      'Use this test wallet of npm start, counted from 0; each has its own token',
+      wholeNumber,
+    )
     .option('--token <token>', 'Bearer token; prefer SIMRACK_TOKEN, or the file that subscribe writes')
-    .option('--token-file <file>', 'File of the token, instead of ~/.config/simrack')
-    .option('--json', 'Print one line of JSON, also for errors; print no progress')
+    .option('--token-file <file>', 'File with the token, instead of ~/.config/simrack')
+    .option('--json', 'Print each answer and error as one line of JSON, and no progress')
     .option('--print <field>', 'Print only this field of the answer, or of each message')
     .addHelpText('after', `\nThe wallet’s private key comes from WALLET_KEY.\n\n${EXIT_HELP}`)
-    .showHelpAfterError('(--help says how)')
+    .showHelpAfterError('(see --help)')
     .exitOverride();
   // Before the commands are added: each copies the settings of that moment.
   if (writeErr !== undefined) program.configureOutput({ writeErr });

@@ -39,7 +39,7 @@ export class Session {
     const url = this.#options.url ?? (this.#env['SIMRACK_URL'] || this.#devStack()?.base_url);
     if (url === undefined)
       throw new UsageError(
-        `no service: set --url or SIMRACK_URL, or run npm start first (no ${devStackFile(this.#dataDir)})`,
+        `no service: set --url or SIMRACK_URL, or run npm start first (${devStackFile(this.#dataDir)} does not exist)`,
       );
     if (!/^https?:$/.test(protocolOf(url))) throw new UsageError(`not an HTTP URL: ${url}`);
     return url;
@@ -70,7 +70,7 @@ export class Session {
     const token = store.read(wallet)?.token;
     if (token === undefined)
       throw new UsageError(
-        `no token in ${store.fileOf(wallet)}: ${ownCommand('simrack')} subscribe, or recover`,
+        `no token in ${store.fileOf(wallet)}: run "${ownCommand('simrack')} subscribe" or "… recover"`,
       );
     return this.clientOf(token);
   }

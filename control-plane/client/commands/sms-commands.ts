@@ -33,7 +33,7 @@ interface ReceiveOptions {
 export function addSmsCommands(program: Command, session: () => Session): void {
   answering(program.command('send'), fieldsOf(OPERATION.send))
     .description('Send an SMS.')
-    .requiredOption('--to <number>', 'Destination, E.164')
+    .requiredOption('--to <number>', 'Number of the recipient, E.164')
     .requiredOption('--body <text>', 'text')
     .action(async (sms: { to: string; body: string }) => {
       const at = session();
@@ -74,10 +74,12 @@ async function remove(at: Session, written: readonly string[], options: DeleteOp
   const { all, ...query } = options;
   const isFiltered = Object.keys(query).length > 0;
   if ([written.length > 0, all === true, isFiltered].filter(Boolean).length !== 1)
-    throw new UsageError('name ids of messages, or use --direction, --since and --until, or --all');
+    throw new UsageError(
+      'give ids of messages, or select messages with --direction, --since and --until, or use --all',
+    );
   const ids = written.map((text) => {
     const parsed = OPERATION.deleteMessage.params.safeParse({ id: text });
-    if (!parsed.success) throw new UsageError(`${text} is not an id of a message`);
+    if (!parsed.success) throw new UsageError(`${text} is not the id of a message`);
     return parsed.data.id;
   });
   const client = await at.client();
@@ -123,7 +125,7 @@ async function receive(at: Session, { wait, from }: ReceiveOptions): Promise<voi
         timeoutMs: seconds * 1000,
         from,
         signal,
-        onTrouble: ({ code }) => at.output.waiting(`${code}: asking again`),
+        onTrouble: ({ code }) => at.output.waiting(`${code}: trying again`),
       }),
     );
   } catch (error) {

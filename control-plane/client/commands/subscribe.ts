@@ -75,7 +75,7 @@ async function payOnce(
   resume: SignedPayment | undefined,
 ): Promise<Subscribed> {
   if (resume === undefined) return pay(session, account, options, undefined);
-  session.output.note('finishing an earlier payment; no other payment is made');
+  session.output.note('finishing an earlier payment; nothing else is paid');
   try {
     return await pay(session, account, options, resume);
   } catch (error) {
@@ -120,7 +120,7 @@ async function pay(
     if (error instanceof ApiError && error.code !== 'settlement_pending' && !error.isNoAnswer)
       store.clearPending(account.address);
     if (error instanceof InterruptedError && store.pending(account.address) !== undefined)
-      output.note('the payment is under way: run the same command again, it does not pay twice');
+      output.note('the payment is in progress: run the same command again, it does not pay twice');
     throw error;
   }
 }
@@ -147,6 +147,7 @@ export interface SignedIn {
 export function keepToken(session: Session, { address }: LocalAccount, { token, number }: SignedIn): void {
   const { store, output, baseUrl, isDefaultWallet } = session;
   const aside = store.save({ base_url: baseUrl, wallet: address, token, number }, isDefaultWallet);
-  if (aside !== undefined) output.note(`the token of the previous wallet is in ${aside}: --token-file`);
+  if (aside !== undefined)
+    output.note(`the token of the previous wallet is now in ${aside}: use it with --token-file`);
   output.note(`the token is in ${store.fileOf(address)}`);
 }

@@ -34,7 +34,7 @@ export function addVoiceCommands(program: Command, session: () => Session): void
   withAudio(answering(program.command('listen'), [...new Set([...EVENT, ...CONVERSATION])]))
     .description('Print a line of JSON when a call rings, is answered or ends, until Ctrl-C.')
     .option('--answer', 'Answer the first call that rings, and stop when it ends')
-    .option('--wait <seconds>', 'Give up after this many seconds', wholeNumber)
+    .option('--wait <seconds>', 'Stop waiting for a call after this many seconds', wholeNumber)
     .action((options: ListenOptions) => listen(session(), options));
   answering(program.command('hangup'), fieldsOf(OPERATION.hangUp))
     .description('End a call, or reject one that rings.')
@@ -50,28 +50,31 @@ async function dial(at: Session, to: string, { detach, ...options }: DialOptions
   const files = prepare(options);
   const { number } = await client.number();
   at.output.waiting(`calling ${to}`);
-  const call = await client.dial({ phone_number: number, to });
   if (detach === true) {
-    at.output.answer(call);
+    at.output.answer(await client.dial({ phone_number: number, to }));
     return;
   }
-  at.output.waiting('ringing');
-  const talk = await converse({ client, callId: call.call_id, output: at.output }, options, files);
-  at.output.answer({ ...call, ...talk });
-  if (!talk.answered) throw notAnswered(talk.end.reason);
+  // From the request on: Ctrl-C before its answer hangs up, too.
+  await interruptible(async (interrupted) => {
+    const call = await client.dial({ phone_number: number, to });
+    at.output.waiting('ringing');
+    const talk = await converse({ client, call, output: at.output, interrupted }, options, files);
+    at.output.answer({ ...call, ...talk });
+    if (!talk.answered) throw notAnswered(talk.end.reason);
+  });
 }
 
 async function listen(at: Session, { answer, wait, ...options }: ListenOptions): Promise<void> {
   const client = await at.client();
   const files = prepare(options);
   const { number } = await client.number();
-  const rings = await interruptible((interrupted) =>
-    watch(at, { number, answers: answer === true, wait, interrupted }),
-  );
-  if (rings === undefined) return;
-  at.output.note(`${rings.caller ?? 'an unknown number'} is calling`);
-  const talk = await converse({ client, callId: rings.call_id, output: at.output }, options, files);
-  at.output.answer({ ...rings, ...talk });
+  await interruptible(async (interrupted) => {
+    const call = await watch(at, { number, answers: answer === true, wait, interrupted });
+    if (call === undefined) return;
+    at.output.note(`${call.caller ?? 'an unknown number'} is calling`);
+    const talk = await converse({ client, call, output: at.output, interrupted }, options, files);
+    at.output.answer({ ...call, ...talk });
+  });
 }
 
 /** The call to answer; undefined if calls are only printed. */
@@ -103,7 +106,7 @@ async function watch(
       }
     },
     onState: ({ connected, error }) =>
-      output.waiting(connected ? `listening for calls to ${number}` : `${error?.message}: connecting again`),
+      output.waiting(connected ? `waiting for calls to ${number}` : `${error?.message}: connecting again`),
   });
   if (!answers || rings !== undefined) return rings;
   throw interrupted.reason instanceof InterruptedError

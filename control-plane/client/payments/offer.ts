@@ -49,7 +49,7 @@ export function payableOffer<T extends { offer: Offer }>(found: readonly T[], li
   const [dear] = allowed;
   throw new NotPayableError(
     dear === undefined
-      ? 'the service offers no payment that this client may make'
+      ? 'the service offers no payment that this client can make'
       : `the service asks for ${dear.offer.amount}, more than the ${limit.maxAmount} allowed`,
   );
 }

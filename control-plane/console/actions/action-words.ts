@@ -6,7 +6,7 @@ interface ActionWords {
   consequence: string;
   /** The message after it was done. */
   done: string;
-  /** It cannot be undone, or takes something from a subscriber. */
+  /** The action cannot be undone, or takes something from a subscriber. */
   isGrave: boolean;
 }
 
@@ -18,7 +18,7 @@ export const ACTION_WORDS = {
     isGrave: false,
   },
   'slot-in-service': {
-    verb: 'Put in service',
+    verb: 'Put back in service',
     consequence: 'The number of this slot may be sold again.',
     done: 'The slot is in service.',
     isGrave: false,
@@ -26,41 +26,41 @@ export const ACTION_WORDS = {
   'restart-modem': {
     verb: 'Restart the modem',
     consequence:
-      'The modem is away for about a minute; what it has stored stays. It is refused while a call is up.',
-    done: 'The modem restarts.',
+      'The modem is out of service for about a minute and keeps its stored messages. During a call the restart is refused.',
+    done: 'The modem is restarting.',
     isGrave: false,
   },
   'send-test': {
     verb: 'Send a test SMS',
-    consequence: 'One text goes from one of your SIMs to another. The carrier may charge for it.',
-    done: 'A test is on its way; its end shows below.',
+    consequence: 'One of your SIMs sends a text to another. The carrier may charge for it.',
+    done: 'The test SMS is on its way. The result appears below.',
     isGrave: false,
   },
   'revoke-node': {
     verb: 'Revoke the node',
     consequence:
-      'Its link ends, it makes no other, and its numbers are unbound. "node add" of the same name lets it come back.',
+      'Its link ends, it cannot connect again, and its numbers are unbound. "node add" with the same name brings it back.',
     done: 'The node is revoked.',
     isGrave: true,
   },
   'approve-node': {
     verb: 'Approve the node',
     consequence:
-      'It may connect. Compare the fingerprint of its key with the one that "node-daemon enrol" printed:',
+      'The node may then connect. Compare the fingerprint of its key with the one that "node-daemon enrol" printed:',
     done: 'The node may connect.',
     isGrave: false,
   },
   'release-number': {
     verb: 'Release the number',
     consequence:
-      'It leaves its quarantine and may be sold at once: codes for its last holder may still come.',
+      'The number leaves quarantine and may be sold at once. Texts for its last subscriber may still arrive.',
     done: 'The number is released.',
     isGrave: true,
   },
   'admit-number': {
     verb: 'Admit the number',
     consequence:
-      'It is sold like any other. Compare the ICCID of its SIM with your card first: a node may have made both up.',
+      'The number is then sold like any other. Compare the ICCID of its SIM with your card first: a node can invent both.',
     done: 'The number is admitted.',
     isGrave: false,
   },
@@ -68,13 +68,13 @@ export const ACTION_WORDS = {
     verb: 'Transfer the SIM to this node',
     consequence:
       'The node that holds the SIM loses it, with its texts and calls. Do this only if the card is in this slot.',
-    done: 'The SIM is of this node now.',
+    done: 'This node now holds the SIM.',
     isGrave: true,
   },
   refund: {
     verb: 'Refund',
-    consequence: 'The money goes back to its payer, in one transaction that cannot be undone.',
-    done: 'The money is sent back.',
+    consequence: 'The service sends the money back to its payer. The transaction cannot be undone.',
+    done: 'The money was sent back.',
     isGrave: true,
   },
 } as const satisfies Record<string, ActionWords>;

@@ -87,7 +87,8 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     subject: ({ id = '' }) => id,
     run: async (fields, { operator, refunds }) => {
       const { id, reason } = refundSchema.parse(fields);
-      if (refunds === undefined) throw new Error('refunds are offered where there is a key only');
+      if (refunds === undefined)
+        throw new Error('the console has no key for this refund: run "control-plane payment refund"');
       await refunds.send(operator, id, reason);
     },
     path: ({ id = '' }) => paymentPath(id),

@@ -50,7 +50,7 @@ let stream;
 /* When what is shown was so; undefined while it is. */
 let shownOf;
 
-function tell(text, isLost) {
+function announce(text, isLost) {
   if (live.textContent === text) return;
   live.hidden = false;
   live.textContent = text;
@@ -59,12 +59,12 @@ function tell(text, isLost) {
 
 function tellCurrent() {
   shownOf = undefined;
-  tell('Live', false);
+  announce('Live', false);
 }
 
 function tellOld(since) {
   shownOf ??= since;
-  tell(`Old: as of ${localTime(shownOf)}`, true);
+  announce(`Outdated: as of ${localTime(shownOf)}`, true);
 }
 
 function listen() {

@@ -125,7 +125,7 @@ export class LiveFeed {
       await render(topic).then(
         (fragments) => this.#take(topic, fragments),
         (error: unknown) => {
-          log.warn({ err: error }, 'the console cannot show what has changed');
+          log.warn({ err: error }, 'console updates failed: reading the database failed');
           this.#sendOld(topic);
         },
       );
@@ -161,7 +161,7 @@ export class LiveFeed {
         .filter((key) => !asked.has(key));
       this.#viewers.keepOnly(new Set([...open, ...fresh]));
     } catch (error) {
-      log.warn({ err: error }, 'whether sessions of the console are still open is not known');
+      log.warn({ err: error }, 'checking the sessions of the console failed');
     }
     this.#check =
       this.#isStopped || this.#viewers.size === 0

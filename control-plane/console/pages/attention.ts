@@ -42,7 +42,7 @@ export function attention({ alerts, available, fleet, stuck }: Attention): Html 
     ...(available === 0 && fleet.length > 0 ? [EMPTY_POOL] : []),
   ];
   if (troubles.length === 0)
-    return html`<section id="attention" class="attention calm" aria-label="Attention"><p>${sign('check')}Nothing needs you.</p></section>`;
+    return html`<section id="attention" class="attention calm" aria-label="Attention"><p>${sign('check')}Nothing needs attention.</p></section>`;
   return html`<section id="attention" class="attention" aria-label="Attention"><h2>Needs attention</h2><ul>${troubles.map(
     ({ health, sign: name, path, subject, what }) =>
       html`<li class="${health}">${sign(name)}<a href="${path}">${subject}</a> <span>${what}</span></li>`,
@@ -54,7 +54,7 @@ const EMPTY_POOL: Trouble = {
   sign: 'empty',
   path: '/numbers',
   subject: 'Pool',
-  what: 'no number is on sale',
+  what: 'no numbers are on sale',
 };
 
 /** The page that shows the trouble. Other kinds are on the first page already, sooner than an alert. */

@@ -40,14 +40,14 @@ export function confirmForm({
 <p class="consequence">${consequence}</p>
 ${action.compared === undefined ? '' : comparison(action.compared(fields))}${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
 ${action.asks.map((asked) => (asked === 'reason' ? reason : recipient(recipients)))}
-<p class="actions"><button class="go${isGrave ? ' grave' : ''}">${verb}</button><a class="button cancel" href="${action.path(fields)}">Leave it</a></p>
+<p class="actions"><button class="go${isGrave ? ' grave' : ''}">${verb}</button><a class="button cancel" href="${action.path(fields)}">Cancel</a></p>
 </form>`;
 }
 
 const comparison = (text: string): Html => html`<p><code class="hash">${text}</code></p>
 `;
 
-const reason = html`<label>Why, in a few words<input name="reason" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`;
+const reason = html`<label>Reason<input name="reason" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`;
 
 const recipient = (numbers: readonly string[]): Html =>
   numbers.length === 0

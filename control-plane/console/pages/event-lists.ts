@@ -7,7 +7,7 @@ import { paymentPath } from '../actions/paths.ts';
 import { plain, shownAt, slotLink } from './shown.ts';
 
 export function slotEvents(id: string, events: readonly SlotEvent[]): Html {
-  if (events.length === 0) return html`<div id="${id}" class="nothing"><p>Nothing happened yet.</p></div>`;
+  if (events.length === 0) return html`<div id="${id}" class="nothing"><p>No events yet.</p></div>`;
   return html`<ol id="${id}" class="events">${events.map(
     (event) =>
       html`<li>${shownAt(event.at)} ${slotLink(event)} <b>${plain(event.kind)}</b> <span>${event.detail}</span></li>`,
@@ -23,7 +23,7 @@ const KIND_WORDS = {
 
 /** Without the texts, and without whole numbers of others. */
 export function numberEvents(events: readonly NumberEvent[]): Html {
-  if (events.length === 0) return html`<div class="nothing"><p>Nothing happened yet.</p></div>`;
+  if (events.length === 0) return html`<div class="nothing"><p>No events yet.</p></div>`;
   return html`<ol class="events">${events.map(
     (event) =>
       html`<li>${shownAt(event.at)} <b>${event.direction === null ? '' : `${event.direction} `}${

@@ -20,7 +20,10 @@ export function nodeFragments(
 ): Fragment[] {
   if (node === undefined)
     return [
-      { id: 'node', html: html`<div id="node" class="nothing"><p>${name} is not there any more.</p></div>` },
+      {
+        id: 'node',
+        html: html`<div id="node" class="nothing"><p>The node ${name} no longer exists.</p></div>`,
+      },
     ];
   return [
     { id: 'node', html: about(node) },
@@ -43,12 +46,12 @@ function about(node: FleetNode): Html {
   return html`<div id="node">${facts([
     ['State', badge(statusOfNode(node))],
     ['Slots up', `${all.filter(isUp).length} of ${all.length}`],
-    ['Troubles', alarms.map(plain).join(', ')],
+    ['Alarms', alarms.map(plain).join(', ')],
     ['Enrolled', enrolledAt === null ? null : shownAt(enrolledAt)],
-    ['Facts that wait there', journalDepth],
-    ['Messages not kept: for no holder', unheldMessages],
+    ['Facts not yet acknowledged', journalDepth],
+    ['Messages dropped: no subscriber', unheldMessages],
     ['Refused', shownRefusals(refused).join(', ')],
-    ['New SIMs', isSuspended ? 'none are taken from it until it is approved' : null],
+    ['New SIMs', isSuspended ? 'refused until you approve the node' : null],
   ])}${fingerprint === null ? '' : comparison(fingerprint)}${actionLinks([
     ...(fingerprint === null ? [] : ([['approve-node', { node: name, fingerprint }]] as const)),
     ...(state === 'revoked' ? [] : ([['revoke-node', { node: name }]] as const)),
@@ -56,7 +59,7 @@ function about(node: FleetNode): Html {
 }
 
 const comparison = (fingerprint: string): Html =>
-  html`<p>Its key is <code class="hash">${fingerprint}</code>. Approve it only if <code>node-daemon enrol</code> printed the same.</p>`;
+  html`<p>The fingerprint of its key is <code class="hash">${fingerprint}</code>. Approve the node only if <code>node-daemon enrol</code> printed the same fingerprint.</p>`;
 
 /** The slots as they sit; each is a part of its own. */
 function bays(slots: readonly FleetSlot[]): Fragment[] {
@@ -77,7 +80,10 @@ const COLUMNS = ['Slot', 'State', 'Signal', 'Number', 'Carrier', 'Model', 'USB',
 function slotTable(slots: readonly FleetSlot[]): Fragment[] {
   if (slots.length === 0)
     return [
-      { id: 'slots', html: html`<div id="slots" class="nothing"><p>It has reported no slot.</p></div>` },
+      {
+        id: 'slots',
+        html: html`<div id="slots" class="nothing"><p>This node has not reported any slots.</p></div>`,
+      },
     ];
   const rows = slots.map((slot) => ({ id: idOf('row', slot.node, slot.slot), html: row(slot) }));
   return [

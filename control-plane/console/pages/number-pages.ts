@@ -18,7 +18,7 @@ const place = (node: string | null, slot: string | null): Html =>
 export function foundPage(text: string, found: ReadonlyArray<{ number: string; isHeld: boolean }>): Html {
   return html`<h1>Numbers that end with “${text}”</h1>${
     found.length === 0
-      ? nothing('No number ends with these digits. Give the last digits, or all of them.')
+      ? nothing('No number ends with these digits. Enter the last digits, or the whole number.')
       : html`<ul class="found">${found.map(
           ({ number, isHeld }) =>
             html`<li><a href="${numberPath(number)}">${listedNumber(number, isHeld)}</a></li>`,
@@ -32,8 +32,8 @@ export function numberPage(number: Json<NumberRow>, events: readonly NumberEvent
 ${facts([
   ['State', badge(NUMBER_STATUS[state])],
   ['Not sold before', quarantined_until === null ? null : shownAt(quarantined_until)],
-  ['Why', reason],
-  ['Where', place(node, slot)],
+  ['Reason', reason],
+  ['Slot', place(node, slot)],
   ['ICCID', iccid],
   ['Held by', wallet === null ? null : shownWallet(wallet, false)],
   ['Until', expires_at === null ? null : shownAt(expires_at)],

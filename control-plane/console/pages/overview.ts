@@ -44,7 +44,7 @@ export function overviewPage(fragments: readonly Fragment[], range: Range): Html
 ${part('tiles')}
 ${part('attention')}
 <section aria-labelledby="racks-title"><h2 id="racks-title">Racks</h2>${legend}${part('racks')}</section>
-<section id="plots" aria-labelledby="plots-title"><div class="heading"><h2 id="plots-title">Lately</h2>${rangeChoice('/?', range)}</div>
+<section id="plots" aria-labelledby="plots-title"><div class="heading"><h2 id="plots-title">Recent activity</h2>${rangeChoice('/?', range)}</div>
 <div class="plots">${plots.map(({ html: plot }) => plot)}</div></section>
 <div class="two"><section aria-labelledby="money-title"><h2 id="money-title">Payments</h2>${part('money')}</section>
 <section aria-labelledby="events-title"><h2 id="events-title">Recoveries and other events</h2>${part('events')}</section></div>`;
@@ -52,7 +52,7 @@ ${part('attention')}
 
 function money({ payments }: Inventory): Html {
   const rows = [...payments].filter(([, count]) => count > 0);
-  if (rows.length === 0) return html`<div id="money" class="nothing"><p>No payment yet.</p></div>`;
+  if (rows.length === 0) return html`<div id="money" class="nothing"><p>No payments yet.</p></div>`;
   const most = Math.max(...rows.map(([, count]) => count));
   return html`<ul id="money" class="counts">${rows.map(
     ([state, count]) =>

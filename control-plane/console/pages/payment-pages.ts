@@ -47,9 +47,9 @@ ${facts([
   ['Payer', shownWallet(payer, false)],
   ['Paid to', shownWallet(payment.pay_to, false)],
   ['Number', number === null ? null : html`<a href="${numberPath(number)}">${maskedNumber(number)}</a>`],
-  ['Our transaction', hash(payment.transaction_hash)],
-  ['Money came by', hash(payment.transfer_hash)],
-  ['Sent back by', hash(payment.refund_hash)],
+  ['Transaction of the service', hash(payment.transaction_hash)],
+  ['Transfer', hash(payment.transfer_hash)],
+  ['Refund', hash(payment.refund_hash)],
 ])}${refund}
 <section aria-labelledby="events-title"><h2 id="events-title">History</h2>${table(
     'History',
@@ -64,7 +64,7 @@ ${facts([
 const hash = (text: string | null): Html | null =>
   text === null ? null : html`<code class="hash">${text}</code>`;
 
-/** In which money may have come and bought nothing, where a transfer was seen; or is on its way back. */
+/** States in which money may have arrived and bought nothing, if a transfer was seen. */
 const REFUNDABLE: readonly PaymentState[] = ['in_flight', 'reverted', 'released', 'void'];
 
 /** The refund of money that bought nothing: a button if the service has the key, else the command to run. */
@@ -72,6 +72,6 @@ export function refundOffer(payment: Json<PaymentRow>, refunds: RefundSender | u
   const { id, pay_to, state, transfer_hash } = payment;
   if (state !== 'refunding' && !(REFUNDABLE.includes(state) && transfer_hash !== null)) return html``;
   if (refunds?.hasKeyOf(pay_to) === true) return actionLinks([['refund', { id }]]);
-  return html`<div class="nothing"><p>The money came and bought nothing. This sends it back, where the key of the account that was paid is at hand:</p>
+  return html`<div class="nothing"><p>The money arrived and bought nothing. To refund it, run this command with the key of the account that was paid:</p>
 <pre>REFUND_KEY_FILE=pay-to.key ${ownCommand('control-plane')} payment refund ${id} --reason '…' --yes</pre></div>`;
 }

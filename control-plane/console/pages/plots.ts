@@ -91,7 +91,7 @@ export function fleetPlots(samples: readonly Sample[], span: Span): Plot[] {
       span,
       series: [
         {
-          label: 'gaps a thousand frames',
+          label: 'gaps per 1,000 frames',
           colour: 'bad',
           values: of((sample) => {
             const percent = share(sample.audioGaps, sample.audioFrames);
@@ -144,7 +144,7 @@ function summaryOf({ series, unit }: Plot): string {
     .map(({ label, values }) => {
       const known = values.filter((value) => value !== null);
       const last = known.at(-1);
-      if (last === undefined) return `${label}: nothing yet`;
+      if (last === undefined) return `${label}: no data yet`;
       const [least, most] = [Math.min(...known), Math.max(...known)].map(shown);
       return `${label} ${shown(last)}${unit}${least === most ? '' : ` (${least} to ${most})`}`;
     })

@@ -29,11 +29,11 @@ export function probesPage(
     counted: readonly ProbeSummaryRow[],
   ): Html =>
     counted.length === 0
-      ? nothing('No probe ended in this time.')
+      ? nothing('No probe ended in this period.')
       : listTable(caption, columns, counted, nowMs);
   return html`<div class="heading"><h1>Delivery probes</h1><nav class="ranges" aria-label="Span">${choice}</nav></div>
 <section aria-labelledby="carriers-title"><h2 id="carriers-title">By carrier</h2>${figures('Probes by carrier', CARRIER_FIGURES, carriers)}</section>
-<section aria-labelledby="slots-title"><h2 id="slots-title">By slot, the worst on top</h2>${figures('Probes by slot', SLOT_FIGURES, worstFirst(slots))}</section>
+<section aria-labelledby="slots-title"><h2 id="slots-title">By slot, worst first</h2>${figures('Probes by slot', SLOT_FIGURES, worstFirst(slots))}</section>
 <section aria-labelledby="last-title"><h2 id="last-title">${PROBES.title}</h2>${
     rows.length === 0 ? nothing(PROBES.empty) : listTable(PROBES.title, PROBES.columns, rows, nowMs)
   }${nextPage('/probes', { span }, next)}</section>`;

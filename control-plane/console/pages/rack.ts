@@ -30,7 +30,7 @@ export function rackFragments(fleet: readonly FleetNode[]): Fragment[] {
 const rack = (node: FleetNode): Html =>
   html`<article class="rack">${head(node)}<div class="bays">${node.slots.map(cell)}</div></article>`;
 
-const empty = html`<div class="nothing"><p>No node yet. On the host of the service, make a code for the first one:</p>
+const empty = html`<div class="nothing"><p>No nodes yet. On the host of the service, create a code for the first one:</p>
 <pre>${ownCommand('control-plane')} node add rack-1</pre></div>`;
 
 function head(node: FleetNode): Html {
@@ -67,15 +67,15 @@ export function cell(slot: FleetSlot): Html {
   }</span><span class="sub">${trouble === '' ? `${tail} ${carrier ?? ''}` : (reason ?? trouble)}</span><span class="hidden">, ${words}${signal}</span></a>`;
 }
 
-/** What the colours and signs say. */
+/** The meaning of the colours and signs. */
 export const legend: Html = html`<p class="legend">${(
   [
     ['good', 'check', 'in service'],
     ['busy', 'phone', 'on a call'],
-    ['warn', 'search', 'on its way'],
+    ['warn', 'search', 'starting or searching'],
     ['bad', 'cross', 'needs attention'],
-    ['off', 'empty', 'not expected to serve'],
+    ['off', 'empty', 'not in service'],
   ] as const
 ).map(([health, name, words]) =>
   badge({ health, sign: name, words }),
-)}<span class="held-note">a bar at the left: the number is sold</span></p>`;
+)}<span class="held-note">a bar on the left: the number has a subscriber</span></p>`;

@@ -24,6 +24,6 @@ export const signInPage = ({
 ${problem === undefined ? '' : html`<p class="problem" id="problem" role="alert">${problem}</p>`}
 <input type="hidden" name="to" value="${to}">
 <button>Sign in</button>
-<p class="quiet">A key is made on the host of the service: <code>${ownCommand('control-plane')} operator add &lt;name&gt;</code></p>
+<p class="quiet">To create a key, run this on the host of the service: <code>${ownCommand('control-plane')} operator add &lt;name&gt;</code></p>
 </form>`,
   );

@@ -50,7 +50,7 @@ function about(slot: FleetSlot): Html {
   const spare = spareNumberOf(slot);
   return html`<div id="slot">${facts([
     ['State', badge(statusOf(slot))],
-    ['Why', reason === null ? null : plain(reason)],
+    ['Reason', reason === null ? null : plain(reason)],
     ['Call', call === null ? null : `${call.direction}, ${call.state}`],
     ['Signal', signalDbm === null ? null : html`${signalBars(barsOf(signalDbm))} ${signalDbm} dBm`],
     [

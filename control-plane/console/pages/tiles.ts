@@ -53,7 +53,7 @@ function tilesOf({ fleet, inventory, stuck, lately }: TileFacts): Tile[] {
       path: '#racks-title',
       name: 'Slots up',
       figure: `${up}/${slots.length}`,
-      note: up === slots.length ? 'all of them' : `${slots.length - up} down`,
+      note: up === slots.length ? 'all in service' : `${slots.length - up} down`,
       health:
         slots.length === 0 ? 'off' : up === slots.length ? 'good' : up * 2 < slots.length ? 'bad' : 'warn',
     },
@@ -80,7 +80,7 @@ function tilesOf({ fleet, inventory, stuck, lately }: TileFacts): Tile[] {
     },
     {
       path: '#racks-title',
-      name: 'Calls up',
+      name: 'Calls',
       figure: String(calls),
       note: 'right now',
       health: calls > 0 ? 'busy' : 'off',
@@ -90,7 +90,7 @@ function tilesOf({ fleet, inventory, stuck, lately }: TileFacts): Tile[] {
       path: '/payments?show=stuck',
       name: 'Payments stuck',
       figure: String(stuck.length),
-      note: stuck.length === 0 ? 'none' : 'needs attention',
+      note: stuck.length === 0 ? 'none' : 'need attention',
       health: stuck.length === 0 ? 'good' : 'bad',
     },
   ];
@@ -101,7 +101,7 @@ const some = (counts: ReadonlyArray<readonly [count: number, of: string]>): stri
   counts
     .filter(([count]) => count > 0)
     .map(([count, what]) => `${count} ${what}`)
-    .join(', ') || 'all well';
+    .join(', ') || 'no problems';
 
 /** Of the last hour. */
 function traffic(samples: readonly Sample[]): Tile[] {
@@ -125,7 +125,7 @@ function traffic(samples: readonly Sample[]): Tile[] {
       path: '#plots',
       name: 'Delivered, 1 h',
       figure: delivery === undefined ? '–' : `${Math.round(delivery)} %`,
-      note: `of ${ended} with a known end`,
+      note: `of ${ended} with a known result`,
       health: graded(delivery, DELIVERY_GOOD, DELIVERY_BAD),
     },
     {

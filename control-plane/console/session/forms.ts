@@ -16,11 +16,11 @@ export async function readOwnForm(ctx: Context, { formToken }: Session): Promise
   const { [FIELD]: token = '', ...fields } = await readFields(ctx);
   const [shown, known] = [Buffer.from(token), Buffer.from(formToken)];
   if (shown.length === known.length && timingSafeEqual(shown, known)) return fields;
-  throw new Refusal('origin_not_allowed', 'this form is of another session: open the page again');
+  throw new Refusal('origin_not_allowed', 'This form belongs to another session. Open the page again.');
 }
 
 /** Throws `Refusal` `unsupported_media_type`, `payload_too_large`. */
 export async function readFields(ctx: Context): Promise<Record<string, string>> {
-  if (!ctx.is('urlencoded')) throw new Refusal('unsupported_media_type', 'this is no form');
+  if (!ctx.is('urlencoded')) throw new Refusal('unsupported_media_type', 'The request is not a form.');
   return readForm(ctx);
 }

@@ -64,7 +64,11 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
     const operator = isKnown
       ? await openSession(db, { keyHash, hash: hashSecret(session), now: now() })
       : undefined;
-    if (operator === undefined) throw new Refusal('unauthorized', 'that is no key of an operator');
+    if (operator === undefined)
+      throw new Refusal(
+        'unauthorized',
+        'Unknown operator key. Run "control-plane operator add <name>" on the host of the service to create one.',
+      );
     return session;
   }
 

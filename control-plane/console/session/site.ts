@@ -34,7 +34,7 @@ export function siteOf(
     return { origin: asked.origin, isEncrypted: false };
   throw new Refusal(
     'origin_not_allowed',
-    'this name is not one of the console: use localhost, its address, or the one of CONSOLE_URL',
+    'The console does not serve this host name. Use localhost, its address, or the host of CONSOLE_URL.',
   );
 }
 
@@ -54,7 +54,7 @@ const hostname = (address: string): string => {
 export function checkSameOrigin(ctx: Context, { origin }: Site): void {
   const fetchSite = ctx.get('Sec-Fetch-Site');
   if (ctx.get('Origin') === origin && (fetchSite === '' || fetchSite === 'same-origin')) return;
-  throw new Refusal('origin_not_allowed', 'a change is made from a page of the console, and from no other');
+  throw new Refusal('origin_not_allowed', 'Changes are accepted only from pages of the console.');
 }
 
 /** A path of ours as it is, `/` for anything else: "//host" and "/\host" are elsewhere to a browser. */

@@ -52,7 +52,7 @@ export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
     if (checks >= CHECKS_MAX) throw tryLater('Too many nodes are connecting at once.');
     checks += 1;
     try {
-      return await identify(parts, authorization);
+      return await parts.fleet.proving.run(() => identify(parts, authorization));
     } finally {
       checks -= 1;
     }

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import type { Timer } from '#shared/clock.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { Base } from '../../bus/base.ts';
-import { hashToken, tokenOf } from '../../domain/bearer-token.ts';
+import { tokenKey, tokenOf } from '../../domain/bearer-token.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Subscription } from '../../domain/subscription.ts';
 import { emitMetric } from '../../metrics/metric-events.ts';
@@ -60,7 +60,7 @@ export class SocketGuard {
     emitMetric({ kind: 'rate_limited', limit: 'sockets' });
     throw new Refusal(
       'rate_limited',
-      `A token may have at most ${this.#parts.socketsPerToken} open sockets.`,
+      `A token may have at most ${this.#parts.socketsPerToken} open WebSockets.`,
       {
         headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
       },
@@ -118,5 +118,4 @@ export class SocketGuard {
   }
 }
 
-const keyOf = (authorization: string | undefined): string =>
-  hashToken(tokenOf(authorization) ?? '').toString('base64');
+const keyOf = (authorization: string | undefined): string => tokenKey(tokenOf(authorization) ?? '');

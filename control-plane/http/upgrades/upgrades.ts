@@ -37,7 +37,7 @@ export function routeUpgrades(handlers: UpgradeHandlers, { limit, addressOf }: L
     const [, kind, rest = ''] = VOICE_PATH.exec(pathname) ?? [];
     const last = decoded(rest);
     if (kind === undefined || last === undefined)
-      throw new Refusal('not_found', `There is no WebSocket at ${pathname}`);
+      throw new Refusal('not_found', `No WebSocket exists at ${pathname}.`);
     if (kind === 'presence') return handlers.presence(request, socket, head, last);
     return handlers.stream(request, socket, head, last, new URLSearchParams(query));
   };

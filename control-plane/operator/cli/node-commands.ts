@@ -16,7 +16,7 @@ export const NODE_COMMANDS = [
     async run(operator, _, args) {
       const { code, url, expires_at } = await operator.call('addNode', { node: nodeOf(args) });
       const enrol = `node-daemon enrol ${url} ${code}`;
-      return `${code}\n\nOn the node, until ${expires_at}:\n\n  ${enrol}\n\nIn a checkout there, without the package:\n\n  npx --no-install ${enrol}\n`;
+      return `${code}\n\nRun this on the node before ${expires_at}:\n\n  ${enrol}\n\nOr, in a clone of the repository instead of the package:\n\n  npx --no-install ${enrol}\n`;
     },
   }),
   listCommand({

@@ -37,8 +37,8 @@ export const NUMBER_COMMANDS = [
     options: {
       ...LIMIT_OPTION,
       ...FULL_OPTION,
-      state: choiceOption('Only those in this state', NUMBER_STATES),
-      after: filterOption('Continue after this number', numberSchema),
+      state: choiceOption('Only numbers in this state', NUMBER_STATES),
+      after: filterOption('Continue after this number, the last one of the previous page', numberSchema),
     },
     listing: NUMBERS,
     read: (operator, { state, after, limit }) => operator.call('numbers', { state, after, limit }),
@@ -91,7 +91,7 @@ export const NUMBER_COMMANDS = [
       const { added, back, known } = await operator.call('importNumbers', {
         rows: readNumberFile(String(file)),
       });
-      return `${added} added, ${back} brought back, ${known} known already`;
+      return `${added} added, ${back} brought back, ${known} already known`;
     },
   }),
 ];

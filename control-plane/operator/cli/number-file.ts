@@ -51,9 +51,12 @@ export function parseNumbers(text: string): ImportedNumber[] {
     else problems.push(`line ${line}: ${problem}`);
   });
   if (problems.length > 0) throw new OperatorError('refused', problems.join('\n'));
-  if (rows.length === 0) throw new OperatorError('refused', 'there is no number in it');
+  if (rows.length === 0) throw new OperatorError('refused', 'it contains no numbers');
   if (rows.length > IMPORT_LINES_MAX)
-    throw new OperatorError('refused', `it has ${rows.length} numbers: ${IMPORT_LINES_MAX} at most at once`);
+    throw new OperatorError(
+      'refused',
+      `it has ${rows.length} numbers: import at most ${IMPORT_LINES_MAX} at once`,
+    );
   return rows;
 }
 
@@ -64,7 +67,7 @@ function problemOfNode(node: string): string | undefined {
 
 function twice(seen: Map<string, number>, key: string, line: number): string | undefined {
   const earlier = seen.get(key);
-  if (earlier !== undefined) return `${key} is in line ${earlier} already`;
+  if (earlier !== undefined) return `${key} is already in line ${earlier}`;
   seen.set(key, line);
   return undefined;
 }

@@ -26,7 +26,7 @@ const LIMIT_PROBLEM = `must be a whole number from 1 to ${LIMIT_MAX}`;
 export const JSON_OPTION = switchOption('Print JSON');
 const JSON_OPTIONS = { json: JSON_OPTION };
 export const FULL_OPTION = {
-  full: switchOption('Show whole wallets and whole numbers of subscribers'),
+  full: switchOption('Show wallets and subscribers’ numbers unmasked'),
 };
 
 /** For lists with pages. */
@@ -60,7 +60,7 @@ export const AFTER_POSITION = filterOption(
   'Continue after this row',
   z
     .string()
-    .regex(/^[1-9]\d{0,14}$/, 'must be the number that the page before ended with')
+    .regex(/^[1-9]\d{0,14}$/, 'must be the number that the previous page ended with')
     .transform(Number),
 );
 

@@ -20,7 +20,7 @@ export const OPERATOR_COMMANDS = [
     async run(operator, _, args) {
       const name = nameOf(args);
       const { key } = await operator.call('addOperator', { name });
-      return `${key}\n\nThis is the key of ${name}. It is not shown again: only its hash is kept.`;
+      return `${key}\n\nThis is the key of ${name}. Store it now: the service keeps only its hash and cannot show it again.`;
     },
   }),
   listCommand({
@@ -35,7 +35,7 @@ export const OPERATOR_COMMANDS = [
     async run(operator, _, args) {
       const name = nameOf(args);
       await operator.call('removeOperator', { name });
-      return `${name} is removed: the key no longer works, and all sessions are closed`;
+      return `${name} is removed: the key no longer works, and all sessions have ended`;
     },
   }),
 ];

@@ -46,7 +46,7 @@ const REFUND_OPTIONS = {
   },
   refundKeyFile: {
     env: 'REFUND_KEY_FILE',
-    about: 'File that holds this key',
+    about: 'File with this key',
     schema: keyFileSchema.optional(),
   },
   waitMs: {
@@ -63,9 +63,9 @@ export const PAYMENT_COMMANDS = [
     options: {
       ...LIMIT_OPTION,
       ...FULL_OPTION,
-      state: choiceOption('Only those in this state', PAYMENT_STATES),
-      stuck: switchOption('Only those that take too long, or whose money arrived and bought nothing'),
-      wallet: filterOption('Only those of this payer', walletSchema),
+      state: choiceOption('Only payments in this state', PAYMENT_STATES),
+      stuck: switchOption('Only payments that take too long, or whose money arrived and bought nothing'),
+      wallet: filterOption('Only payments of this payer', walletSchema),
       after: filterOption('Continue after this payment', paymentIdSchema),
     },
     listing: PAYMENTS,
@@ -104,7 +104,7 @@ export const PAYMENT_COMMANDS = [
     options: REFUND_OPTIONS,
     async run(operator, { refundKey, refundKeyFile, ...options }, [text]) {
       if (refundKey !== undefined && refundKeyFile !== undefined)
-        throw new Error('give one of REFUND_KEY_FILE and REFUND_KEY');
+        throw new Error('give only one of REFUND_KEY_FILE and REFUND_KEY');
       const id = checked('id', paymentIdSchema, text);
       const { refundPayment } = await import('../refund-payment.ts');
       return refundPayment(operator, id, { ...options, key: refundKeyFile ?? refundKey });
@@ -128,9 +128,9 @@ function shownPayment(
     ['authorization', payment.nonce],
     ['number', payment.number],
     ['subscription', payment.subscription_id],
-    ['our transaction', payment.transaction_hash],
-    ['money came by', payment.transfer_hash],
-    ['sent back by', payment.refund_hash],
+    ['service transaction', payment.transaction_hash],
+    ['transfer', payment.transfer_hash],
+    ['refund', payment.refund_hash],
   ];
   const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
   const width = Math.max(...known.map(([name]) => name.length));

@@ -50,9 +50,9 @@ export const PROBE_COMMANDS = [
     options: {
       ...LIMIT_OPTION,
       ...FULL_OPTION,
-      node: filterOption('Only those with this node at either end', nodeSchema),
-      slot: filterOption('Only those with this slot at either end', slotSchema),
-      result: choiceOption('Only those with this result', PROBE_RESULTS),
+      node: filterOption('Only probes with this node at either end', nodeSchema),
+      slot: filterOption('Only probes with this slot at either end', slotSchema),
+      result: choiceOption('Only probes with this result', PROBE_RESULTS),
       after: AFTER_POSITION,
     },
     listing: PROBES,
@@ -85,5 +85,5 @@ async function ended(operator: Operator, id: string, timeoutMs: number): Promise
     if (row.result !== null) return row;
     await pause(POLL_MS);
   }
-  throw new OperatorUnfinished('the probe is still under way: "probe list" shows its end');
+  throw new OperatorUnfinished('the probe is still in progress: "probe list" shows its result later');
 }

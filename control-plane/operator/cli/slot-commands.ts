@@ -34,7 +34,7 @@ export const SLOT_COMMANDS = [
     options: {
       ...LIMIT_OPTION,
       ...FULL_OPTION,
-      node: filterOption('Only those of this node', nodeSchema),
+      node: filterOption('Only slots of this node', nodeSchema),
       after: filterOption('Continue after this slot, given as node/slot', afterSchema),
     },
     listing: SLOTS,
@@ -68,17 +68,17 @@ export const SLOT_COMMANDS = [
     async run(operator, _, args) {
       const place = placeOf(args);
       const { iccid, from } = await operator.call('transferSim', place);
-      return `node ${place.node} holds the SIM ${iccid} now${from === null ? '' : `; node ${from} held it before`}`;
+      return `node ${place.node} now holds the SIM ${iccid}${from === null ? '' : `; it was at node ${from} before`}`;
     },
   }),
   operatorCommand({
     usage: `slot restart ${PLACE}`,
     about: 'Restart the modem in a slot.',
-    options: { force: switchOption('Restart it even if a call is up; the call ends') },
+    options: { force: switchOption('Restart the modem even during a call; the call ends') },
     async run(operator, { force }, args) {
       const place = placeOf(args);
       await operator.call('restartModem', { ...place, force });
-      return `the modem in ${place.node}/${place.slot} restarts`;
+      return `the modem in ${place.node}/${place.slot} is restarting`;
     },
   }),
 ];

@@ -20,9 +20,9 @@ export const SUBSCRIPTION_COMMANDS = [
     options: {
       ...LIMIT_OPTION,
       ...FULL_OPTION,
-      state: choiceOption('Only those in this state', SUBSCRIPTION_STATES),
-      wallet: filterOption('Only the one of this wallet', walletSchema),
-      number: filterOption('Only the one of this number', numberSchema),
+      state: choiceOption('Only subscriptions in this state', SUBSCRIPTION_STATES),
+      wallet: filterOption('Only the subscription of this wallet', walletSchema),
+      number: filterOption('Only the subscription of this number', numberSchema),
       after: filterOption('Continue after this subscription', subscriptionIdSchema),
     },
     listing: SUBSCRIPTIONS,
@@ -37,7 +37,7 @@ export const SUBSCRIPTION_COMMANDS = [
     async run(operator, { reason }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
       const { expires_at: end } = await operator.call('endSubscription', { id, reason });
-      return Date.parse(end) > Date.now() ? `${id} ends at ${shownTime(end)}` : `${id} is over`;
+      return Date.parse(end) > Date.now() ? `${id} ends at ${shownTime(end)}` : `${id} has ended`;
     },
   }),
 ];

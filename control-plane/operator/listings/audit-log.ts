@@ -32,7 +32,7 @@ const detailOf = ({ detail, why }: Json<AuditRow>): string =>
 export const AUDIT_LOG: Listing<Json<AuditRow>> = {
   name: 'audit_log',
   title: 'Audit log',
-  empty: 'There is no change yet.',
+  empty: 'No changes yet.',
   columns: [
     { title: 'At', cell: ({ at }) => ({ time: at }) },
     { title: 'Actor', cell: ({ actor }) => actor },

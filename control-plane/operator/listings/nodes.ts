@@ -7,7 +7,7 @@ import { nodeCell } from './cells.ts';
 export const NODES: Listing<NodeListing> = {
   name: 'nodes',
   title: 'Nodes',
-  empty: 'There is no node yet.',
+  empty: 'No nodes yet. Run "control-plane node add <name>".',
   columns: [
     { title: 'Node', cell: ({ name }) => nodeCell(name) },
     { title: 'State', cell: ({ state }) => state },
@@ -17,7 +17,7 @@ export const NODES: Listing<NodeListing> = {
 };
 
 const notesOf = (node: NodeListing): string[] => [
-  ...(node.is_suspended ? ['takes no new SIM until it is approved'] : []),
+  ...(node.is_suspended ? ['gets no new SIMs until you approve it'] : []),
   ...shownRefusals(node.refused),
   ...(node.state === 'pending' && node.fingerprint !== null ? [node.fingerprint] : []),
   ...node.alarms,
@@ -31,7 +31,7 @@ const WORDS = {
   claims: 'of SIMs that other nodes hold',
   facts: 'of SIMs that it does not hold',
   calls: 'of SIMs that it does not hold',
-  numbers: "that are no US mobile numbers, or another SIM's",
+  numbers: 'that are not US mobile numbers, or belong to another SIM',
 } as const;
 
 /** One piece of text for each reason: "refused: 3 claims of SIMs that other nodes hold". */

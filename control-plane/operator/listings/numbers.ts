@@ -22,7 +22,7 @@ export const NUMBER_STATUS: Readonly<Record<NumberState, Status>> = {
 export const NUMBERS: Listing<Json<NumberRow>> = {
   name: 'numbers',
   title: 'Numbers',
-  empty: 'No such number.',
+  empty: 'No numbers.',
   columns: [
     {
       title: 'Number',

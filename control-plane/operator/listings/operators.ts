@@ -7,7 +7,7 @@ import type { OperatorRow } from '../../store/operations/operators.ts';
 export const OPERATORS: Listing<Json<OperatorRow>> = {
   name: 'operators',
   title: 'Operators',
-  empty: 'There is no operator yet.',
+  empty: 'No operators yet.',
   columns: [
     { title: 'Operator', cell: ({ name }) => name },
     { title: 'Since', cell: ({ created_at }) => ({ time: created_at }) },
@@ -19,7 +19,7 @@ export const OPERATORS: Listing<Json<OperatorRow>> = {
 export const ALERTS: Listing<Json<AlertRow>> = {
   name: 'alerts',
   title: 'Alerts',
-  empty: 'There is no alert.',
+  empty: 'No alerts.',
   columns: [
     { title: 'Since', cell: ({ raised_at }) => ({ time: raised_at }) },
     { title: 'Until', cell: ({ recovered_at }) => ({ time: recovered_at }) },

@@ -22,7 +22,7 @@ export const PAYMENT_STATUS: Readonly<Record<PaymentState, Status>> = {
 export const PAYMENTS: Listing<Json<PaymentRow>> = {
   name: 'payments',
   title: 'Payments',
-  empty: 'No such payment.',
+  empty: 'No payments.',
   columns: [
     { title: 'Payment', cell: ({ id }) => ({ link: { payment: id }, text: id }) },
     { title: 'State', cell: ({ state }) => ({ status: PAYMENT_STATUS[state], text: state }) },

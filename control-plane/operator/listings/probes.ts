@@ -16,7 +16,7 @@ const UNDER_WAY: Status = { health: 'busy', sign: 'wait', words: 'under way' };
 export const PROBES: Listing<Json<ProbeRow>> = {
   name: 'probes',
   title: 'Last probes',
-  empty: 'No such probe. PROBE_MINUTES lets spare SIMs text each other; "probe send" sends one now.',
+  empty: 'No probes. Set PROBE_MINUTES to let spare SIMs text each other, or send one with "probe send".',
   columns: [
     { title: 'At', cell: ({ started_at }) => ({ time: started_at }) },
     { title: 'Kind', cell: ({ kind }) => kind },

@@ -8,7 +8,7 @@ import { nodeCell, numberCell, slotCell } from './cells.ts';
 export const SLOTS: Listing<Json<SlotRow>> = {
   name: 'slots',
   title: 'Slots',
-  empty: 'No such slot.',
+  empty: 'No slots.',
   columns: [
     { title: 'Node', cell: ({ node }) => nodeCell(node) },
     { title: 'Slot', cell: ({ node, slot }) => slotCell(node, slot) },

@@ -20,7 +20,7 @@ function stateAt({ expires_at, is_bound }: Json<SubscriptionRow>, nowMs: number)
 export const SUBSCRIPTIONS: Listing<Json<SubscriptionRow>> = {
   name: 'subscriptions',
   title: 'Subscriptions',
-  empty: 'No such subscription.',
+  empty: 'No subscriptions.',
   columns: [
     { title: 'Subscription', cell: ({ id }) => id },
     { title: 'Number', cell: ({ number }, { isFull }) => numberCell(number, !isFull) },

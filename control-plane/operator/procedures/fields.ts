@@ -10,22 +10,22 @@ export const REASON_LENGTH_MAX = 200;
 
 /** Printed one a line in terminals and logs. */
 export const reasonSchema = z
-  .string({ error: 'required: why, in a few words' })
+  .string({ error: 'required: give the reason in a few words' })
   .trim()
-  .min(1, 'must say why')
+  .min(1, 'must not be empty')
   .max(REASON_LENGTH_MAX, `must have at most ${REASON_LENGTH_MAX} characters`)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text');
 
-export const numberSchema = z
-  .string()
-  .regex(E164_PATTERN, 'must be an E.164 number, for example +12065550123');
+export const numberSchema = z.string().regex(E164_PATTERN, 'must be an E.164 number, such as +12065550123');
 export const walletSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes');
 export const paymentIdSchema = z
   .string()
-  .regex(/^pay_[0-9a-f]{24}$/, 'must be a payment, for example pay_0f…');
-export const subscriptionIdSchema = z.string().regex(/^sub_[0-9a-f]{1,24}$/, 'must be a subscription');
+  .regex(/^pay_[0-9a-f]{24}$/, 'must be the id of a payment, such as pay_0f…');
+export const subscriptionIdSchema = z
+  .string()
+  .regex(/^sub_[0-9a-f]{1,24}$/, 'must be the id of a subscription');
 export const transactionHashSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a transaction hash')
@@ -43,14 +43,14 @@ export const operatorNameSchema = z
   .string({ error: 'must be the name of an operator' })
   .regex(
     /^[a-z0-9][a-z0-9._-]{0,39}$/i,
-    'may have letters, digits, dots, dashes and underscores only, 40 at most',
+    'must have at most 40 letters, digits, dots, dashes and underscores',
   );
 export const fingerprintSchema = z
   .string()
-  .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be a fingerprint, SHA256: and 43 characters');
+  .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be a fingerprint: SHA256: and 43 characters');
 export const probeIdSchema = z
   .string()
-  .regex(/^probe_[0-9a-f]{24}$/, 'must be a probe, for example probe_0f…');
+  .regex(/^probe_[0-9a-f]{24}$/, 'must be the id of a probe, such as probe_0f…');
 export const PROBE_SPANS = ['hour', 'day', 'week'] as const;
 
 export const limitSchema = z.number().int().min(1).max(LIMIT_MAX);

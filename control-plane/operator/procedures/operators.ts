@@ -23,7 +23,7 @@ export const OPERATOR_PROCEDURES = {
     async run({ db, now }, { name }) {
       const key = mintOperatorKey();
       if (await insertOperator(db, { name, keyHash: hashSecret(key), now })) return { key };
-      throw new OperatorRefusal(`operator "${name}" exists already; "operator remove" ends the old key`);
+      throw new OperatorRefusal(`operator "${name}" already exists; "operator remove" revokes the old key`);
     },
   }),
   removeOperator: change(ofOperator, {

@@ -37,7 +37,7 @@ export const PAYMENT_PROCEDURES = {
       await createPaymentLedger(db).setVoid(id, why, now);
       const row = await findPaymentRow(db, id);
       if (row?.state !== 'void')
-        throw new OperatorRefusal(`${id} is ${row?.state ?? 'unknown'} now: nothing was done`);
+        throw new OperatorRefusal(`nothing was done: ${id} is now ${row?.state ?? 'unknown'}`);
     },
   }),
 };

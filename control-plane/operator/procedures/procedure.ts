@@ -9,7 +9,7 @@ export interface NodeOperations {
   restartModem(node: string, slot: string, force: boolean): Promise<void>;
   /** Begins a text between two unassigned numbers, and returns the id of the probe. Throws `OperatorRefusal`. */
   sendTest(from: string, to: string): Promise<{ id: string }>;
-  /** Ends a link that the node may no longer have; at another instance within a heartbeat. */
+  /** Ends a link that the node may no longer have; at another instance soon, and without the bus within a heartbeat. */
   recheck(node: string): Promise<void>;
 }
 

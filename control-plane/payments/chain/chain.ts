@@ -6,11 +6,11 @@ import {
   type Hex,
   type PublicClient,
   TransactionReceiptNotFoundError,
-  WaitForTransactionReceiptTimeoutError,
 } from 'viem';
 import type { AuthorizedTransfer, TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { accountSignatures } from './account-signature.ts';
 import { authorizationUses } from './authorization-use.ts';
+import { BlockWatch } from './block-watch.ts';
 import { blocksOf } from './blocks.ts';
 import { type RpcOptions, rpcOf } from './rpc.ts';
 import { simulate } from './simulation.ts';
@@ -69,9 +69,9 @@ async function readAsset(
   return { name, version, decimals };
 }
 
-const RECEIPT_POLL_MS = 200;
-
 function transferResults(publicClient: PublicClient) {
+  const watch = new BlockWatch(publicClient);
+
   async function resultOf(authorization: AuthorizedTransfer, hash: Hex): Promise<TransferResult> {
     try {
       const receipt = await publicClient.getTransactionReceipt({ hash });
@@ -82,22 +82,17 @@ function transferResults(publicClient: PublicClient) {
     }
   }
 
+  /** The result once the transaction is mined; `unknown` after the timeout, which is so when another transaction replaces it. */
   async function awaitResult(
     authorization: TransferAuthorization,
     hash: Hex,
     timeoutMs: number,
   ): Promise<TransferResult> {
-    try {
-      const receipt = await publicClient.waitForTransactionReceipt({
-        hash,
-        timeout: timeoutMs,
-        pollingInterval: RECEIPT_POLL_MS,
-      });
-      return resultIn(receipt, authorization, hash);
-    } catch (error) {
-      if (error instanceof WaitForTransactionReceiptTimeoutError) return { kind: 'unknown' };
-      throw error;
-    }
+    const ask = async (): Promise<TransferResult | undefined> => {
+      const result = await resultOf(authorization, hash);
+      return result.kind === 'unknown' ? undefined : result;
+    };
+    return (await watch.until(hash, ask, timeoutMs)) ?? { kind: 'unknown' };
   }
 
   return { resultOf, awaitResult };

@@ -1,28 +1,20 @@
 // Opens and migrates the database: Postgres if there is a URL, else PGlite in a folder.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql, type Transaction } from 'kysely';
-import { Pool, types } from 'pg';
+import { Kysely, type LogEvent, type PostgresPool, sql, type Transaction } from 'kysely';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
 import type { Connections } from '../../metrics/database-metrics.ts';
 import { emitMetric } from '../../metrics/metric-events.ts';
-import { watched } from './availability.ts';
-import { migrate, newestMigration } from './migrations.ts';
+import { migrate, newestMigration, newestOf } from './migrations.ts';
 import { openPglitePool } from './pglite-pool.ts';
+import { Dialect } from './postgres-dialect.ts';
+import { openPostgresPool } from './postgres-pool.ts';
+import type { Migrations } from './schema-versions.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
 export type DatabaseTransaction = Transaction<Tables>;
-
-const INT8_OID = 20;
-const CONNECT_TIMEOUT_MS = 5_000;
-
-/** The service has no slow statements. One that hangs must not keep its connection. */
-const STATEMENT_TIMEOUT_MS = 15_000;
-
-/** A server that is gone does not report a timeout; the client needs its own. */
-const ANSWER_TIMEOUT_MS = 20_000;
 
 export interface OpenDatabase {
   db: Database;
@@ -31,18 +23,31 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export type DatabasePlace = { url: string; connectionsMax: number } | { folder: string };
+/** `isPatient`: statements may take as long as they need. */
+export type DatabasePlace = { url: string; connectionsMax: number; isPatient?: boolean } | { folder: string };
 
-/** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when it cannot be opened. */
-export async function openDatabase(where: DatabasePlace): Promise<OpenDatabase> {
+/** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when it cannot be opened. `url` may name several servers. */
+export async function openDatabase(where: DatabasePlace, migrations?: Migrations): Promise<OpenDatabase> {
   const opened = await openAsItIs(where);
   try {
-    await migrate(opened.db);
+    await migrateAt(where, opened.db, migrations);
   } catch (error) {
     await opened.close();
     throw error;
   }
   return opened;
+}
+
+/** A change of a big table takes minutes, which no statement of the service may take. */
+async function migrateAt(where: DatabasePlace, db: Database, migrations?: Migrations): Promise<void> {
+  if ('folder' in where || (await newestMigration(db)) === newestOf(migrations))
+    return migrate(db, migrations);
+  const patient = await openAsItIs({ ...where, connectionsMax: 1, isPatient: true });
+  try {
+    await migrate(patient.db, migrations);
+  } finally {
+    await patient.close();
+  }
 }
 
 /** Like `openDatabase`, but does not create a database. Undefined if no service has used it. */
@@ -51,7 +56,7 @@ export async function openExisting(where: DatabasePlace): Promise<OpenDatabase |
   const opened = await openAsItIs(where);
   try {
     if ((await newestMigration(opened.db)) !== undefined) {
-      await migrate(opened.db);
+      await migrateAt(where, opened.db);
       return opened;
     }
   } catch (error) {
@@ -71,9 +76,9 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
   let connections: OpenDatabase['connections'] = () => undefined;
   let unlock = async (): Promise<void> => undefined;
   if ('url' in where) {
-    const postgres = openPostgresPool(where.url, where.connectionsMax);
-    connections = () => connectionsOf(postgres);
-    pool = watched(postgres, () => emitMetric({ kind: 'query_failed', errorClass: 'connection' }));
+    ({ pool, connections } = openPostgresPool(where, () =>
+      emitMetric({ kind: 'query_failed', errorClass: 'connection' }),
+    ));
   } else {
     unlock = await lockFolder(
       where.folder,
@@ -83,7 +88,7 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
     );
     pool = await openPglitePool(where.folder);
   }
-  const db: Database = new Kysely({ dialect: new PostgresDialect({ pool }), log: observeQuery });
+  const db: Database = new Kysely({ dialect: new Dialect({ pool }), log: observeQuery });
   const close = async (): Promise<void> => {
     await db.destroy();
     await unlock();
@@ -100,12 +105,6 @@ export async function checkDatabase(db: Database): Promise<void> {
   await sql`select 1`.execute(db);
 }
 
-const connectionsOf = ({ totalCount, idleCount, waitingCount }: Pool): Connections => ({
-  busy: totalCount - idleCount,
-  idle: idleCount,
-  waiting: waitingCount,
-});
-
 function observeQuery(event: LogEvent): void {
   emitMetric({ kind: 'queried', seconds: event.queryDurationMillis / 1000 });
   if (event.level === 'error') emitMetric({ kind: 'query_failed', errorClass: errorClassOf(event.error) });
@@ -116,29 +115,6 @@ function errorClassOf(error: unknown): string {
   const said = error instanceof DatabaseUnavailable ? error.cause : error;
   const code = (said as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code.slice(0, 2) : 'connection';
-}
-
-function openPostgresPool(url: string, connectionsMax: number): Pool {
-  const pool = new Pool({
-    connectionString: url,
-    max: connectionsMax,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: ANSWER_TIMEOUT_MS,
-    keepAlive: true,
-    application_name: 'simrack-control-plane',
-    types: {
-      // The bigints are counters: they fit a number.
-      getTypeParser: ((oid: number, format: 'text') =>
-        oid === INT8_OID ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
-    },
-  });
-  // The pool replaces an idle connection that breaks. A user of a broken connection gets an error from its next statement. Without a
-  // listener the event would end the process.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
 }
 
 /** UCS-2 texts and modem names may contain U+0000 and unpaired surrogates, which text and JSON in Postgres cannot store. */

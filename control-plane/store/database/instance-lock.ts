@@ -1,7 +1,9 @@
 // Whether other instances may use the same database: only those that can speak with one another.
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { type Clock, sleep, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { Primary } from './primary.ts';
+import { sayRunning } from './schema-versions.ts';
 
 /** Of this service, among the advisory locks of a database. */
 const LOCK = 7_236_845_012;
@@ -13,11 +15,16 @@ const RECONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 2_000;
+/** A server that vanished does not end the connection. */
+const CHECK_MS = 10_000;
 
 interface InstanceLockParts {
+  /** May name several servers. */
   url: string;
   /** Shared: beside other instances that share it. Else alone. */
   isShared: boolean;
+  /** The newest migration that this program knows. */
+  migration: string;
   clock: Clock;
   log: Logger;
 }
@@ -32,11 +39,13 @@ export class OtherInstance extends Error {
  */
 export class InstanceLock {
   readonly #parts: InstanceLockParts;
+  readonly #primary: Primary;
   readonly #stopped = new AbortController();
   #client: Client | undefined;
 
   private constructor(parts: InstanceLockParts) {
     this.#parts = parts;
+    this.#primary = new Primary(parts.url);
   }
 
   static async take(parts: InstanceLockParts): Promise<InstanceLock> {
@@ -55,16 +64,13 @@ export class InstanceLock {
 
   /** False when others have it. */
   async #take(): Promise<boolean> {
-    const client = new Client({
-      connectionString: this.#parts.url,
+    const client = await this.#primary.connect({
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
       application_name: 'simrack-instance-lock',
     });
-    client.on('error', () => undefined);
     try {
-      await client.connect();
       await client.query('begin');
       await client.query('set local idle_in_transaction_session_timeout = 0');
       const take = this.#parts.isShared ? 'pg_try_advisory_xact_lock_shared' : 'pg_try_advisory_xact_lock';
@@ -73,13 +79,31 @@ export class InstanceLock {
         await this.#end(client);
         return false;
       }
+      await client.query(sayRunning(this.#parts.migration));
     } catch (error) {
       await this.#end(client);
       throw error;
     }
     this.#client = client;
-    client.once('end', () => void this.#takeAgain());
+    const left = new AbortController();
+    client.once('end', () => {
+      left.abort();
+      this.#primary.suspect();
+      void this.#takeAgain();
+    });
+    void this.#check(client, left.signal);
     return true;
+  }
+
+  /** Ends a connection that does not answer. */
+  async #check(client: Client, left: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    const over = AbortSignal.any([left, this.#stopped.signal]);
+    for (;;) {
+      await sleep(clock, CHECK_MS, over).catch(() => undefined);
+      if (over.aborted) return;
+      await client.query('select 1').catch(() => this.#end(client));
+    }
   }
 
   /** A server that hangs does not keep the service from its end. */
@@ -106,5 +130,5 @@ export class InstanceLock {
 
 const problemOf = ({ isShared }: InstanceLockParts): string =>
   isShared
-    ? 'another instance without NATS_URL uses this database: stop it, or give it NATS_URL, too'
-    : 'another instance uses this database: stop it, or give all instances the same NATS_URL';
+    ? 'another instance without NATS_URL uses this database: stop it, or set NATS_URL for it, too'
+    : 'another instance uses this database: stop it, or set the same NATS_URL for all instances';

@@ -1,32 +1,41 @@
 // The migrations in order, and the runner. Forward only.
-import {
-  type Kysely,
-  type Migration,
-  type MigrationProvider,
-  type MigrationResultSet,
-  Migrator,
-  sql,
-} from 'kysely';
+import { type Kysely, Migrator, sql } from 'kysely';
 import * as schema from './migrations/0001-schema.ts';
+import { checkSchema, type Migrations, noteSchema } from './schema-versions.ts';
 import type { Tables } from './tables.ts';
 
-const MIGRATIONS: Record<string, Migration> = { '0001-schema': schema };
+const MIGRATIONS: Migrations = { '0001-schema': schema };
 
-const PROVIDER: MigrationProvider = { getMigrations: async () => MIGRATIONS };
+/** Of this service, among the advisory locks of a database. */
+const LOCK = 7_236_845_013;
 
-/** Migrates to the newest schema. Several instances may call it at once: Kysely takes a lock. */
-export async function migrate(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: PROVIDER });
-  thrown(await migrator.migrateToLatest());
+/**
+ * Migrates to the newest schema. Several instances may call it at once. Leaves a newer schema as it is; throws `SchemaRefusal` if it does not
+ * serve this program, and if instances run that the new one would not serve.
+ */
+export async function migrate(db: Kysely<Tables>, migrations = MIGRATIONS): Promise<void> {
+  await db.connection().execute(async (connection) => {
+    await sql`begin`.execute(connection);
+    try {
+      await sql`set local statement_timeout = 0`.execute(connection);
+      await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(connection);
+      if (await checkSchema(connection, migrations)) await run(connection, migrations);
+      await sql`commit`.execute(connection);
+    } catch (error) {
+      await sql`rollback`.execute(connection).catch(() => undefined);
+      throw error;
+    }
+  });
 }
 
 export const isKnownMigration = (name: string): boolean => Object.hasOwn(MIGRATIONS, name);
 
+/** The newest migration that this program knows. */
+export const newestOf = (migrations = MIGRATIONS): string => Object.keys(migrations).sort().at(-1) ?? '';
+
 /** Migrates an empty database up to `name`, within the connection's open transaction. */
-export async function migrateTo(connection: Kysely<Tables>, name: string): Promise<void> {
-  const migrator = new Migrator({ db: connection, provider: PROVIDER, disableTransactions: true });
-  thrown(await migrator.migrateTo(name));
-}
+export const migrateTo = (connection: Kysely<Tables>, name: string): Promise<void> =>
+  run(connection, MIGRATIONS, name);
 
 /** The newest migration that was applied; undefined for a database without any. */
 export async function newestMigration(db: Kysely<Tables>): Promise<string | undefined> {
@@ -38,6 +47,16 @@ export async function newestMigration(db: Kysely<Tables>): Promise<string | unde
   return newest.rows[0]?.name;
 }
 
-function thrown({ error }: MigrationResultSet): void {
+async function run(
+  connection: Kysely<Tables>,
+  migrations: Migrations,
+  name = newestOf(migrations),
+): Promise<void> {
+  const provider = { getMigrations: async () => ({ ...migrations }) };
+  // One transaction for all: the caller's.
+  const { error } = await new Migrator({ db: connection, provider, disableTransactions: true }).migrateTo(
+    name,
+  );
   if (error !== undefined) throw error instanceof Error ? error : new Error(String(error));
+  await noteSchema(connection, migrations);
 }

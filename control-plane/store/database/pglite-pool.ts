@@ -75,7 +75,7 @@ async function open(folder: string, initial?: Blob): Promise<PGlite> {
     return await PGlite.create(folder, { parsers: { [types.INT8]: Number }, ...loaded });
   } catch (cause) {
     const { errno, message } = cause as { errno?: unknown; message?: unknown };
-    const why = errno === NO_SPACE ? 'no space is left' : (message ?? `error ${String(errno)}`);
+    const why = errno === NO_SPACE ? 'the disk is full' : (message ?? `error ${String(errno)}`);
     throw new Error(`the embedded database in ${folder} cannot be opened: ${String(why)}`, { cause });
   }
 }

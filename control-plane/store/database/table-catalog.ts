@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Tables of Kysely itself. */
-const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock'];
+/** Tables of the migrations themselves, which a restore writes itself. */
+const MIGRATION_TABLES = ['kysely_migration', 'kysely_migration_lock', 'schema_versions'];
 
 interface CatalogTable {
   name: string;

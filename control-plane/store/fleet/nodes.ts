@@ -185,7 +185,7 @@ export async function approveNode(
   await db.deleteFrom('sim_claims').where('node_id', '=', node).execute();
   // The surrounding transaction rolls the approval back.
   if (fingerprint !== undefined && fingerprint !== own)
-    throw new OperatorRefusal(`the key of ${node} is another one now: ${own}`);
+    throw new OperatorRefusal(`${node} now has another key: ${own}`);
   return { fingerprint: own };
 }
 
@@ -195,6 +195,6 @@ async function whyNot(db: Database, node: string): Promise<OperatorRefusal> {
   return new OperatorRefusal(
     row.revoked_at === null
       ? `${node} is not enrolled yet`
-      : `${node} is revoked: "node add" gives it a code`,
+      : `${node} is revoked: run "node add" to enroll it again`,
   );
 }

@@ -161,7 +161,7 @@ export async function releaseNumber(db: Database, number: string, now: Date): Pr
     .returning('number')
     .executeTakeFirst();
   if (row !== undefined) return;
-  if (await isNumberKnown(db, number)) throw new OperatorRefusal(`${number} is in no quarantine`);
+  if (await isNumberKnown(db, number)) throw new OperatorRefusal(`${number} is not in quarantine`);
   throw await unknownOrRetired(db, number);
 }
 

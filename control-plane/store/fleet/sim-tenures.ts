@@ -79,7 +79,10 @@ export async function writeTenures(
   const replaced = taken.flatMap(({ iccid }) => (isLocked.has(iccid) ? [iccid] : []));
   await endTenures(trx, [...released, ...replaced], now);
   const slotOf = new Map(held.map((slot) => [slot.iccid, slot]));
-  const begun = await sql<{ iccid: string }>`
+  const begun =
+    taken.length === 0
+      ? { rows: [] }
+      : await sql<{ iccid: string }>`
     insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since, taken_from)
     select iccid, ${nodeId}, slot, ${now}::timestamptz, 'present', ${now}::timestamptz, taken_from
     from unnest(${taken.map(({ iccid }) => iccid)}::text[],
@@ -96,7 +99,8 @@ export async function writeTenures(
       ${held.map(({ state }) => (state === 'lost' ? 'lost' : 'present'))}::text[]) as seen (iccid, slot, sighting)
     where sim_tenures.iccid = seen.iccid and node_id = ${nodeId} and until is null
       and (sim_tenures.slot, sim_tenures.sighting) is distinct from (seen.slot, seen.sighting)`.execute(trx);
-  await sql`
+  if (unseen.length > 0)
+    await sql`
     update sim_tenures set sighting = 'unseen', taken_from = ${settled}, sighting_since = ${now}::timestamptz
     where node_id = ${nodeId} and until is null and sighting <> 'unseen'
       and iccid = any(${unseen}::text[])`.execute(trx);
@@ -138,7 +142,10 @@ export async function writeClaims(
   now: Date,
 ): Promise<void> {
   const known = refused.filter(({ isKnown }) => isKnown);
-  const { rows } = await sql<{ isNew: boolean }>`
+  const { rows } =
+    known.length === 0
+      ? { rows: [] }
+      : await sql<{ isNew: boolean }>`
     insert into sim_claims (node_id, iccid, slot, cause, since, contested_since, seen_at)
     select ${nodeId}, iccid, slot, cause, ${now}::timestamptz,
       case when cause = 'contested' then ${now}::timestamptz end, ${now}::timestamptz

@@ -49,7 +49,7 @@ export async function transferSim(
       .returning('id')
       .executeTakeFirst();
     if (begun === undefined)
-      throw new OperatorRefusal('Another node took the SIM at this moment. Run the command again.');
+      throw new OperatorRefusal('Another node got the SIM at the same moment. Run the command again.');
     await trx.deleteFrom('sim_claims').where('node_id', '=', node).where('iccid', '=', iccid).execute();
     await trx.deleteFrom('sims').where('iccid', '=', iccid).execute();
     await proveHolder(trx, iccid);
@@ -65,5 +65,5 @@ async function lockNode(trx: DatabaseTransaction, node: string): Promise<void> {
     .forUpdate()
     .executeTakeFirst();
   if (row !== undefined && row.revoked_at !== null)
-    throw new OperatorRefusal(`${node} is revoked: "node add" gives it a code`);
+    throw new OperatorRefusal(`${node} is revoked: run "node add" to enroll it again`);
 }

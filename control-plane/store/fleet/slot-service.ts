@@ -98,5 +98,5 @@ export async function refuseUnknown(db: Database, { node, slot }: SlotPlace): Pr
   );
   const [known] = rows;
   if (known?.is_node !== true) throw new OperatorRefusal(`there is no node "${node}"`);
-  if (!known.is_slot) throw new OperatorRefusal(`${node} has reported no slot "${slot}": see "slot list"`);
+  if (!known.is_slot) throw new OperatorRefusal(`${node} has not reported a slot "${slot}": see "slot list"`);
 }

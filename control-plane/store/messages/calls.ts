@@ -267,6 +267,21 @@ export async function vouchForCalls(db: Database, callIds: readonly string[], no
   await db.updateTable('calls').set({ seen_at: now }).where('id', '=', anyOf(callIds)).execute();
 }
 
+/** Calls of a node without an end, whichever instance tracks them. */
+export async function findOpenCallsOfNode(db: Database, nodeId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('calls')
+    .select('id')
+    .where('state', 'in', LIVE_STATES)
+    .where('node_id', '=', nodeId)
+    .limit(OF_NODE_MAX)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Larger than any rack. */
+const OF_NODE_MAX = 1_000;
+
 /** Calls without an end for which no instance has vouched since `before`. */
 export async function findForgottenCalls(db: Database, before: Date): Promise<string[]> {
   const rows = await db

@@ -62,7 +62,7 @@ async function start(
   const stored = await storedRefund(trx, id);
   if (stored !== undefined) return stored;
   if (!REFUNDABLE.has(payment.state))
-    throw new OperatorRefusal(`${id} is ${payment.state} now: no refund was sent`);
+    throw new OperatorRefusal(`no refund was sent: ${id} is now ${payment.state}`);
   await refuseTakenNonce(trx, payment.chain_id, refund);
   await trx
     .insertInto('refunds')
@@ -95,7 +95,7 @@ async function replace(
     .where('payment_id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (row === undefined) throw new OperatorRefusal(`${id} is not being sent back`);
+  if (row === undefined) throw new OperatorRefusal(`${id} is not being refunded`);
   // Another operator was faster.
   if (row.transaction_hash !== hash) return toTransaction(row);
   await refuseTakenNonce(trx, row.chain_id, refund);
@@ -117,7 +117,7 @@ async function adopt(
     .returning('payment_id')
     .executeTakeFirst();
   if (row === undefined) return;
-  const why = 'mined in its place, with its nonce';
+  const why = 'mined in its place, with the same nonce';
   await addPaymentEvent(trx, id, { state: 'refunding', transactionHash: mined, why, at: now });
 }
 
@@ -130,7 +130,7 @@ async function refuseUnlessRefunding(trx: DatabaseTransaction, id: string): Prom
     .forUpdate()
     .executeTakeFirst();
   if (payment?.state !== 'refunding')
-    throw new OperatorRefusal(`${id} is ${payment?.state ?? 'unknown'} now: no refund was sent`);
+    throw new OperatorRefusal(`no refund was sent: ${id} is now ${payment?.state ?? 'unknown'}`);
 }
 
 async function end(trx: DatabaseTransaction, id: string, hash: Hex, now: Date): Promise<void> {

@@ -66,7 +66,7 @@ export async function endSubscription(trx: Database, id: string, now: Date): Pro
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (active === undefined) throw new OperatorRefusal(`there is no active subscription ${id}`);
-  const years = await closeTakenBack(trx, id, 'an operator took off its year', now);
+  const years = await closeTakenBack(trx, id, 'an operator removed its year', now);
   const left = years === 0 ? now : shortenedExpiry(active.expires_at, years);
   const expiresAt = left > now ? left : now;
   await trx.updateTable('subscriptions').set({ expires_at: expiresAt }).where('id', '=', id).execute();

@@ -12,7 +12,7 @@ export const audioPath = modemCheck(({ profile }, { cardRatesHz, place }) => {
     if (cardRatesHz.includes(card.rateHz)) return ok(`sound card ${audio.card}, ${card.rateHz} Hz`);
     return problem(
       `sound card ${audio.card} supports ${cardRatesHz.join(', ')} Hz, not ${card.rateHz}`,
-      'Use a firmware with an 8 kHz sound card. Or turn the sound card off (AT+QCFG="USBCFG") and use the serial port.',
+      'Use firmware whose sound card supports 8 kHz. Or turn the sound card off (AT+QCFG="USBCFG") and use the serial port.',
     );
   }
   if (audio?.port !== undefined)
@@ -35,7 +35,7 @@ export const gpsInAudio = modemCheck((modem, { audio }) => {
   const { gpsAdvice, isGpsApart } = diagnosisOf(modem.profile);
   if (audio.kind === 'heard') {
     if (NMEA.test(Buffer.from(audio.octets).toString('latin1')))
-      return problem('the audio port sends GPS text (NMEA): every call has clicks', gpsAdvice);
+      return problem('the audio port sends GPS text (NMEA), which causes clicks in every call', gpsAdvice);
     return ok('the port is silent without a call');
   }
   return isGpsApart(modem) === true ? ok('no GPS text goes to the audio port') : skipped(audio.why);
@@ -51,7 +51,7 @@ export const audioLoop = modemCheck((_, { loop }) => {
     case 'back':
       return ok('the tone came back unchanged');
     case 'silence':
-      return warning('the tone did not come back: some firmware loops audio in calls only', LISTEN);
+      return warning('the tone did not come back: some firmware loops audio only in calls', LISTEN);
     case 'noise':
       return problem(
         'the sound that came back is not the tone',

@@ -61,7 +61,7 @@ export const modems: HostCheck = ({ daemon, slots }) => {
   const answering = slots.filter((each) => answersOf(each) !== undefined);
   if (present.length === 0 && answering.length > 0)
     return warning(
-      `${answering.length} slots of the daemon answer, but doctor sees none of their modems on this host`,
+      `${answering.length} slots of the daemon answer, but doctor finds none of their modems on this host`,
       'Run doctor with the daemon’s --sysfs-root and --dev-root. Ports, rights and power were not checked.',
     );
   if (present.length === 0 && (daemon.problem ?? daemon.configurationProblem) !== undefined)

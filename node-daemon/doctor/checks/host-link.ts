@@ -46,7 +46,7 @@ export const controlPlane: HostCheck = ({ host }) => {
   if (status >= 500)
     return warning(
       `${url} answers ${status}`,
-      'The control plane is out of service. The daemon reconnects by itself when it is back.',
+      'The control plane is unavailable. The daemon reconnects when it is back.',
     );
   return warning(
     `${url} answers ${status}`,
@@ -65,7 +65,7 @@ function failure(url: string, error: string): Outcome {
   if (error === 'CERT_NOT_YET_VALID' || error === 'CERT_HAS_EXPIRED')
     return problem(
       seen,
-      'The certificate is not valid at this host’s time. Check "date" first, then the certificate.',
+      'The certificate is not valid at the time of this host’s clock. Check "date" first, then the certificate.',
     );
   if (TLS_ERROR.test(error))
     return problem(
@@ -87,7 +87,7 @@ export const link: HostCheck = ({ daemon, host }) => {
   if (daemon.problem !== undefined)
     return problem(
       daemon.problem,
-      'Restart the daemon if this stays so. Without its answer doctor cannot query the modems.',
+      'If this persists, restart the daemon. Without its answer doctor cannot query the modems.',
     );
   if (!daemon.isDaemonRunning)
     return warning(

@@ -26,7 +26,7 @@ const DENIALS: Readonly<Record<string, string>> = {
   denied_plmn:
     'This network does not accept the SIM card. Check that the modem supports the bands of the card’s own network. AT+COPS=0 makes it search again.',
   denied_roaming:
-    'The plan does not include roaming, and the modem finds other networks only. Check its bands and its antenna.',
+    'The plan does not include roaming, and the modem finds only other networks. Check its bands and its antenna.',
   denied_area:
     'The network does not accept the SIM card in this area. Check the antenna, and ask the carrier.',
 };

@@ -56,7 +56,7 @@ export const portHolder: SlotCheck = ({ nodes, slot }, { daemon, host }) => {
   const rival = held.find(({ holder }) => holder.name in RIVALS);
   if (rival !== undefined) {
     const seen = `${nameOf(rival.holder)} has ${rival.path} open`;
-    const advice = `${RIVALS[rival.holder.name]} Two programs on one modem take each other’s answers and messages.`;
+    const advice = `${RIVALS[rival.holder.name]} Two programs that use one modem take each other’s answers and messages.`;
     return problem(seen, advice);
   }
   if (slot?.state !== 'lost' || slot.reason !== 'denied') return ok('no other program has it open');
@@ -70,11 +70,11 @@ export const portHolder: SlotCheck = ({ nodes, slot }, { daemon, host }) => {
   if (!daemon.isDaemonRunning) return ok('no program that this user can see has it open');
   if (host.user.uid === 0)
     return problem(
-      'the daemon may not open it, and no other program has it open',
+      'the daemon has no permission to open it, and no other program has it open',
       'Give the daemon’s user the right to open the port: sudo usermod -aG <the port’s group, see "ls -l"> <that user>. Then restart the daemon.',
     );
   return warning(
-    'the daemon may not open it; this user cannot see which program has it open',
+    'the daemon cannot open it; this user cannot see which program has it open',
     'Run doctor as root. Only root sees the open files of all programs.',
   );
 };

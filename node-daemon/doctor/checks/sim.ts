@@ -21,7 +21,7 @@ export const sim = modemCheck((modem) => {
   if (state.kind === 'busy')
     return warning(
       'not ready yet',
-      'Run doctor again in a minute. If it stays so, the SIM card or its contacts are bad.',
+      'Run doctor again in a minute. If this persists, the SIM card or its contacts are bad.',
     );
   if (state.kind === 'absent') return absent(state.reason);
   if (state.kind === 'locked') return locked(state.reason, triesOf(modem));

@@ -29,7 +29,7 @@ export class LateParts {
 
   constructor(parts: LatePartsParts) {
     this.#parts = parts;
-    this.#refused = new RefusedMessages(parts, 'incomplete messages keep waiting: the journal refuses them');
+    this.#refused = new RefusedMessages(parts, 'incomplete messages still wait: the journal refuses them');
   }
 
   /** Checks regularly, until `stop`. */

@@ -78,7 +78,7 @@ export async function improveIndications(
   const better = profile.indications.slice(0, setUp.indications);
   for (const [indications, value] of better.entries()) {
     if ((await ask(channel, atCommand(`AT+CNMI=${value}`), 'background')) === undefined) continue;
-    log.info({ indications: value }, 'the modem now accepts better indications');
+    log.info({ indications: value }, 'the modem now accepts indications with delivery reports');
     return { ...setUp, indications, settings: await readSettings(channel) };
   }
   return { ...setUp, improvementsLeft: setUp.improvementsLeft - 1 };

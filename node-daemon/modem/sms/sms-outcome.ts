@@ -39,7 +39,7 @@ export function failedSegmentOutcome(
   const where = `segment ${sent + 1} of ${total}: ${failure.message}`;
   if (sent === 0) return { ...failure, message: where };
   const before = sent === 1 ? 'segment 1 was sent' : `segments 1 to ${sent} were sent`;
-  return { status: 'unknown', message: `${before}, but not the whole message; ${where}`, at: failure.at };
+  return { status: 'unknown', message: `${before}, but not the whole message: ${where}`, at: failure.at };
 }
 
 /** Makes the outcome of a message that was certainly not sent. */

@@ -12,7 +12,7 @@ export const AT_COMMAND = programCommand({
     'Send an AT command line to a modem and print the answer. Without --unsafe, only commands that change nothing are allowed.',
   options: {
     ...WHERE,
-    unsafe: switchOption('Also allow commands that may change settings, lose a message or take long'),
+    unsafe: switchOption('Also allow commands that may change settings, lose messages or take minutes'),
     timeout: TIMEOUT_OPTION,
   },
   run: ({ unsafe, timeout: timeoutMs, ...where }, [slot = '', command = '']) =>

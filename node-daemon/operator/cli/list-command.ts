@@ -14,7 +14,7 @@ export const LIST_COMMAND = programCommand({
     withOperator('list', where, async (operator) => {
       const slots = await operator.call('slots', {});
       if (json) print(toJson(slots, 2));
-      else if (slots.length === 0) print('no modem is there, and no slot is named');
+      else if (slots.length === 0) print('no modem found, and the configuration names no slot');
       else print(alignedTable(HEADER, slots.map(rowOf)));
     }),
 });

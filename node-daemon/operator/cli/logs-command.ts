@@ -33,7 +33,7 @@ export const LOGS_COMMAND = programCommand({
     if (operator === undefined) {
       throw new OperatorError(
         'unreachable',
-        `no daemon runs on ${settings.dataDir}, and only a running one has its log. Older lines: journalctl -u simrack-node-daemon`,
+        `no daemon uses ${settings.dataDir}, and only a running daemon can show its log. For older lines: journalctl -u simrack-node-daemon`,
       );
     }
     const isColored = hasColors(process.stdout);

@@ -40,7 +40,7 @@ export const SEND_COMMAND = programCommand({
         print(json ? toJson({ id, ...outcome }) : shown(outcome));
         process.exitCode = exitCodeOf(outcome);
         if (usedId !== undefined && outcome.is_repeat)
-          printAside('a repeat: nothing was sent now, this is what became of the message with that id');
+          printAside('a repeat: nothing was sent now; this is the outcome of the message with that id');
         if (outcome.status === 'unknown') printAside(askAgain(id));
       } catch (error) {
         if (error instanceof OperatorError && error.reason === 'unanswered') printAside(askAgain(id));
@@ -61,12 +61,12 @@ async function sendOnce(operator: NodeOperator, settings: Settings, message: Mes
       const isStarting =
         error instanceof OperatorError && error.reason === 'unavailable' && giveUp !== undefined;
       if (!asked.isRunningDaemon || giveUp?.aborted === true || !(isAway(error) || isStarting)) throw error;
-      if (!isStarting) printAside(`${(error as Error).message}; asking again`);
+      if (!isStarting) printAside(`${(error as Error).message}; trying again`);
       giveUp ??= AbortSignal.timeout(DAEMON_BACK_MS);
     }
     asked = await daemonBack(settings, giveUp);
   }
-  throw new OperatorError('unanswered', 'the daemon went away and does not come back');
+  throw new OperatorError('unanswered', 'the daemon stopped and did not come back');
 }
 
 const askAgain = (id: string): string =>
@@ -82,14 +82,14 @@ function shown(outcome: SmsOutcome): string {
     case 'rejected':
       return `rejected: ${outcome.code}${outcome.class === undefined ? '' : `, ${ADVICE[outcome.class]}`}: ${outcome.message}`;
     case 'unknown':
-      return `unknown, it may have been sent: ${outcome.message}`;
+      return `unknown: the message may have been sent: ${outcome.message}`;
   }
 }
 
 const ADVICE = {
   retry: 'class retry (try again soon)',
-  wait: 'class wait (SIM or modem need to be mended first)',
-  final: 'class final (the same message will not be taken)',
+  wait: 'class wait (fix the SIM or the modem first)',
+  final: 'class final (the same message will be refused again)',
 } as const;
 
 function exitCodeOf({ status }: SmsOutcome): number {

@@ -27,7 +27,7 @@ function shown({ storages, stored, waiting, parts }: SlotMessages): string {
   ]);
   return [
     ...lines,
-    `journal: ${waiting.length} for the control plane, ${parts.length} parts that wait for others`,
+    `journal: ${waiting.length} not yet acknowledged by the control plane, ${parts.length} parts of incomplete messages`,
     ...waiting.map(({ from, received_at: receivedAt, text }) => row([from, receivedAt], text)),
     ...parts.map(({ from, part, received_at: receivedAt, text }) => row([from, receivedAt, part], text)),
   ].join('\n');

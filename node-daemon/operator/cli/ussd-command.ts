@@ -26,7 +26,8 @@ export const USSD_COMMAND = programCommand({
       const { text, waits, problem } = answer;
       if (json) print(toJson(answer));
       else if (text !== null) print(text);
-      if (waits) printAside('the network waits for a reply: --reply gives one. The dialogue is ended');
+      if (waits)
+        printAside('the network asked for a reply, and the dialogue was ended: give the reply with --reply');
       if (problem === null) return;
       printAside(problem);
       process.exitCode = EXIT_CODES.refused;

@@ -69,13 +69,13 @@ async function watch(
           host,
           operator?.isRunningDaemon === true
             ? ''
-            : 'no daemon: watch has the modems itself, and none can start until Ctrl-C',
+            : 'no daemon runs: watch uses the modems itself, and no daemon can start until Ctrl-C',
         );
       }
     } catch (error) {
       if (!isAway(error)) throw error;
     }
-    if (!isEnded()) display.show(last, 'the daemon is gone: waiting for it');
+    if (!isEnded()) display.show(last, 'the daemon stopped: waiting for it');
   }
 }
 

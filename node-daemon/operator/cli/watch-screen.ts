@@ -51,7 +51,7 @@ export function watchScreen(host: WatchedHost | undefined, note: string, screen:
     head,
     cut(aligned(names, shownColumns), columns),
     ...shown,
-    ...(hidden > 0 ? [cut(`… ${hidden + 1} more slots: make the window higher`, columns)] : []),
+    ...(hidden > 0 ? [cut(`… ${hidden + 1} more slots: make the window taller`, columns)] : []),
   ].slice(0, rows);
 }
 

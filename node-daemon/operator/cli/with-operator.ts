@@ -36,7 +36,7 @@ export async function withOperator(
   const { openNodeOperator } = await import('../open-operator.ts');
   const operator = await openNodeOperator(settings, { tool });
   if (!operator.isRunningDaemon) {
-    process.stderr.write(`no daemon runs on ${settings.dataDir}: the modems are used without one\n`);
+    process.stderr.write(`no daemon uses ${settings.dataDir}: this command opens the modems itself\n`);
   }
   try {
     await work(operator, settings);

@@ -96,7 +96,8 @@ function finalOf(error: unknown, { timeoutMs }: AtCommand): string {
   if (error instanceof AtTimeoutError) {
     throw new OperatorError('unanswered', `the modem gave no answer in ${timeoutMs / 1000} s`, error);
   }
-  if (error instanceof PortClosedError) throw new OperatorError('unavailable', 'the modem went away', error);
+  if (error instanceof PortClosedError)
+    throw new OperatorError('unavailable', 'the modem disconnected', error);
   if (error instanceof QueueFullError) {
     throw new OperatorError('unavailable', 'too many commands wait for the modem', error);
   }

@@ -76,7 +76,7 @@ const UNREADABLE = /Q[1-9]|V(?!1)|S0*[345]=/;
 const HINTS: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\+CUSD/, 'use "ussd"'],
   [/^\+CMG[LR]|^\+CPMS/, 'use "sms": reading messages marks them'],
-  [/^\+COPS=\?/, 'it searches all bands, and no message comes meanwhile'],
+  [/^\+COPS=\?/, 'it searches all bands, and no messages arrive meanwhile'],
 ];
 
 /** Judges a command line; one command that is not safe makes all of it unsafe. */
@@ -100,7 +100,7 @@ export function judge(line: string): AtVerdict {
       return { kind: 'never', command, reason };
     }
     if (UNREADABLE.test(basicPartOf(unquoted))) {
-      return { kind: 'never', command, reason: 'the daemon would not understand the modem any more' };
+      return { kind: 'never', command, reason: 'the daemon could no longer read the answers of the modem' };
     }
   }
   const unsafe = commands.find((command) => !isSafe(command));

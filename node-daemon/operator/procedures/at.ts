@@ -27,7 +27,7 @@ export const AT_PROCEDURE = procedure({
       const instead = hint === undefined ? '' : ` (${hint})`;
       throw new OperatorError(
         'refused',
-        `${name} may change something, or take long${instead}. Use --unsafe to send it.`,
+        `${name} may change settings or take minutes${instead}. Use --unsafe to send it.`,
       );
     }
     const session = sessionIn(context, slot);

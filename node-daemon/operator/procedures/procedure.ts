@@ -33,9 +33,9 @@ export function modemIn({ host: { rack } }: Context, name: string): Modem {
   const modem = rack.inSlot(name);
   if (modem !== undefined) return modem;
   const names = rack.slots().map(({ slot }) => slot);
-  if (names.includes(name)) throw new OperatorError('unavailable', `${name}: no modem is in this slot`);
+  if (names.includes(name)) throw new OperatorError('unavailable', `slot ${name} has no modem`);
   const meant = closest(name, names);
-  const known = names.length === 0 ? 'there are no slots' : `there are ${names.join(', ')}`;
+  const known = names.length === 0 ? 'there are no slots' : `the slots are ${names.join(', ')}`;
   throw new OperatorError(
     'refused',
     `there is no slot "${name}"; ${meant === undefined ? known : `did you mean ${meant}?`}`,

@@ -30,7 +30,7 @@ export class SentBefore {
       if (isSame) return send(true);
       throw new OperatorError(
         'refused',
-        `not sent: ${id} is the id of another message (${known.to === message.to ? 'another text' : 'to another number'}); without --id it is sent`,
+        `not sent: ${id} belongs to another message (${known.to === message.to ? 'another text' : 'to another number'}); leave out --id to send this one`,
       );
     }
     this.#underWay.set(id, message);

@@ -46,7 +46,8 @@ function ussdError(error: unknown): unknown {
     return new OperatorError('refused', `+CME ERROR: ${error.code} (${cmeMeaning(error.code).name})`, error);
   }
   if (error instanceof AtTimeoutError) return new OperatorError('unanswered', error.message, error);
-  if (error instanceof PortClosedError) return new OperatorError('unavailable', 'the modem went away', error);
+  if (error instanceof PortClosedError)
+    return new OperatorError('unavailable', 'the modem disconnected', error);
   if (error instanceof AtError)
     return new OperatorError('refused', `the modem refuses: ${error.message}`, error);
   return error;

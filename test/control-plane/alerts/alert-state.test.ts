@@ -27,7 +27,7 @@ const SLOT: SlotReading = {
 /** Checks repeatedly. Returns its alerts as "second +kind", "second !kind" (critical now) and "second -kind". */
 function book() {
   const open = new Map<string, OpenAlert>();
-  const told: string[] = [];
+  const reported: string[] = [];
   const look = (second: number, change: Partial<FleetSnapshot>): void => {
     const now = new Date(START_MS + second * 1000);
     const snapshot: FleetSnapshot = {
@@ -48,15 +48,15 @@ function book() {
       if (about === undefined) continue;
       const rule = rulesOf(THRESHOLDS)[about.kind];
       const next = afterCheck(before, found.get(key), { isKnown: findings.isKnown(about), rule, now });
-      if (next?.raisedAt != null && before?.raisedAt == null) told.push(`${second} +${about.kind}`);
+      if (next?.raisedAt != null && before?.raisedAt == null) reported.push(`${second} +${about.kind}`);
       else if (before?.severity === 'warning' && next?.severity === 'critical')
-        told.push(`${second} !${about.kind}`);
-      if (next?.recoveredAt != null) told.push(`${second} -${about.kind}`);
+        reported.push(`${second} !${about.kind}`);
+      if (next?.recoveredAt != null) reported.push(`${second} -${about.kind}`);
       if (next === undefined || next.recoveredAt !== null) open.delete(key);
       else open.set(key, next);
     }
   };
-  return { look, told, open };
+  return { look, reported, open };
 }
 
 const everyTenSeconds = (from: number, to: number, look: (second: number) => void): void => {
@@ -64,118 +64,118 @@ const everyTenSeconds = (from: number, to: number, look: (second: number) => voi
 };
 
 t.test('a node is offline after two beats, and back after two', async (t) => {
-  const { look, told } = book();
+  const { look, reported } = book();
   const away = { nodes: [{ ...NODE, isLinked: false }] };
   everyTenSeconds(0, 10, (second) => look(second, away));
   everyTenSeconds(20, 50, (second) => look(second, {}));
-  t.same(told, [], 'one beat is none');
+  t.same(reported, [], 'one beat is none');
   everyTenSeconds(60, 100, (second) => look(second, away));
   everyTenSeconds(110, 150, (second) => look(second, {}));
-  t.same(told, ['80 +node_offline', '130 -node_offline']);
+  t.same(reported, ['80 +node_offline', '130 -node_offline']);
 });
 
-t.test('a node that comes and goes is told once', async (t) => {
-  const { look, told } = book();
+t.test('a node that comes and goes is reported once', async (t) => {
+  const { look, reported } = book();
   everyTenSeconds(0, 300, (second) => look(second, { nodes: [{ ...NODE, isLinked: second % 40 === 30 }] }));
-  t.same(told, ['20 +node_offline']);
+  t.same(reported, ['20 +node_offline']);
 });
 
-t.test('what was seen before nobody looked for a while does not count', async (t) => {
-  const { look, told } = book();
+t.test('states seen before a pause in watching do not count', async (t) => {
+  const { look, reported } = book();
   const away = { nodes: [{ ...NODE, isLinked: false }] };
   look(0, away);
   look(600, away);
   look(610, away);
-  t.same(told, []);
+  t.same(reported, []);
   look(620, away);
-  t.same(told, ['620 +node_offline']);
+  t.same(reported, ['620 +node_offline']);
 });
 
-t.test('a slot is down after its time; of a node that is away nobody knows', async (t) => {
-  const { look, told } = book();
+t.test('a slot is down after its time; the slots of a node that is away are unknown', async (t) => {
+  const { look, reported } = book();
   const down = { slots: [{ ...SLOT, state: 'lost' as const, reason: 'mass_storage' }] };
   everyTenSeconds(0, 60, (second) => look(second, down));
-  t.same(told, ['60 +slot_down']);
+  t.same(reported, ['60 +slot_down']);
   everyTenSeconds(70, 300, (second) => look(second, { ...down, nodes: [{ ...NODE, isLinked: false }] }));
-  t.same(told.slice(1), ['90 +node_offline'], 'it is not over, either');
+  t.same(reported.slice(1), ['90 +node_offline'], 'it is not over, either');
   everyTenSeconds(310, 370, (second) => look(second, { slots: [SLOT] }));
-  t.same(told.slice(2), ['330 -node_offline', '370 -slot_down']);
+  t.same(reported.slice(2), ['330 -node_offline', '370 -slot_down']);
 });
 
 t.test('64 slots of a node that goes are one trouble', async (t) => {
-  const { look, told } = book();
+  const { look, reported } = book();
   const slots = Array.from({ length: 64 }, (_, index) => ({
     ...SLOT,
     slot: `m${index}`,
     state: 'lost' as const,
   }));
   everyTenSeconds(0, 300, (second) => look(second, { slots, nodes: [{ ...NODE, isLinked: false }] }));
-  t.same(told, ['20 +node_offline']);
+  t.same(reported, ['20 +node_offline']);
 });
 
 t.test('a slot or a node that was taken away is no trouble any more', async (t) => {
-  const { look, told } = book();
+  const { look, reported } = book();
   everyTenSeconds(0, 60, (second) => look(second, { slots: [{ ...SLOT, state: 'denied' }] }));
   everyTenSeconds(70, 140, (second) => look(second, { nodes: [] }));
-  t.same(told, ['60 +slot_down', '130 -slot_down']);
+  t.same(reported, ['60 +slot_down', '130 -slot_down']);
 });
 
-t.test('a storage that swings around 80 % is told once, until it is below 70 %', async (t) => {
-  const { look, told } = book();
+t.test('a storage that swings around 80 % is reported once, until it is below 70 %', async (t) => {
+  const { look, reported } = book();
   const usedAt = (second: number, used: number): void =>
     look(second, { slots: [{ ...SLOT, storage: { used, total: 20 } }] });
   for (const [index, used] of [15, 16, 15, 16, 14, 13, 15, 16].entries()) usedAt(index * 10, used);
-  t.same(told, ['10 +storage_full', '50 -storage_full', '70 +storage_full']);
+  t.same(reported, ['10 +storage_full', '50 -storage_full', '70 +storage_full']);
 });
 
 t.test('a journal that is long is no trouble while it gets shorter', async (t) => {
-  const { look, told } = book();
+  const { look, reported } = book();
   const deep = (second: number, journalDepth: number): void =>
     look(second, { nodes: [{ ...NODE, journalDepth }] });
   everyTenSeconds(0, 1_500, (second) => deep(second, 5_000 - second));
-  t.same(told, []);
+  t.same(reported, []);
   everyTenSeconds(1_510, 2_400, (second) => deep(second, 3_000 + second));
-  t.equal(told.length, 1);
+  t.equal(reported.length, 1);
   deep(2_410, 300);
-  t.equal(told.length, 1, 'half of the threshold is well');
+  t.equal(reported.length, 1, 'half of the threshold is well');
   deep(2_420, 249);
-  t.same(told.slice(1), ['2420 -journal_growing']);
+  t.same(reported.slice(1), ['2420 -journal_growing']);
 });
 
 t.test(
   'gas: a quarter more than the threshold is enough again; what cannot be read changes nothing',
   async (t) => {
-    const { look, told } = book();
+    const { look, reported } = book();
     const left = (second: number, transfers: number | undefined): void =>
       look(second, { gas: new Map([[8453, transfers]]) });
     for (const [index, transfers] of [100, 99, 110, undefined, 0, 124, 125].entries())
       left(index * 10, transfers);
-    t.same(told, ['10 +relayer_low', '40 !relayer_low', '60 -relayer_low']);
+    t.same(reported, ['10 +relayer_low', '40 !relayer_low', '60 -relayer_low']);
   },
 );
 
 t.test('the pool: under the threshold for a minute; over it for five', async (t) => {
-  const { look, told } = book();
+  const { look, reported } = book();
   everyTenSeconds(0, 50, (second) => look(second, { available: 4 }));
   look(60, { available: 5 });
   everyTenSeconds(70, 130, (second) => look(second, { available: 4 }));
   everyTenSeconds(140, 500, (second) => look(second, { available: second < 300 ? 5 : 6 }));
-  t.same(told, ['130 +pool_low']);
+  t.same(reported, ['130 +pool_low']);
   everyTenSeconds(510, 600, (second) => look(second, { available: 6 }));
-  t.same(told.slice(1), ['600 -pool_low']);
+  t.same(reported.slice(1), ['600 -pool_low']);
 });
 
 t.test('payments: a refund has ten minutes; a list that is cut ends none', async (t) => {
-  const { look, told } = book();
+  const { look, reported } = book();
   const since = new Date(START_MS);
   const refund = { id: 'pay_1', state: 'refunding', since, isPaid: true };
   look(590, { payments: { stuck: [refund], isCut: false } });
-  t.same(told, []);
+  t.same(reported, []);
   look(600, { payments: { stuck: [refund], isCut: false } });
   look(610, { payments: { stuck: [], isCut: true } });
-  t.same(told, ['600 +payment_stuck']);
+  t.same(reported, ['600 +payment_stuck']);
   look(620, { payments: { stuck: [], isCut: false } });
-  t.same(told.slice(1), ['620 -payment_stuck']);
+  t.same(reported.slice(1), ['620 -payment_stuck']);
 });
 
 t.test('what is raised follows how it is now, and begins when it began', async (t) => {
@@ -187,31 +187,31 @@ t.test('what is raised follows how it is now, and begins when it began', async (
   look(70, down('no_answer'));
   t.match(raised(), { summary: /lost \(no_answer\)$/, raisedAt: new Date(START_MS + 60_000) });
   look(80, { ...down('sim_puk'), nodes: [{ ...NODE, isLinked: false }] });
-  t.match(raised(), { summary: /lost \(no_answer\)$/ }, 'of what nobody sees it is the last that was seen');
+  t.match(raised(), { summary: /lost \(no_answer\)$/ }, 'an unseen slot keeps its last state');
 });
 
 t.test('a warning becomes critical when it is so for as long as it takes to count', async (t) => {
-  const { look, told, open } = book();
+  const { look, reported, open } = book();
   const severity = () => [...open.values()][0]?.severity;
   const left = (from: number, to: number, available: number): void =>
     everyTenSeconds(from, to, (second) => look(second, { available }));
   left(0, 60, 4);
   left(70, 120, 0);
   left(130, 180, 4);
-  t.same(told, ['60 +pool_low'], 'for fifty seconds: that may swing');
+  t.same(reported, ['60 +pool_low'], 'for fifty seconds: that may swing');
   left(190, 240, 0);
   t.equal(severity(), 'warning');
   left(250, 300, 0);
-  t.same(told.slice(1), ['250 !pool_low']);
+  t.same(reported.slice(1), ['250 !pool_low']);
   t.equal(severity(), 'critical');
   look(310, { available: 3 });
-  t.match([...open.values()], [{ severity: 'warning', summary: '3 numbers are left to sell' }]);
+  t.match([...open.values()], [{ severity: 'warning', summary: '3 numbers are available' }]);
 });
 
-t.test('nobody looked for a while: what was critical before does not count', async (t) => {
-  const { look, told } = book();
+t.test('after a pause in watching, an earlier critical state does not count', async (t) => {
+  const { look, reported } = book();
   everyTenSeconds(0, 60, (second) => look(second, { available: 4 }));
   look(70, { available: 0 });
   look(600, { available: 0 });
-  t.same(told, ['60 +pool_low']);
+  t.same(reported, ['60 +pool_low']);
 });

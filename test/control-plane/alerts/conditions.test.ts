@@ -27,10 +27,10 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
   const node = await rig.connect(t, url, { nodeId: 'rack-1', slots });
   await rig.connect(t, url, { nodeId: 'rack-2', slots: [slotAt(100)] });
   await pass(MINUTE_MS);
-  t.same(hook.told(), []);
+  t.same(hook.reported(), []);
   await node.drop();
   await pass(5 * MINUTE_MS);
-  t.same(hook.told(), ['+node_offline rack-1']);
+  t.same(hook.reported(), ['+node_offline rack-1']);
   t.match(hook.taken[0], {
     id: /^msg_[0-9a-f]{24}$/,
     body: {
@@ -51,7 +51,7 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
   clock.set(Date.now());
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
   await pass(10 * MINUTE_MS);
-  t.same(hook.told(), ['+node_offline rack-1', '-node_offline rack-1']);
+  t.same(hook.reported(), ['+node_offline rack-1', '-node_offline rack-1']);
   t.same(JSON.parse((await list('--json')).stdout), { alerts: [] });
   const { alerts } = JSON.parse((await list('--json', '--all')).stdout);
   t.match(alerts, [{ kind: 'node_offline', subject: 'rack-1', recovered_at: /^20/ }]);
@@ -73,16 +73,16 @@ t.test('a node that reports SIMs of another one, until its operator has looked',
   await db.deleteFrom('sim_claims').execute();
   await db.deleteFrom('node_refusals').execute();
   await pass(2 * MINUTE_MS);
-  t.same(hook.told(), [], 'a card that is on its way is no trouble');
+  t.same(hook.reported(), [], 'a card that is on its way is no trouble');
   rogue.send({ type: 'slots', slots, alarms: [] });
   await until('its claims', async () => (await claims()).length === 5);
   await pass(2 * MINUTE_MS);
-  t.same(hook.told(), ['+node_claims rogue']);
-  const summary = 'node rogue reports 5 SIMs of other nodes: it gets no new SIM';
+  t.same(hook.reported(), ['+node_claims rogue']);
+  const summary = 'node rogue reports 5 SIMs of other nodes: the service gives it no new SIMs';
   t.match(hook.taken[0], { body: { data: { raised: [{ severity: 'critical', summary }] } } });
   await revokeNode(db, 'rogue', new Date());
   await pass(MINUTE_MS);
-  t.same(hook.told(), ['+node_claims rogue', '-node_claims rogue']);
+  t.same(hook.reported(), ['+node_claims rogue', '-node_claims rogue']);
 });
 
 t.test(
@@ -98,15 +98,15 @@ t.test(
       return rows.length === 1;
     });
     await pass(2 * MINUTE_MS);
-    t.same(hook.told().sort(), ['+node_claims rack-1', '+node_claims rogue']);
-    const summary = 'node rogue reports 1 number that SIMs of other nodes also report: not sold';
+    t.same(hook.reported().sort(), ['+node_claims rack-1', '+node_claims rogue']);
+    const summary = 'node rogue reports 1 number that SIMs of other nodes also report (not sold)';
     t.match(JSON.stringify(hook.taken), summary);
     const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
     t.teardown(() => operator.close());
     const rows = [{ line: 1, number: String(number), iccid: String(slotAt(1).iccid) }];
     await operator.call('importNumbers', { rows });
     await pass(MINUTE_MS);
-    t.same(hook.told().slice(2).sort(), ['-node_claims rack-1', '-node_claims rogue']);
+    t.same(hook.reported().slice(2).sort(), ['-node_claims rack-1', '-node_claims rogue']);
   },
 );
 
@@ -114,7 +114,7 @@ t.test('slots that go down together are one message; one that only stumbles is n
   const { url, hook, db, pass } = await startAlerting(t, rig);
   const slots = [1, 2, 3, 4].map((index) => slotAt(index));
   const node = await rig.connect(t, url, { nodeId: 'rack-1', slots });
-  const tell = (...down: number[]) =>
+  const report = (...down: number[]) =>
     node.send({
       type: 'slots',
       slots: slots.map((slot, index) =>
@@ -122,61 +122,61 @@ t.test('slots that go down together are one message; one that only stumbles is n
       ),
       alarms: [],
     });
-  tell(1);
+  report(1);
   await pass(40_000);
-  tell();
+  report();
   await pass(40_000);
-  t.same(hook.told(), []);
-  tell(2, 3, 4);
+  t.same(hook.reported(), []);
+  report(2, 3, 4);
   await pass(3 * MINUTE_MS);
   t.same(
-    hook.told(),
+    hook.reported(),
     [2, 3, 4].map((index) => `+slot_down rack-1/m${index}`),
   );
   t.equal(hook.taken.length, 1);
   t.match(hook.taken[0]?.body.data.raised[0], { summary: /lost \(mass_storage\)$/ });
-  tell(4);
+  report(4);
   await pass(3 * MINUTE_MS);
-  t.same(hook.told().slice(3), ['-slot_down rack-1/m2', '-slot_down rack-1/m3']);
+  t.same(hook.reported().slice(3), ['-slot_down rack-1/m2', '-slot_down rack-1/m3']);
   const place = { node: 'rack-1', slot: 'm1' };
   const now = new Date(0);
   await takeSlotOut(db, { ...place, reason: 'a new antenna', by: 'operator', now });
-  tell(1, 4);
+  report(1, 4);
   await pass(10 * MINUTE_MS);
-  t.equal(hook.told().length, 5, 'who took a slot out of service knows');
+  t.equal(hook.reported().length, 5, 'who took a slot out of service knows');
   await putSlotIn(db, { ...place, now });
   await pass(3 * MINUTE_MS);
-  t.same(hook.told().slice(5), ['+slot_down rack-1/m1']);
+  t.same(hook.reported().slice(5), ['+slot_down rack-1/m1']);
 });
 
 t.test('a storage that fills, and a journal that grows', TIMEOUT, async (t) => {
   const { url, hook, db, pass } = await startAlerting(t, rig);
   const node = await rig.connect(t, url, { nodeId: 'rack-1' });
-  const tell = async (used: number, journalDepth: number) => {
+  const report = async (used: number, journalDepth: number) => {
     const slots = [slotAt(1, { storage: { used, total: 20 } })];
     node.send({ type: 'slots', slots, alarms: [], journal_depth: journalDepth });
     await until('it is stored', async () => {
-      const told = await db
+      const reported = await db
         .selectFrom('sims')
         .innerJoin('nodes', 'nodes.id', 'sims.node_id')
         .select(['storage_used', 'journal_depth'])
         .executeTakeFirst();
-      return told?.storage_used === used && told.journal_depth === journalDepth;
+      return reported?.storage_used === used && reported.journal_depth === journalDepth;
     });
     await pass(MINUTE_MS);
   };
-  await tell(15, 499);
-  t.same(hook.told(), []);
-  await tell(16, 499);
-  await tell(15, 499);
-  t.same(hook.told(), ['+storage_full rack-1/m1']);
+  await report(15, 499);
+  t.same(hook.reported(), []);
+  await report(16, 499);
+  await report(15, 499);
+  t.same(hook.reported(), ['+storage_full rack-1/m1']);
   t.match(hook.taken[0]?.body.data.raised[0], { summary: /16 of 20 places/ });
-  await tell(13, 600);
-  t.same(hook.told().slice(1), ['-storage_full rack-1/m1']);
-  for (let minute = 1; minute <= 12; minute += 1) await tell(0, 600 + minute);
-  t.same(hook.told().slice(2), ['+journal_growing rack-1']);
-  await tell(0, 0);
-  t.same(hook.told().slice(3), ['-journal_growing rack-1']);
+  await report(13, 600);
+  t.same(hook.reported().slice(1), ['-storage_full rack-1/m1']);
+  for (let minute = 1; minute <= 12; minute += 1) await report(0, 600 + minute);
+  t.same(hook.reported().slice(2), ['+journal_growing rack-1']);
+  await report(0, 0);
+  t.same(hook.reported().slice(3), ['-journal_growing rack-1']);
 });
 
 t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
@@ -192,15 +192,15 @@ t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
     runProgram('control-plane', ['number', ...args], { DATABASE_URL: databaseUrl });
   await control('out-of-service', String(slots[0]?.number), '--reason', 'a test');
   await pass(5 * MINUTE_MS);
-  t.same(hook.told(), ['+pool_low pool']);
-  t.match(hook.taken[0]?.body.data.raised[0], { summary: '1 number is left to sell', severity: 'warning' });
+  t.same(hook.reported(), ['+pool_low pool']);
+  t.match(hook.taken[0]?.body.data.raised[0], { summary: '1 number is available', severity: 'warning' });
   await control('in-service', String(slots[0]?.number));
   await pass(10 * MINUTE_MS);
-  t.same(hook.told(), ['+pool_low pool', '-pool_low pool']);
+  t.same(hook.reported(), ['+pool_low pool', '-pool_low pool']);
   t.notMatch(JSON.stringify(hook.taken), /\+1206/, 'no number is in any of it');
 });
 
-t.test('a pool that runs low and then empty: told once more, however it swings', TIMEOUT, async (t) => {
+t.test('a pool that runs low and then empty is reported once more, however it swings', TIMEOUT, async (t) => {
   const { db, databaseUrl, url, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 3 });
   const slots = [slotAt(1), slotAt(2)];
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
@@ -221,9 +221,9 @@ t.test('a pool that runs low and then empty: told once more, however it swings',
     await pass(2 * MINUTE_MS);
   };
   for (const isSold of [false, true, false, true, false]) await sell(isSold);
-  t.same(hook.told(), ['+pool_low pool', '!pool_low pool']);
+  t.same(hook.reported(), ['+pool_low pool', '!pool_low pool']);
   t.match(hook.taken[0]?.body.data, {
-    raised: [{ severity: 'warning', summary: '2 numbers are left to sell' }],
+    raised: [{ severity: 'warning', summary: '2 numbers are available' }],
     escalated: [],
   });
   const { raised, escalated, recovered } = hook.taken[1]?.body.data ?? {};
@@ -233,15 +233,15 @@ t.test('a pool that runs low and then empty: told once more, however it swings',
     {
       id: first?.id,
       severity: 'critical',
-      summary: '0 numbers are left to sell',
+      summary: '0 numbers are available',
       raised_at: first?.raised_at,
     },
   ]);
   const shown = await list();
-  t.match(shown, /critical +pool_low +0 numbers are left to sell$/m);
+  t.match(shown, /critical +pool_low +0 numbers are available$/m);
   t.ok(shown.includes(`${since}`), 'since it began');
   await sell(true);
-  t.match(await list(), /warning +pool_low +2 numbers are left to sell$/m);
+  t.match(await list(), /warning +pool_low +2 numbers are available$/m);
 });
 
 t.test('a node that waits for approval, or was revoked, is not offline', TIMEOUT, async (t) => {
@@ -259,10 +259,10 @@ t.test('a node that waits for approval, or was revoked, is not offline', TIMEOUT
   await db.updateTable('nodes').set(waits).where('id', 'in', ['new', 'rack-1']).execute();
   await db.updateTable('nodes').set({ revoked_at: now }).where('id', '=', 'gone').execute();
   await pass(5 * MINUTE_MS);
-  t.same(hook.told(), ['+node_offline rack-1'], 'one that was in service before its new key is');
+  t.same(hook.reported(), ['+node_offline rack-1'], 'one that was in service before its new key is');
   await revokeNode(db, 'rack-1', now);
   await pass(5 * MINUTE_MS);
-  t.same(hook.told(), ['+node_offline rack-1', '-node_offline rack-1']);
+  t.same(hook.reported(), ['+node_offline rack-1', '-node_offline rack-1']);
 });
 
 t.test('a relayer that runs dry', TIMEOUT, async (t) => {
@@ -272,14 +272,14 @@ t.test('a relayer that runs dry', TIMEOUT, async (t) => {
   await give(parseEther('1'));
   const { hook, pass } = await startAlerting(t, rig, { relayerKey });
   await pass(2 * MINUTE_MS);
-  t.same(hook.told(), []);
+  t.same(hook.reported(), []);
   await give(1n);
   await pass(4 * MINUTE_MS);
-  t.same(hook.told(), ['+relayer_low 84532']);
+  t.same(hook.reported(), ['+relayer_low 84532']);
   t.match(hook.taken[0]?.body.data.raised[0], { severity: 'critical', summary: /gas for 0 transfers/ });
   await give(parseEther('1'));
   await pass(4 * MINUTE_MS);
-  t.same(hook.told(), ['+relayer_low 84532', '-relayer_low 84532']);
+  t.same(hook.reported(), ['+relayer_low 84532', '-relayer_low 84532']);
   t.notMatch(JSON.stringify(hook.taken), new RegExp(address, 'i'));
 });
 
@@ -302,12 +302,12 @@ t.test('a payment that comes to no end while the chain is away', TIMEOUT, async 
   const answer = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
   t.equal(answer.status, 503);
   // The chain itself may be reported, too, where checking it took long enough.
-  const stuck = () => hook.told().filter((each) => each.includes('payment_stuck'));
+  const stuck = () => hook.reported().filter((each) => each.includes('payment_stuck'));
   await pass(9 * MINUTE_MS);
   t.same(stuck(), []);
   await pass(3 * MINUTE_MS);
-  const [told] = stuck();
-  t.match(told, /^\+payment_stuck pay_[0-9a-f]{24}$/);
+  const [reported] = stuck();
+  t.match(reported, /^\+payment_stuck pay_[0-9a-f]{24}$/);
   const raised = hook.taken
     .flatMap(({ body }) => body.data.raised)
     .find(({ kind }) => kind === 'payment_stuck');
@@ -319,5 +319,5 @@ t.test('a payment that comes to no end while the chain is away', TIMEOUT, async 
     await pass(MINUTE_MS);
     return stuck().length > 1;
   });
-  t.same(stuck(), [told, String(told).replace('+', '-')]);
+  t.same(stuck(), [reported, String(reported).replace('+', '-')]);
 });

@@ -35,65 +35,61 @@ t.test('a receiver that fails gets the same message again, until it takes it', T
   await pass(2 * MINUTE_MS);
   await putNode(db, 'rack-1');
   await pass(10 * MINUTE_MS);
-  t.same(hook.told(), ['+node_offline rack-1', '-node_offline rack-1']);
+  t.same(hook.reported(), ['+node_offline rack-1', '-node_offline rack-1']);
   t.equal(hook.asked.length, 6);
   t.equal(new Set(hook.asked.slice(0, 5).map((webhook) => JSON.stringify(webhook))).size, 1, 'to the letter');
   t.not(hook.asked[4]?.id, hook.asked[5]?.id);
 });
 
-t.test(
-  'a message that is tried again tells what it told first, whatever became of it',
-  TIMEOUT,
-  async (t) => {
-    const mail = await startMailServer(t);
-    const { db, hook, pass } = await startAlerting(t, rig, {
-      ...mailBy(mail),
-      alertMailTo: 'ops@example.org',
-    });
-    const refused: string[] = [];
-    mail.script = {
-      onMail: ({ email }) => {
-        refused.push(String(email.text));
-        return '451 4.3.0 later';
-      },
-    };
-    hook.reply = () => ({ status: 500 });
-    await putNode(db, 'rack-1');
-    const full = (used: number) =>
-      sql`
+t.test('a message that is sent again has its first content, whatever happened since', TIMEOUT, async (t) => {
+  const mail = await startMailServer(t);
+  const { db, hook, pass } = await startAlerting(t, rig, {
+    ...mailBy(mail),
+    alertMailTo: 'ops@example.org',
+  });
+  const refused: string[] = [];
+  mail.script = {
+    onMail: ({ email }) => {
+      refused.push(String(email.text));
+      return '451 4.3.0 later';
+    },
+  };
+  hook.reply = () => ({ status: 500 });
+  await putNode(db, 'rack-1');
+  const full = (used: number) =>
+    sql`
     insert into sims (iccid, node_id, slot, state, updated_at, storage_used, storage_total)
     values ('8901', 'rack-1', 'm1', 'registered', now(), ${used}, 20)
     on conflict (iccid) do update set storage_used = ${used}`.execute(db);
-    await full(16);
-    await reportSlots(db);
-    await pass(MINUTE_MS);
-    await full(20);
-    await pass(2 * MINUTE_MS);
-    const bodies = hook.asked.map((webhook) => JSON.stringify(webhook));
-    t.ok(bodies.length >= 3 && refused.length >= 3, `${bodies.length} webhooks, ${refused.length} mails`);
-    t.equal(new Set(bodies).size, 1, 'to the letter');
-    t.equal(new Set(refused).size, 1, 'to the letter');
-    t.match(refused[0], /warning: the message storage .* 16 of 20/);
-    hook.reply = () => ({ status: 200 });
-    mail.script = {};
-    await pass(10 * MINUTE_MS);
-    t.same(hook.told(), ['+storage_full rack-1/m1', '!storage_full rack-1/m1']);
-    t.same(
-      mail.taken.map(({ email }) => email.subject),
-      [
-        'Simrack: the message storage of slot m1 of node rack-1 has 16 of 20 places used',
-        'Simrack: CRITICAL: the message storage of slot m1 of node rack-1 has 20 of 20 places used',
-      ],
-    );
-    t.match(mail.taken[1]?.email.text, /Now critical:\n\n- 20\S+ critical: .* 20 of 20/);
-    await full(0);
-    await pass(MINUTE_MS);
-    t.equal(hook.told().at(-1), '-storage_full rack-1/m1');
-  },
-);
+  await full(16);
+  await reportSlots(db);
+  await pass(MINUTE_MS);
+  await full(20);
+  await pass(2 * MINUTE_MS);
+  const bodies = hook.asked.map((webhook) => JSON.stringify(webhook));
+  t.ok(bodies.length >= 3 && refused.length >= 3, `${bodies.length} webhooks, ${refused.length} mails`);
+  t.equal(new Set(bodies).size, 1, 'to the letter');
+  t.equal(new Set(refused).size, 1, 'to the letter');
+  t.match(refused[0], /warning: the message storage .* 16 of 20/);
+  hook.reply = () => ({ status: 200 });
+  mail.script = {};
+  await pass(10 * MINUTE_MS);
+  t.same(hook.reported(), ['+storage_full rack-1/m1', '!storage_full rack-1/m1']);
+  t.same(
+    mail.taken.map(({ email }) => email.subject),
+    [
+      'Simrack: the message storage of slot m1 of node rack-1 has 16 of 20 places in use',
+      'Simrack: CRITICAL: the message storage of slot m1 of node rack-1 has 20 of 20 places in use',
+    ],
+  );
+  t.match(mail.taken[1]?.email.text, /Now critical:\n\n- 20\S+ critical: .* 20 of 20/);
+  await full(0);
+  await pass(MINUTE_MS);
+  t.equal(hook.reported().at(-1), '-storage_full rack-1/m1');
+});
 
 t.test(
-  'what comes and is over while a message waits is never told; the rest comes as one',
+  'an alert that begins and ends while a message waits is never sent; the rest arrives as one message',
   TIMEOUT,
   async (t) => {
     const { db, hook, pass } = await startAlerting(t, rig);
@@ -109,13 +105,13 @@ t.test(
     t.equal(hook.asked.length, 1, 'it asked to be left alone');
     hook.reply = () => ({ status: 200 });
     await pass(8 * MINUTE_MS);
-    t.same(hook.told(), ['+node_offline rack-1', '+node_offline rack-3', '+node_offline rack-4']);
+    t.same(hook.reported(), ['+node_offline rack-1', '+node_offline rack-3', '+node_offline rack-4']);
     t.equal(hook.taken.length, 2);
   },
 );
 
 t.test(
-  'a receiver that never takes it: given up after a day, and its end is not told',
+  'a receiver that never accepts: the message is given up after a day, and the end of its alert is not sent',
   TIMEOUT,
   async (t) => {
     const { db, hook, pass, clock } = await startAlerting(t, rig);
@@ -136,7 +132,7 @@ t.test(
     await putNode(db, 'rack-1');
     await putNode(db, 'rack-2', false);
     await pass(5 * MINUTE_MS);
-    t.same(hook.told(), ['+node_offline rack-2']);
+    t.same(hook.reported(), ['+node_offline rack-2']);
   },
 );
 
@@ -158,24 +154,28 @@ t.test('redirects are not followed; 410 ends it until the next start', TIMEOUT, 
   hook.reply = () => ({ status: 200 });
   const next = await startAlerting(t, rig, { hook, databaseUrl });
   await next.pass(MINUTE_MS);
-  t.same(hook.told(), ['+node_offline rack-2']);
+  t.same(hook.reported(), ['+node_offline rack-2']);
 });
 
-t.test('two instances tell each once, and one goes on where the other was', TIMEOUT, async (t) => {
-  const first = await startAlerting(t, rig);
-  const { databaseUrl, db, hook } = first;
-  const second = await startAlerting(t, rig, { hook, databaseUrl });
-  const passBoth = (ms: number) => Promise.all([first.pass(ms), second.pass(ms)]);
-  const ids = Array.from({ length: 300 }, (_, index) => `rack-${index}`);
-  for (const id of ids) await putNode(db, id, false);
-  await passBoth(2 * MINUTE_MS);
-  t.same(hook.told().sort(), ids.map((id) => `+node_offline ${id}`).sort());
-  t.ok(hook.taken.length <= 3, `${hook.taken.length} messages for 300 alerts`);
-  await first.stop();
-  for (const id of ids.slice(0, 2)) await putNode(db, id);
-  await second.pass(2 * MINUTE_MS);
-  t.same(hook.told().slice(300), ['-node_offline rack-0', '-node_offline rack-1']);
-});
+t.test(
+  'two instances send each alert once, and one continues where the other stopped',
+  TIMEOUT,
+  async (t) => {
+    const first = await startAlerting(t, rig);
+    const { databaseUrl, db, hook } = first;
+    const second = await startAlerting(t, rig, { hook, databaseUrl });
+    const passBoth = (ms: number) => Promise.all([first.pass(ms), second.pass(ms)]);
+    const ids = Array.from({ length: 300 }, (_, index) => `rack-${index}`);
+    for (const id of ids) await putNode(db, id, false);
+    await passBoth(2 * MINUTE_MS);
+    t.same(hook.reported().sort(), ids.map((id) => `+node_offline ${id}`).sort());
+    t.ok(hook.taken.length <= 3, `${hook.taken.length} messages for 300 alerts`);
+    await first.stop();
+    for (const id of ids.slice(0, 2)) await putNode(db, id);
+    await second.pass(2 * MINUTE_MS);
+    t.same(hook.reported().slice(300), ['-node_offline rack-0', '-node_offline rack-1']);
+  },
+);
 
 t.test('by mail, too: each channel by itself', TIMEOUT, async (t) => {
   const mail = await startMailServer(t);
@@ -230,7 +230,7 @@ t.test('a mail server that hangs up with the mail in hand gets three, as one', T
   t.match(mail.taken.at(-1)?.email.subject, 'over: node rack-1');
 });
 
-t.test('a channel that is new is told what is wrong now, and nothing of before', TIMEOUT, async (t) => {
+t.test('a new channel gets the open alerts, and none from before', TIMEOUT, async (t) => {
   const none = { alertWebhookUrl: undefined, alertWebhookSecret: undefined };
   const { databaseUrl, db, hook, pass, stop } = await startAlerting(t, rig, none);
   await putNode(db, 'rack-1', false);
@@ -243,5 +243,5 @@ t.test('a channel that is new is told what is wrong now, and nothing of before',
   const clock = new ManualClock();
   const next = await startAlerting(t, rig, { clock, databaseUrl, hook, ...alertBy(hook) });
   await next.pass(2 * MINUTE_MS);
-  t.same(hook.told(), ['+node_offline rack-1']);
+  t.same(hook.reported(), ['+node_offline rack-1']);
 });

@@ -43,21 +43,21 @@ const instanceOn = (database: typeof db) => {
   const parts = { db: database, clock, log: silentLogger };
   const post = new AlertPost({ ...parts, channel });
   return {
-    look: () => checkForTroubles({ ...parts, thresholds, gas: () => new Map(), closedChains: () => [] }),
-    tell: () => post.round(),
+    check: () => checkForTroubles({ ...parts, thresholds, gas: () => new Map(), closedChains: () => [] }),
+    report: () => post.round(),
   };
 };
 const steady = instanceOn(db);
 
 async function lookFor(ms: number): Promise<void> {
   for (let left = ms; left >= 0; left -= LOOK_MS) {
-    await steady.look();
+    await steady.check();
     clock.advance(LOOK_MS);
   }
 }
 
 /** Does the work on connections of its own, and dies there. Returns the points it passed. */
-async function dieAt(diesAt: number, work: 'look' | 'tell'): Promise<string[]> {
+async function dieAt(diesAt: number, work: 'check' | 'report'): Promise<string[]> {
   const other = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   const life: Life = { points: [], diesAt, onDeath: () => undefined };
   const died = new Promise<void>((resolve) => {
@@ -84,33 +84,33 @@ t.test(
       const id = `rack-${lives}`;
       await putNode(db, id, false);
       await lookFor(30_000);
-      const raising = await dieAt(lives, 'tell');
+      const raising = await dieAt(lives, 'report');
       clock.advance(LEASE_IS_OVER_MS);
-      await steady.tell();
+      await steady.report();
       await putNode(db, id);
       await lookFor(30_000);
-      const recovering = await dieAt(lives, 'tell');
+      const recovering = await dieAt(lives, 'report');
       clock.advance(LEASE_IS_OVER_MS);
-      await steady.tell();
+      await steady.report();
       isWhole = raising.length <= lives && recovering.length <= lives;
-      const told = new Map(hook.asked.map((webhook) => [webhook.id, JSON.stringify(webhook)]));
+      const reported = new Map(hook.asked.map((webhook) => [webhook.id, JSON.stringify(webhook)]));
       const last = String(raising.at(-1));
       t.same(
-        [...told.values()].map((text) => /"raised":\[\{/.test(text)),
+        [...reported.values()].map((text) => /"raised":\[\{/.test(text)),
         [true, false],
         `${last}: two messages, in order`,
       );
       t.ok(hook.asked.length <= 4, `${last}: ${hook.asked.length} attempts`);
-      t.same(new Set(hook.told()), new Set([`+node_offline ${id}`, `-node_offline ${id}`]), last);
+      t.same(new Set(hook.reported()), new Set([`+node_offline ${id}`, `-node_offline ${id}`]), last);
       for (const { id, ...rest } of hook.asked)
-        t.equal(told.get(id), JSON.stringify({ id, ...rest }), 'to the letter');
+        t.equal(reported.get(id), JSON.stringify({ id, ...rest }), 'to the letter');
     }
     t.ok(lives > 20, `${lives} lives`);
   },
 );
 
 t.test(
-  'at each await of a look: it is noted, or it is not, and the next one notes it',
+  'at each await of a check: it is noted, or it is not, and the next one notes it',
   { timeout: 380_000 },
   async (t) => {
     let lives = 0;
@@ -118,7 +118,7 @@ t.test(
       const id = `shelf-${lives}`;
       await putNode(db, id, false);
       await lookFor(10_000);
-      const points = await dieAt(lives, 'look');
+      const points = await dieAt(lives, 'check');
       isWhole = points.length <= lives;
       await lookFor(0);
       const rows = await db.selectFrom('alerts').select('raised_at').where('subject', '=', id).execute();

@@ -79,7 +79,7 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.match(await control(['backup', file], { DATABASE_URL: databaseUrl }), {
     status: 2,
-    stderr: /exists: choose another name/,
+    stderr: /already exists: choose another name/,
   });
   const elsewhere = await rig.postgres.createDatabase();
   const restored = await control(['restore', file], { DATABASE_URL: elsewhere });
@@ -178,9 +178,9 @@ t.test('a folder that is not there, or takes nothing: refused in one line', TIME
   const file = join(folder, 'lab.backup');
   writeFileSync(file, '');
   for (const [path, line] of [
-    [join(folder, 'none', 'lab.backup'), `there is no folder ${join(folder, 'none')}`],
+    [join(folder, 'none', 'lab.backup'), `the folder ${join(folder, 'none')} does not exist`],
     [join(file, 'lab.backup'), `${file} is not a folder`],
-    ['/proc/lab.backup', 'there is no folder /proc'],
+    ['/proc/lab.backup', 'the folder /proc does not exist'],
   ] as const) {
     const refused = await control(['backup', path], { DATABASE_URL: databaseUrl });
     t.match(refused, { status: 2, stdout: '', stderr: `error: ${line}\n` });
@@ -196,7 +196,8 @@ t.test('three at once are whole, and the one who is first has the name', TIMEOUT
   const env = { DATABASE_URL: databaseUrl };
   const ran = await Promise.all([1, 2, 3].map(() => control(['backup', file], env)));
   t.same(ran.map(({ status }) => status).sort(), [0, 2, 2]);
-  for (const { status, stderr } of ran) if (status === 2) t.match(stderr, /exists: choose another name/);
+  for (const { status, stderr } of ran)
+    if (status === 2) t.match(stderr, /already exists: choose another name/);
   t.same(readdirSync(folder), ['lab.backup'], 'nothing else is left');
   t.match(await verifyBackup(file), { header: { format: 'simrack-backup' } });
 });
@@ -211,7 +212,7 @@ t.test('Ctrl-C in the middle leaves nothing', TIMEOUT, async (t) => {
   t.same(readdirSync(folder), []);
 });
 
-t.test('a restore signs nobody in to the console; keys of operators stay', TIMEOUT, async (t) => {
+t.test('a restore brings no console session back; keys of operators stay', TIMEOUT, async (t) => {
   const { databaseUrl } = await rig.start(t);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   await sql`insert into operators values ('ann', 'k', now())`.execute(db);

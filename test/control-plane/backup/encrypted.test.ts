@@ -168,7 +168,10 @@ t.test('what does not open: said in words, and nothing is restored', TIMEOUT, as
   await refused([withPassphrase], /the passphrase is wrong; nothing was restored/, {
     BACKUP_PASSPHRASE: 'incorrect horse',
   });
-  await refused([forMine, '--identity-file', other.identityFile], /none of the identities opens it; nothing/);
+  await refused(
+    [forMine, '--identity-file', other.identityFile],
+    /none of the identities can decrypt it; nothing/,
+  );
   await refused([withPassphrase], /it is encrypted: give --passphrase-file; nothing was restored/);
   await refused([forMine], /it is encrypted: give --identity-file; nothing was restored/);
   await refused([withPassphrase, ...identity], /encrypted with a passphrase: give --passphrase-file/);
@@ -178,7 +181,7 @@ t.test('what does not open: said in words, and nothing is restored', TIMEOUT, as
   await refused([forMine, ...identity, '--passphrase-file', passphraseFile], /not both/);
   await refused([forMine, '--identity-file', passphraseFile], /AGE-SECRET-KEY-1/);
   await refused([forMine, '--passphrase-file', empty], /the passphrase is empty/);
-  await refused([join(folder, 'none'), ...identity], /there is no such file; nothing was restored/);
+  await refused([join(folder, 'none'), ...identity], /the file does not exist; nothing was restored/);
   for (const length of [100, Math.floor(whole.length / 2)]) {
     writeFileSync(cut, whole.subarray(0, length));
     await refused([cut, ...identity], /; nothing was restored/);
@@ -222,7 +225,10 @@ t.test('what cannot be encrypted is not written at all', TIMEOUT, async (t) => {
     secret,
     'a secret is not shown',
   );
-  await refused([], /give one of/, { BACKUP_PASSPHRASE: PASSPHRASE, BACKUP_PASSPHRASE_FILE: passphraseFile });
+  await refused([], /give only one of/, {
+    BACKUP_PASSPHRASE: PASSPHRASE,
+    BACKUP_PASSPHRASE_FILE: passphraseFile,
+  });
   await refused(['--passphrase', PASSPHRASE], /unknown option|too many arguments/, {}, 1);
   t.notOk(readdirSync(folder).some((name) => name.includes('backup')));
   t.notMatch((await control(['backup', '--help'])).stdout, /--passphrase </, 'no flag takes it');
@@ -268,7 +274,7 @@ t.test('beside a running reader that is slow: no more waits than a few pieces', 
   t.ok(aheadMax < 2 * 1024 * 1024, `${aheadMax} bytes were ahead`);
 });
 
-t.test('a disk that refuses: its own error, and whoever writes is let go', async (t) => {
+t.test('a disk that refuses: its own error, and the writer is released', async (t) => {
   const { write } = await encrypted({ recipients: [keys(t).mine.recipient] }, async (out) => {
     await pipeline(Readable.from([Buffer.alloc(1_000_000)]), out);
   });

@@ -104,7 +104,7 @@ t.test('a request gets the answer of the one that serves it', { skip }, async (t
   await until('it is served', () => one.bus.request('node.rack-1', 1, SECOND).catch(() => undefined));
   t.same(await one.bus.request('node.rack-1', { a: [1, 'b'] }, SECOND), { got: { a: [1, 'b'] } });
   t.same(await other.bus.request('node.rack-1', 'own', SECOND), { got: 'own' });
-  await t.rejects(one.bus.request('node.rack-2', 1, SECOND), NoResponder, 'nobody serves it');
+  await t.rejects(one.bus.request('node.rack-2', 1, SECOND), NoResponder, 'no instance serves it');
   stop();
   await until('it is served no more', async () => {
     const error = await one.bus.request('node.rack-1', 1, SECOND).catch((error: unknown) => error);

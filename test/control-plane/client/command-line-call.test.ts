@@ -16,7 +16,7 @@ async function phone(t: Test) {
   return { ...telephoned, ...commandLine(t, telephoned.url, { token: telephoned.token }) };
 }
 
-t.test('a call is dialled: it presses, says, records, and its end is told', async (t) => {
+t.test('dial presses keys, plays, records, and prints how the call ended', async (t) => {
   const { line, simrack, folder } = await phone(t);
   const recording = join(folder, 'heard.wav');
   const speech = join(folder, 'said.raw');
@@ -58,7 +58,7 @@ t.test('a call is dialled: it presses, says, records, and its end is told', asyn
   t.same(wave.subarray(44, 44 + heard.length), heard);
 });
 
-t.test('who only says something hangs up when it was said', async (t) => {
+t.test('dial with --say alone hangs up when the file was played', async (t) => {
   const { line, simrack, folder } = await phone(t);
   const speech = join(folder, 'said.raw');
   writeFileSync(speech, Buffer.alloc(3 * FRAME_BYTES, 3));
@@ -72,6 +72,21 @@ t.test('who only says something hangs up when it was said', async (t) => {
   });
   t.equal(media.heard.length, 3 * FRAME_BYTES);
   t.match((await calling).json(), { answered: true });
+});
+
+t.test('Ctrl-C hangs up, also before the service has answered the request', async (t) => {
+  const { line, start } = await phone(t);
+  let interrupt = (): void => undefined;
+  line.dialled = () => {
+    interrupt();
+    return { status: 'ringing' };
+  };
+  const rung = await start(['dial', FAR_END, '--json'], (child) => {
+    interrupt = () => void child.kill('SIGINT');
+  });
+  t.equal(rung.status, 1);
+  t.match(rung.failure(), { error: 'not_answered' });
+  await until('the call is over', () => line.calls.length === 0);
 });
 
 t.test('a call that is not answered, refused, or not to be had is no success', async (t) => {
@@ -88,25 +103,25 @@ t.test('a call that is not answered, refused, or not to be had is no success', a
   t.match(busy.failure(), { error: 'phone_node_unreachable', reason: 'busy', cause: 17 });
   t.match(await simrack('dial', FAR_END, '--press', '1x'), { status: 2, stderr: /keys must be 0-9/ });
   const missing = await simrack('dial', FAR_END, '--say', join(folder, 'none.wav'));
-  t.match(missing, { status: 2, stderr: /none.wav/ }, 'a bad file costs nobody a ring');
+  t.match(missing, { status: 2, stderr: /none.wav/ }, 'a bad file makes no phone ring');
   t.match(await simrack('hangup', 'call-none', '--json'), { status: 1, stderr: /"call_not_found"/ });
 });
 
-t.test('listen tells of calls until Ctrl-C; hangup rejects one', async (t) => {
+t.test('listen prints calls until Ctrl-C; hangup rejects one', async (t) => {
   const { line, simrack, start } = await phone(t);
   let output = '';
-  const told = (kind: string): boolean => output.includes(`"kind":"${kind}"`);
+  const reported = (kind: string): boolean => output.includes(`"kind":"${kind}"`);
   const listening = start(['listen'], (child) => {
     child.stdout?.on('data', (data) => {
       output += String(data);
     });
     child.stderr?.once('data', () => void line.ring());
-    void until('the end is told', () => told('ended'), WAIT_MS).then(() => child.kill('SIGINT'));
+    void until('the end is printed', () => reported('ended'), WAIT_MS).then(() => child.kill('SIGINT'));
   });
-  await until('the ring is told', () => told('ringing'), WAIT_MS);
+  await until('the ring is printed', () => reported('ringing'), WAIT_MS);
   const { call_id: callId } = JSON.parse(output.split('\n')[0] ?? '') as { call_id: string };
   t.match((await simrack('hangup', callId)).json(), { call_id: callId, status: 'hangup_sent' });
-  t.match(await listening, { status: 0, stderr: /listening for calls to/ });
+  t.match(await listening, { status: 0, stderr: /waiting for calls to/ });
   const kinds = output
     .trim()
     .split('\n')

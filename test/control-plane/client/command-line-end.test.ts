@@ -32,9 +32,9 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
   const wrong: Array<[args: string[], says: RegExp]> = [
     [['sing'], /unknown command 'sing'/],
     [['receive', '--from', FAR_END], /--from needs --wait/],
-    [['subscribe', '--max', 'all'], /dollars, as 1800 or 0.50/],
+    [['subscribe', '--max', 'all'], /must be dollars, such as 1800 or 0.50/],
     [['subscribe', '--wallet', '99'], /wallets 0 to 4/],
-    [['number', '--print', 'colour'], /the answer has no colour, but number, /],
+    [['number', '--print', 'colour'], /the answer has no field "colour"; its fields are number, /],
     [['number', '--token-file', loose], /can be read by other users: run chmod 600/],
   ];
   // Two cores: two at a time.
@@ -63,9 +63,9 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
   t.notMatch(keyless.stderr, /0x12/, 'a key is not shown, not even a wrong one');
 });
 
-t.test('nobody there, somebody else there, and who is asked too much', async (t) => {
-  const nobody = commandLine(t, NOWHERE);
-  const unreachable = await nobody.simrack('availability', '--json');
+t.test('no server, another server, and a server that limits requests', async (t) => {
+  const noServer = commandLine(t, NOWHERE);
+  const unreachable = await noServer.simrack('availability', '--json');
   t.equal(unreachable.status, 3);
   t.match(unreachable.failure(), { error: 'unreachable', status: 0 });
 
@@ -73,7 +73,7 @@ t.test('nobody there, somebody else there, and who is asked too much', async (t)
   await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
   t.teardown(() => page.close());
   const pageUrl = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
-  t.match(await nobody.simrack('availability', '--url', pageUrl), { status: 3, stderr: /invalid_answer/ });
+  t.match(await noServer.simrack('availability', '--url', pageUrl), { status: 3, stderr: /invalid_answer/ });
 
   const { url } = await rig.start(t, { noncesPerMinute: 1 });
   const { simrack } = commandLine(t, url);
@@ -102,7 +102,11 @@ t.test('who reads no more ends it in peace, unless what it was given once is los
   const [output, [status]] = await Promise.all([text(pipeline.stdout), once(pipeline, 'close')]);
   t.same({ output, status }, { output: 'second\n', status: 0 });
   const claimed = await start(['receive'], (child) => child.stdout?.destroy());
-  t.match(claimed, { status: 141, stderr: '' }, 'they are given out once: it is told that nobody read them');
+  t.match(
+    claimed,
+    { status: 141, stderr: '' },
+    'messages are claimed once: the command says that they were not printed',
+  );
   const nothing = await start(['receive'], (child) => child.stdout?.destroy());
   t.equal(nothing.status, 0, 'nothing was lost');
 });

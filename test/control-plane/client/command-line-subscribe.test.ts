@@ -87,18 +87,18 @@ t.test('Ctrl-C while it pays, and another one at the same time', async (t) => {
       meanwhile = simrack('subscribe', '--json');
       const { status, failure } = await meanwhile;
       t.equal(status, 5, 'to be tried again');
-      t.match(failure(), { error: 'busy', message: 'another simrack subscribe is under way' });
+      t.match(failure(), { error: 'busy', message: 'another "simrack subscribe" is running' });
       child.kill('SIGINT');
     })();
   });
-  t.match(interrupted, { status: 130, stderr: /payment is under way: run the same command again/ });
+  t.match(interrupted, { status: 130, stderr: /payment is in progress: run the same command again/ });
   t.equal(payments.length, 1);
   t.match((await simrack('subscribe')).json(), { outcome: /^(bought|recovered)$/ });
   t.equal(new Set(payments).size, 1);
   t.equal(await paid(), 1n);
 });
 
-t.test('a payment whose end is not known is told with a code of its own', async (t) => {
+t.test('a payment with an unknown outcome has an exit code of its own', async (t) => {
   const pending = (response: ServerResponse): void => {
     response.writeHead(503, { 'retry-after': '400', 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: 'settlement_pending', message: 'wait', request_id: 'r-1' }));
@@ -130,8 +130,8 @@ t.test('a kept payment that can move nothing is followed by one that does', asyn
   t.equal((await simrack('subscribe')).status, 0);
   const file = kept(url, paymentFile);
   writeFileSync(file, JSON.stringify({ header: 'X-PAYMENT', value: 'AAAA' }), { mode: 0o600 });
-  const anew = await simrack('subscribe', '--renew');
-  t.match(anew, { status: 0, stderr: /moved no money \(invalid_encoding\): paying again/ });
+  const secondTime = await simrack('subscribe', '--renew');
+  t.match(secondTime, { status: 0, stderr: /moved no money \(invalid_encoding\): paying again/ });
   t.equal(await paid(), 2n);
   t.notOk(existsSync(file));
 });
@@ -148,7 +148,7 @@ t.test(
     t.equal((await simrack('subscribe', '--token-file', file)).status, 0);
     const token = tokenIn(file);
     const other = await simrack('subscribe', '--token-file', file, '--wallet', '1');
-    t.match(other, { status: 0, stderr: /token of the previous wallet is in/ });
+    t.match(other, { status: 0, stderr: /token of the previous wallet is now in/ });
     t.equal(tokenIn(`${folder}/tokens/${ALICE.address}.json`), token);
     t.not(tokenIn(file), token);
 

@@ -51,16 +51,16 @@ t.test('what a claim brings after its waiter gave up is still there', async (t) 
   t.equal(claims.length, 1, 'who has given up claims nothing');
 });
 
-t.test('trouble is told and waited through, until the time is over', async (t) => {
+t.test('errors are reported while it waits, until the time is over', async (t) => {
   const { inbox, claims } = scripted();
-  const told: string[] = [];
-  const waiting = inbox.wait({ pollMs: 1, onTrouble: ({ code }) => told.push(code) });
-  claims[0]?.reject(noAnswer('unreachable', 'nobody'));
+  const reported: string[] = [];
+  const waiting = inbox.wait({ pollMs: 1, onTrouble: ({ code }) => reported.push(code) });
+  claims[0]?.reject(noAnswer('unreachable', 'no server'));
   await until('it asks again', () => claims.length === 2);
   claims[1]?.resolve([message(1, BOB)]);
   t.match(await waiting, { id: 1 });
-  t.same(told, ['unreachable']);
+  t.same(reported, ['unreachable']);
   const late = inbox.wait({ timeoutMs: 0, pollMs: 1 });
-  claims[2]?.reject(noAnswer('unreachable', 'nobody'));
+  claims[2]?.reject(noAnswer('unreachable', 'no server'));
   await t.rejects(late, { code: 'timeout', message: /no such message/ });
 });

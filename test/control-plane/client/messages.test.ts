@@ -114,9 +114,9 @@ t.test('a recovery gives a new token and ends the old one', async (t) => {
   await t.rejects(new SimrackClient({ baseUrl: url, token }).number(), { name: 'ApiError', status: 401 });
 });
 
-t.test('nobody there, and somebody else there, are errors of the same kind', async (t) => {
-  const nobody = new SimrackClient({ baseUrl: 'http://127.0.0.1:9' });
-  await t.rejects(nobody.availability(), { name: 'ApiError', status: 0, code: 'unreachable' });
+t.test('no server and another server are errors of the same kind', async (t) => {
+  const noServer = new SimrackClient({ baseUrl: 'http://127.0.0.1:9' });
+  await t.rejects(noServer.availability(), { name: 'ApiError', status: 0, code: 'unreachable' });
   const { url } = await rig.start(t);
   await t.rejects(new SimrackClient({ baseUrl: `${url}/nowhere` }).availability(), {
     status: 404,

@@ -58,7 +58,7 @@ t.test('no more than the caller’s limit, and no refused payment, costs anythin
   t.equal(client.token, undefined);
 });
 
-t.test('an empty pool is told before anything is charged', async (t) => {
+t.test('an empty pool is reported before anything is charged', async (t) => {
   const url = await service(t);
   await new SimrackClient({ baseUrl: url }).subscribe({ account, maxAmount: PRICE });
   const before = await paidSoFar();

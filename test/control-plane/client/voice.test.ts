@@ -50,7 +50,7 @@ t.test('a call that is dialled: audio both ways, marks, clear, keys, and the cau
     t.same({ call_id, reason }, { call_id: call.call_id, reason: 'remote_hangup' });
 });
 
-t.test('presence tells of a ring; its stream answers; closing the stream hangs up', async (t) => {
+t.test('presence reports a ring; its stream answers; closing the stream hangs up', async (t) => {
   const { client, line, number } = await alice(t);
   const events: PresenceEvent[] = [];
   const controller = new AbortController();
@@ -71,7 +71,7 @@ t.test('presence tells of a ring; its stream answers; closing the stream hangs u
   t.pass('a watch that is stopped ends');
 });
 
-t.test('presence comes back after a restart, tells nothing twice, and stops with its token', async (t) => {
+t.test('presence reconnects after a restart, reports nothing twice, and stops with its token', async (t) => {
   const phone = await alice(t);
   const { client, line, number, service, databaseUrl, url } = phone;
   const events: PresenceEvent[] = [];

@@ -12,6 +12,7 @@ import {
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { unhonoured } from '../../fixtures/unhonoured.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig(openDatabases, { hasInstances: true });
 const skip = skipWithoutBrowser();
@@ -67,7 +68,7 @@ t.test('in a browser', { skip }, async (t) => {
     await page.click('text=Restart the modem');
     t.match(await page.textContent('h1'), 'Restart the modem: rack-1 m1?');
     await page.click('button.go');
-    t.match(await page.textContent('.done'), 'The modem restarts.');
+    t.match(await page.textContent('.done'), 'The modem is restarting.');
     await page.click('text=Audit log');
     t.match(await page.textContent('table'), /ann.*restart modem.*rack-1\/m1.*done/s);
     await page.click('text=Sign out');
@@ -81,7 +82,7 @@ t.test('what the state of things does not allow is refused in words, and written
   const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   for (const [path, fields, why] of [
-    ['/actions/release-number', { number: '+12065550001' }, /in no quarantine/],
+    ['/actions/release-number', { number: '+12065550001' }, /not in quarantine/],
     ['/actions/slot-out-of-service', { node: 'rack-1', slot: 'm99', reason: 'x' }, /no slot/],
     ['/actions/revoke-node', { node: 'rack-9' }, /there is no node/],
     [
@@ -103,7 +104,7 @@ t.test('what the state of things does not allow is refused in words, and written
     t.equal((await ann.post(path, fields)).status, status, path);
   t.match(await ann.page('/audit'), /release number.*refused/s);
   t.equal((await ann.post('/actions/revoke-node', { node: 'rack-1' })).status, 303);
-  t.match(await ann.page('/nodes/rack-1'), /revoked/);
+  await until('it is shown', async () => (await ann.page('/nodes/rack-1')).includes('revoked'));
   t.equal(node.closeCode !== undefined || (await ann.page('/')).includes('revoked'), true);
 });
 

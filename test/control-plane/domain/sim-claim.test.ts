@@ -40,7 +40,7 @@ const decide = (change: Partial<ClaimInput>) =>
 
 const outcome = (change: Partial<ClaimInput>): string => {
   const { taken, refused } = decide(change);
-  return refused[0]?.cause ?? (taken.length === 1 ? `taken from ${taken[0]?.from ?? 'nobody'}` : 'nothing');
+  return refused[0]?.cause ?? (taken.length === 1 ? `taken from ${taken[0]?.from ?? 'no node'}` : 'nothing');
 };
 
 /** Taken so long ago from the claimant, which had not let go. */
@@ -52,7 +52,7 @@ const claimed = (agoMs: number) => new Map([[iccidOf(1), before(agoMs)]]);
 t.test('a claim', (t) => {
   const away = { isLinked: false } as const;
   const cases: ReadonlyArray<[what: string, input: Partial<ClaimInput>, expected: string]> = [
-    ['of a SIM that nobody holds', {}, 'taken from nobody'],
+    ['of a SIM without a holder', {}, 'taken from no node'],
     ['of one that its holder reports', { tenures: [held(1)] }, 'contested'],
     ['of one whose modem is lost', { tenures: [held(1, { sighting: 'lost' })] }, 'taken from holder'],
     [
@@ -85,13 +85,13 @@ t.test('a claim', (t) => {
       { tenures: [held(1, { ...away })], contested: claimed(2 * 3_600_000) },
       'barred',
     ],
-    ['made a moment before the holder let go', { contested: claimed(MINUTE_MS) }, 'taken from nobody'],
+    ['made a moment before the holder let go', { contested: claimed(MINUTE_MS) }, 'taken from no node'],
     ['made long before the holder let go', { contested: claimed(3 * MINUTE_MS) }, 'barred'],
     ['by a node that is suspended', { isSuspended: true }, 'suspended'],
     [
       'by the node that never let go',
       { tenures: [takenBy(MINUTE_MS)], isSuspended: true },
-      'taken from nobody',
+      'taken from no node',
     ],
     [
       'by the node that never let go, from one that has reported it for long',
@@ -106,12 +106,12 @@ t.test('a claim', (t) => {
     [
       'by the node that never let go, from one that was there for a moment',
       { tenures: [{ ...takenBy(3_600_000), ...away, awaySince: before(3_540_000) }] },
-      'taken from nobody',
+      'taken from no node',
     ],
     [
       'by the node that never let go, from one that does not see it any more',
       { tenures: [{ ...takenBy(3_600_000), sighting: 'unseen', sightingSince: before(1_000) }] },
-      'taken from nobody',
+      'taken from no node',
     ],
     [
       'by the node that never let go, too late',
@@ -126,7 +126,7 @@ t.test('a claim', (t) => {
     [
       'of one that was imported for this node',
       { expected: new Map([[iccidOf(1), 'claimant']]) },
-      'taken from nobody',
+      'taken from no node',
     ],
     [
       'from a slot that lost its modem',
@@ -148,7 +148,7 @@ t.test('guesses: one contested claim too many, and nothing new is taken', (t) =>
   t.end();
 });
 
-t.test('many unknown SIMs are guesses; those of holders that nobody has proven are none', (t) => {
+t.test('many unknown SIMs are guesses; those of holders without proof are none', (t) => {
   const slots = [1, 2, 3, 4, 5].map((index) => slotAt(index));
   t.match(decide({ slots, newSims: 96 }), { isSuspended: false, refused: [] });
   const guesses = decide({ slots, newSims: 97 });
@@ -179,6 +179,6 @@ t.test('letting go: an empty slot or another SIM in it, and nothing less', (t) =
   t.equal(after(slotAt(1, { ...unknown, state: 'sim_absent' })), 'released');
   t.equal(after(slotAt(1, { iccid: iccidOf(7) })), 'released');
   const { released } = decide({ slots: [], tenures: [own(1, { isKnown: false })] });
-  t.same(released, [iccidOf(1)], 'of SIMs that nobody admitted nothing is kept');
+  t.same(released, [iccidOf(1)], 'nothing is kept of SIMs that were not admitted');
   t.end();
 });

@@ -72,7 +72,7 @@ t.test('what the operator of the node does not allow is the same answer', async 
   t.match((await ask('/voice/calls')).body, { calls: [] });
 });
 
-t.test('a node that reports a number elsewhere as its own gets nobody to text there', async (t) => {
+t.test('a node that reports a foreign number as its own does not open it as a destination', async (t) => {
   const { databaseUrl, url } = await rig.start(t);
   const number = '+18765550123';
   const [here, elsewhere] = [slotAt(1), slotAt(2, { number })];

@@ -79,7 +79,7 @@ t.test('one message: gone from every answer, from the tables and from the next b
   t.match(await history(), [{ body: 'stays' }]);
 });
 
-t.test('a message of somebody else, and what is no id', async (t) => {
+t.test('a message of another subscription, and an invalid id', async (t) => {
   const { url, databaseUrl, node, remove, idOf, history } = await setUp(t, {
     slots: [SLOT, slotAt(2)],
   });
@@ -195,7 +195,7 @@ t.test('a claim and a deletion at once: a message goes to one of them, and none 
   t.match(await get('/sms/receive'), { body: { count: 0 } });
 });
 
-t.test('rows that others hold are waited for; one that holds none waits for nobody', async (t) => {
+t.test('a deletion waits for rows that others hold, and only for those', async (t) => {
   const { node, db, history } = await setUp(t);
   for (let sequence = 1; sequence <= 3; sequence += 1) node.sendFact(sequence, received(`m${sequence}`));
   await until('committed', () => node.acknowledged === 3);

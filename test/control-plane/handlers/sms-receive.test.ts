@@ -89,7 +89,7 @@ t.test('parallel claims never get a row twice, and get all', async (t) => {
   t.equal(new Set(claimed).size, total);
 });
 
-t.test('an SMS for a SIM that nobody subscribed to is taken and kept from everyone', async (t) => {
+t.test('an SMS for a SIM without a subscription is accepted and shown to no client', async (t) => {
   const { node, get } = await subscriber(t, rig);
   node.sendFact(1, { ...received('stray'), iccid: '89010000000000009999' } as Fact);
   await until('committed', () => node.acknowledged === 1);

@@ -129,7 +129,7 @@ t.test('an answer that is no result is 502 and unknown', async (t) => {
   t.match(await history(), [{ status: 'unknown' }]);
 });
 
-t.test('no answer in time is 502 and unknown, until the node tells what happened', async (t) => {
+t.test('no answer in time is 502 and unknown, until the node reports what happened', async (t) => {
   const { node, send, history } = await subscriber(t, rig, {
     service: { sendTimeoutMs: 150 },
     onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
@@ -235,7 +235,7 @@ t.test('a send behind more doubts than are asked for at once has its turn', asyn
   await relink(t, url, {
     onCommand: (command) => {
       if (command.name !== 'send_sms' || command.id === last) return acceptAll(command);
-      const result = { status: 'unknown', message: 'nobody knows', at: new Date().toISOString() };
+      const result = { status: 'unknown', message: 'not known', at: new Date().toISOString() };
       return { type: 'result', id: command.id, ok: true, result };
     },
   });
@@ -365,7 +365,7 @@ t.test('the limit of a SIM is 429 with the time after which another may pass', a
   }
 });
 
-t.test('what the modem said of a rejection is told with its class', async (t) => {
+t.test('a rejection carries the modem’s words and its class', async (t) => {
   const at = new Date().toISOString();
   const { send } = await subscriber(t, rig, {
     onCommand: ({ id }) => ({

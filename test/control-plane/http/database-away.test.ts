@@ -125,7 +125,7 @@ t.test('a connection that ends in the middle of a request', async (t) => {
   t.equal((await ask('/waitlist', { email: 'someone@example.com' })).status, 200);
 });
 
-t.test('a server that hangs holds nobody up for longer than the time of a statement', async (t) => {
+t.test('a server that hangs delays no request for longer than the time limit of a statement', async (t) => {
   const phone = await setUp(t);
   await phone.ask('/availability');
   postgres.setFrozen(true);

@@ -127,7 +127,7 @@ t.test('answers come in the order of the requests, also when nonsense follows', 
   t.same(await ask(good + broken), [{ status: 200 }, { status: 200 }, bad]);
 });
 
-t.test('a request that nobody finishes does not take the answer of the one before it', async (t) => {
+t.test('an unfinished request does not take the answer of the one before it', async (t) => {
   const { url: hasty } = await rig.start(t, { headersTimeoutMs: 200, settlementWaitMs: 1_000 });
   const answers = await rawAnswers(hasty, 'GET /availability HTTP/1.1\r\nHost: x\r\n\r\nGET /number HT');
   t.same(

@@ -23,7 +23,7 @@ t.test('a service that runs lives and is ready, by GET and HEAD', async (t) => {
   t.equal((await fetch(`${url}/health/ready`, { method: 'HEAD' })).status, 200);
 });
 
-t.test('the database is asked once a second, however many ask; that it is away is told once', async (t) => {
+t.test('the database is asked once a second, however many ask; its absence is logged once', async (t) => {
   const clock = new ManualClock();
   const { log, lines } = recordedLog();
   const { url, databaseUrl } = await rig.start(t, { clock, log });

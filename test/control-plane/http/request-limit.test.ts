@@ -56,7 +56,7 @@ t.test('nonces and attempts to sign in are limited, each for itself; time gives 
 });
 
 t.test(
-  'all else is limited too: by address without a token, by subscription with one; what is left is told',
+  'all else is limited too: by address without a token, by subscription with one; headers say what is left',
   async (t) => {
     const { url, clock, databaseUrl } = await setup(t, { requestsPerMinute: 3, tokenRequestsPerMinute: 2 });
     const node = await ScriptedNode.connect(url);
@@ -252,13 +252,13 @@ t.test('guesses that come all at once are no more than those one after the other
   t.equal(tried, 10);
 });
 
-t.test('a clock that was ahead and is set back locks nobody out', async (t) => {
+t.test('a clock that was ahead and is set back locks no client out', async (t) => {
   const clock = new ManualClock();
   const now = clock.now();
   const limit = createRequestLimit(clock, { name: 'token', max: 2, withinMs: 60_000 });
   clock.set(now + 3_600_000);
-  await limit.count('192.0.2.1');
+  limit.count('192.0.2.1');
   clock.set(now);
-  for (let request = 0; request < 2; request += 1) await limit.count('192.0.2.1');
-  await t.rejects(limit.count('192.0.2.1'), { code: 'rate_limited' });
+  for (let request = 0; request < 2; request += 1) limit.count('192.0.2.1');
+  t.throws(() => limit.count('192.0.2.1'), { code: 'rate_limited' });
 });

@@ -142,7 +142,7 @@ t.test('killed between the server’s word and ours: that one comes twice, as on
 });
 
 t.test(
-  'killed again and again: nobody is forgotten, and no life costs more than one mail more',
+  'killed again and again: no entry is forgotten, and each life costs at most one more mail',
   async (t) => {
     let atMail = 0;
     const { databaseUrl, mail } = await prepare(t, {});

@@ -15,7 +15,7 @@ const rig = await createRig();
 const QUARTER_MS = 15 * MINUTE_MS;
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
 
-t.test('who is told to come again comes again, later and later', async (t) => {
+t.test('a temporary refusal is tried again, later and later', async (t) => {
   let answers = ['451 4.7.1 <ann@example.org>: greylisted', '450 4.2.2 ann@example.org is full', undefined];
   const script: MailServerScript = {
     onRecipient: (address) => (address.startsWith('ann') ? answers.shift() : undefined),
@@ -46,7 +46,7 @@ t.test('who is told to come again comes again, later and later', async (t) => {
   t.equal(attempts() - before, 12, 'a day of it');
   answers = [];
   await pass(4, QUARTER_MS);
-  t.equal(attempts() - before, 12, 'the next opening is told');
+  t.equal(attempts() - before, 12, 'the next opening is mailed');
   await stock.setOnSale(false);
   await pass();
   await stock.setOnSale(true);
@@ -97,7 +97,7 @@ t.test(
   },
 );
 
-t.test('a server that is away, or does not take us, costs nobody a mail', async (t) => {
+t.test('a server that is away, or refuses us, loses no mail', async (t) => {
   const script: MailServerScript = { onConnect: () => '421 4.3.2 closed for today' };
   const { url, mail, stock, pass } = await startMailing(t, rig, script);
   await join(url, 'ann', 'bob');
@@ -116,7 +116,7 @@ for (const [how, end] of [
   ['says 421', () => '421 4.7.0 <ann@example.org>: try later'],
   ['cuts the connection', (mail: MailServer) => void mail.cut()],
 ] as const) {
-  t.test(`a server that ${how} for one address holds up nobody else`, async (t) => {
+  t.test(`a server that ${how} for one address delays no other`, async (t) => {
     const { url, mail, stock, pass, logged } = await startMailing(t, rig);
     let isPicky = true;
     mail.script = {
@@ -139,7 +139,7 @@ for (const [how, end] of [
     await pass();
     await stock.setOnSale(true);
     await pass();
-    t.same(recipientsOf(mail), ['ann', 'bob', 'eve', 'zoe'], 'the next opening is told');
+    t.same(recipientsOf(mail), ['ann', 'bob', 'eve', 'zoe'], 'the next opening is mailed');
     t.notMatch(logged.join(''), /@example|ann@/i, 'no address is in the log');
   });
 
@@ -155,7 +155,7 @@ for (const [how, end] of [
     t.ok(mail.connections() >= 9 && mail.connections() <= 24, `${mail.connections()} in an hour`);
     mail.script = {};
     await pass(120);
-    t.same(recipientsOf(mail), names, 'each is told once it is well');
+    t.same(recipientsOf(mail), names, 'each gets its mail once the server is well');
   });
 }
 
@@ -171,7 +171,7 @@ t.test('a connection that breaks in a mail is not tried for ever', async (t) => 
   await stock.setOnSale(true);
   await pass(96, QUARTER_MS);
   const [ann, bob] = ['ann', 'bob'].map((name) => mail.taken.filter(({ to }) => to.startsWith(name)));
-  t.equal(ann?.length, 3, 'nobody knows whether it was taken');
+  t.equal(ann?.length, 3, 'it is not known whether it was accepted');
   t.equal(new Set(ann?.map(({ messageId }) => messageId)).size, 1);
   t.equal(bob?.length, 1);
 });

@@ -92,5 +92,5 @@ t.test('a mail that may have arrived counts', async (t) => {
   mail.script = {};
   await pass(1, WEEK_HOURS * HOUR_MS);
   await flap(service);
-  t.ok(recipientsOf(mail).includes('ann'), 'it is told of a later opening');
+  t.ok(recipientsOf(mail).includes('ann'), 'it gets a mail about a later opening');
 });

@@ -74,16 +74,16 @@ const PHASES: Record<string, Phase> = {
     await call();
     await isWaiting(alice);
     await leave();
-    await until('nobody waits any more', () => alice.waits() === 0);
+    await until('no wait is left', () => alice.waits() === 0);
     await alice.deliver('hello');
   },
-  async 'while it is told progress'(_, { alice, call, leave }) {
+  async 'while it gets progress'(_, { alice, call, leave }) {
     const socket = await call();
     await isWaiting(alice);
-    const told = once(socket, 'data');
+    const reported = once(socket, 'data');
     alice.clock.advance(10_000);
     // A client that has not asked for progress gets none.
-    if (responses.at(-1)?.headersSent === true) await told;
+    if (responses.at(-1)?.headersSent === true) await reported;
     await leave();
     await alice.deliver('hello');
   },
@@ -160,7 +160,7 @@ async function holdUp(t: Test, { databaseUrl }: WaitingSubscriber, statement: st
   await client.query(statement);
   return {
     isHolding: () =>
-      until('somebody waits for the lock', () =>
+      until('a statement waits for the lock', () =>
         withClient(databaseUrl, async (other) => {
           const { rows } = await other.query(
             `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

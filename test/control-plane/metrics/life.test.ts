@@ -38,23 +38,25 @@ t.test('neither the log nor the metrics have anything private', async (t) => {
     }
 });
 
-t.test('what went wrong is told all the same', async (t) => {
-  const told = (message: string) => lines.filter(({ msg }) => msg === message);
-  t.ok(told('request failed').length >= 2, 'errors of the database');
+t.test('errors are logged all the same', async (t) => {
+  const reported = (message: string) => lines.filter(({ msg }) => msg === message);
+  t.ok(reported('request failed').length >= 2, 'errors of the database');
   t.ok(
-    told('request refused').filter(({ code }) => code === 'unavailable').length >= 2,
+    reported('request refused').filter(({ code }) => code === 'unavailable').length >= 2,
     'a database that is gone',
   );
-  t.match(told('request failed')[0], { err: { type: 'error', code: /^[0-9A-Z]{5}$/, stack: /^ {4}at / } });
-  t.ok(told('not ready').length > 0, 'a database that is away');
-  t.ok(told('bad frame from a node').length > 0, 'a node that talks nonsense');
+  t.match(reported('request failed')[0], {
+    err: { type: 'error', code: /^[0-9A-Z]{5}$/, stack: /^ {4}at / },
+  });
+  t.ok(reported('not ready').length > 0, 'a database that is away');
+  t.ok(reported('bad frame from a node').length > 0, 'a node that talks nonsense');
   t.match(
-    told('request refused').find(({ code }) => code === 'settlement_unavailable'),
+    reported('request refused').find(({ code }) => code === 'settlement_unavailable'),
     {
       err: { message: String },
     },
   );
-  t.ok(told('outcome of a settlement not known yet').length + told('broadcast failed').length > 0);
+  t.ok(reported('outcome of a payment still unknown').length + reported('broadcast failed').length > 0);
 });
 
 t.test('an error, its header and its lines have one request id', async (t) => {
@@ -64,9 +66,12 @@ t.test('an error, its header and its lines have one request id', async (t) => {
   for (const { msg, requestId = '' } of lines) ids.set(requestId, [...(ids.get(requestId) ?? []), msg]);
   for (const { body, requestId, status } of errors) {
     t.equal(body?.['request_id'], requestId);
-    const told = ids.get(String(requestId)) ?? [];
-    t.ok(told.includes('request answered'), `a line of ${status}`);
-    t.ok(told.includes('request refused') || told.includes('request failed'), `the reason of ${status}`);
+    const reported = ids.get(String(requestId)) ?? [];
+    t.ok(reported.includes('request answered'), `a line of ${status}`);
+    t.ok(
+      reported.includes('request refused') || reported.includes('request failed'),
+      `the reason of ${status}`,
+    );
   }
   t.equal(new Set(errors.map(({ requestId }) => requestId)).size, errors.length, 'each its own');
 });
@@ -74,11 +79,11 @@ t.test('an error, its header and its lines have one request id', async (t) => {
 t.test('an error of the tools has the id of its request', async (t) => {
   const errors = life.answers.flatMap(({ body, requestId }) => {
     const { error, result } = (body ?? {}) as Record<string, Record<string, Record<string, unknown>>>;
-    const told = error?.['data'] ?? (result?.['isError'] ? result['structuredContent'] : undefined);
-    return told?.['request_id'] === undefined ? [] : [{ told: told['request_id'], requestId }];
+    const reported = error?.['data'] ?? (result?.['isError'] ? result['structuredContent'] : undefined);
+    return reported?.['request_id'] === undefined ? [] : [{ reported: reported['request_id'], requestId }];
   });
   t.ok(errors.length >= 2, `${errors.length} errors`);
-  for (const { told, requestId } of errors) t.equal(told, requestId);
+  for (const { reported, requestId } of errors) t.equal(reported, requestId);
 });
 
 t.test('what happened is counted', async (t) => {
@@ -131,7 +136,7 @@ t.test('what happened is counted', async (t) => {
   t.equal(readingOf(families, 'process_resident_memory_bytes') === undefined, false, 'memory');
 });
 
-t.test('without a database the rest is still told', async (t) => {
+t.test('without a database the other metrics are still exported', async (t) => {
   const now = readExposition(pageAtTheEnd);
   t.equal(readingOf(now, 'simrack_database_up'), 0);
   t.equal(readingOf(now, 'simrack_numbers'), undefined);
@@ -226,8 +231,8 @@ t.test('the reference has every metric, with its labels, and no other', async (t
   t.same([...documented.keys()].sort(), ours.map(({ name }) => name).sort());
   for (const { name, samples } of ours) {
     for (const { labels } of samples) {
-      const { le: _, ...told } = labels;
-      t.same(Object.keys(told).sort(), documented.get(name), name);
+      const { le: _, ...reported } = labels;
+      t.same(Object.keys(reported).sort(), documented.get(name), name);
     }
   }
 });

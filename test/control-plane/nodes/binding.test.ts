@@ -26,7 +26,8 @@ const HEARTBEAT_MS = 100;
 const TEXT = { to: '+13105550188', body: 'hi' };
 const EMPTY = { iccid: null, number: null, state: 'sim_absent' } as const;
 
-const tell = (node: ScriptedNode, ...slots: Slot[]): void => node.send({ type: 'slots', slots, alarms: [] });
+const report = (node: ScriptedNode, ...slots: Slot[]): void =>
+  node.send({ type: 'slots', slots, alarms: [] });
 
 /** Answers as a node does that sends, and confirms SIMs while `confirms` is true. */
 function confirming() {
@@ -89,7 +90,7 @@ t.test('a number that another instance sold is bound as well', async (t) => {
 t.test('a SIM that moves to another slot is confirmed there', async (t) => {
   const { node, answers, unbound, bound } = await setUp(t);
   answers.confirms = false;
-  tell(node, slotAt(1, EMPTY), slotAt(1, { slot: 'm9', device_id: '350000000009999' }));
+  report(node, slotAt(1, EMPTY), slotAt(1, { slot: 'm9', device_id: '350000000009999' }));
   await unbound('not confirmed in the new slot');
   answers.confirms = true;
   await bound('confirmed');
@@ -97,7 +98,7 @@ t.test('a SIM that moves to another slot is confirmed there', async (t) => {
 
 t.test('a SIM that moves to another node keeps its subscription', async (t) => {
   const { url, node, answers, unbound, bound } = await setUp(t);
-  tell(node, slotAt(1, { state: 'lost' }));
+  report(node, slotAt(1, { state: 'lost' }));
   const elsewhere = confirming();
   elsewhere.confirms = false;
   const other = await relink(t, url, { nodeId: 'second', slots: [slotAt(1, { slot: 'm7' })], ...elsewhere });
@@ -114,11 +115,11 @@ t.test(
   'a SIM that is gone leaves the subscription active and unbound; back in its slot it is bound',
   async (t) => {
     const { node, answers, unbound, bound } = await setUp(t);
-    tell(node, slotAt(1, EMPTY));
+    report(node, slotAt(1, EMPTY));
     await unbound('gone');
     answers.confirms = false;
-    tell(node, slotAt(1, { state: 'searching' }));
-    tell(node, slotAt(1));
+    report(node, slotAt(1, { state: 'searching' }));
+    report(node, slotAt(1));
     await unbound('back, and not confirmed');
     answers.confirms = true;
     await bound('confirmed');
@@ -135,7 +136,7 @@ t.test('a modem that is lost and comes back with its SIM stays bound', async (t)
     ['searching', -62],
     ['registered', -63],
   ] as const) {
-    tell(node, slotAt(1, { state, signal_dbm }));
+    report(node, slotAt(1, { state, signal_dbm }));
     const sim = () => db.selectFrom('sims').select('signal_dbm').executeTakeFirst();
     await until(state, async () => (await sim())?.signal_dbm === signal_dbm);
   }
@@ -144,7 +145,7 @@ t.test('a modem that is lost and comes back with its SIM stays bound', async (t)
 });
 
 t.test(
-  'a node that is revoked leaves its numbers unbound, whatever it tells; enrolled anew they are bound',
+  'a revoked node leaves its numbers unbound, whatever it reports; once it is enrolled again they are bound',
   async (t) => {
     const { url, databaseUrl, node, unbound, bound } = await setUp(t);
     const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
@@ -176,14 +177,14 @@ t.test('a confirmation that comes after the SIM moved does not count', async (t)
   const node = await rig.connect(t, url, { onCommand: () => undefined });
   await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
   await db.updateTable('sims').set({ bound_to: 'sub_of_an_earlier_holder' }).execute();
-  tell(node, slotAt(1, { signal_dbm: -50 }));
+  report(node, slotAt(1, { signal_dbm: -50 }));
   const asked = await until('it is asked for', () => node.commands('bind_sim')[0]);
-  tell(node, slotAt(1, EMPTY));
+  report(node, slotAt(1, EMPTY));
   const other = await relink(t, url, { nodeId: 'second', slots: [slotAt(1)], onCommand: () => undefined });
   await until('the other is asked', () => other.commands('bind_sim').length === 1);
   const late = acceptAll(asked);
   if (late !== undefined) node.send(late);
-  tell(node, slotAt(2));
+  report(node, slotAt(2));
   const sims = async () => db.selectFrom('sims').select(['node_id', 'bound_to']).orderBy('iccid').execute();
   await until('its next word', async () => (await sims()).length === 2);
   t.match((await sims())[0], { node_id: 'second', bound_to: null });

@@ -50,7 +50,7 @@ for (const admitNewSims of [true, false])
       const { available, connect, operator, row } = await setUp(t, { admitNewSims });
       const rogue = await connect('rogue', squatters({ state: 'searching' }));
       await connect('rack-1', CARDS);
-      t.equal(await available(), 0, 'nobody has proven either');
+      t.equal(await available(), 0, 'neither node has proof');
       const reason = `disputed: also reported by SIM ${CARDS[0]?.iccid} in rack-1/m1`;
       t.match(await row(), { state: 'unadmitted', node: 'rogue', reason });
       rogue.send({ type: 'slots', slots: squatters(), alarms: [] });
@@ -58,7 +58,7 @@ for (const admitNewSims of [true, false])
       await connect('rack-2', [slotAt(40)]);
       t.equal(await available(), admitNewSims ? 1 : 0);
       const number = String(CARDS[0]?.number);
-      await t.rejects(operator.call('admitNumber', { number }), /is reported by two SIMs/);
+      await t.rejects(operator.call('admitNumber', { number }), /two SIMs report/);
       const list = listOf(CARDS);
       t.same(await operator.call('importNumbers', { rows: list }), { added: 30, back: 0, known: 0 });
       t.equal(await available(), admitNewSims ? 31 : 30, 'at once');
@@ -79,7 +79,7 @@ t.test('what is sold or proven is not disputed, and who disputes cannot come bac
   const honest = await connect('rack-1', CARDS);
   t.equal(await available(), 30);
   const rogue = await connect('rogue', squatters());
-  t.equal(await available(), 29, 'only the number that nobody has proven');
+  t.equal(await available(), 29, 'only the number without proof');
   // Its modem restarts, and the squatter reports on.
   honest.send({ type: 'slots', slots: [], alarms: [] });
   rogue.send({ type: 'slots', slots: squatters({ signal_dbm: -50 }), alarms: [] });

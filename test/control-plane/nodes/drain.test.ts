@@ -14,7 +14,7 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig(openDatabases, { hasInstances: true });
 
-const isTold = (node: ScriptedNode): boolean => node.frames.some(({ type }) => type === 'drain');
+const isReported = (node: ScriptedNode): boolean => node.frames.some(({ type }) => type === 'drain');
 
 async function upgradeAnswer(url: string, nodeId: string) {
   const { key } = await identityOf(url, nodeId);
@@ -31,7 +31,7 @@ t.test('a command in flight has its answer before the link ends', async (t) => {
   const sending = send({ to: '+13105550188', body: 'last words' });
   const command = await until('the command', () => node.commands('send_sms')[0]);
   const stopping = service.stop();
-  await until('drain', () => isTold(node));
+  await until('drain', () => isReported(node));
   const answer = acceptAll(command);
   if (answer !== undefined) node.send(answer);
   t.match(await sending, { status: 200, body: { status: 'queued' } });
@@ -54,11 +54,11 @@ t.test('new links are refused with Retry-After, and who came back has nothing to
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
   const begunAt = performance.now();
   const stopping = service.stop();
-  await until('drain', () => isTold(node));
+  await until('drain', () => isReported(node));
   t.match(await upgradeAnswer(url, 'lab'), { status: 503, retryAfter: /^\d+$/ });
   await stopping;
   t.equal(node.closeCode, LINK_CLOSE.goingAway);
-  t.ok(performance.now() - begunAt < 1_900, 'sooner than one that may still look for another instance');
+  t.ok(performance.now() - begunAt < 1_900, 'sooner than one that may still try another instance');
 });
 
 t.test(
@@ -73,7 +73,7 @@ t.test(
     const sending = send({ to: '+13105550188', body: 'over the older link' });
     const command = await until('the command', () => node.commands('send_sms')[0]);
     const stopping = service.stop();
-    await until('drain', () => isTold(node));
+    await until('drain', () => isReported(node));
     const next = await ScriptedNode.connect(other.url, {
       journalId: 'journal-1',
       onCommand: () => undefined,

@@ -88,11 +88,11 @@ t.test('unknown, used, replaced and expired codes have the same answer', async (
   );
   const [first] = answers;
   t.match(first, { status: 403, body: { error: 'enrolment_refused', message: /operator/ } });
-  const told = answers.map(({ status, body }) => ({ status, ...body, request_id: '' }));
-  for (const answer of told) t.same(answer, told[0]);
+  const reported = answers.map(({ status, body }) => ({ status, ...body, request_id: '' }));
+  for (const answer of reported) t.same(answer, reported[0]);
 });
 
-t.test('what is no code or no key is told by its field', async (t) => {
+t.test('an invalid code or key is refused by the name of its field', async (t) => {
   const { url } = await rig.start(t);
   for (const [code, key, field] of [
     ['ABC', newPublicKey(), 'code'],
@@ -132,7 +132,7 @@ t.test('the database knows only the hash of a code', async (t) => {
 const closedWith = (node: ScriptedNode, code: number) =>
   until(`close code ${code}`, () => node.closeCode === code);
 
-t.test('enrolled anew, the old key is worth nothing and its link ends', async (t) => {
+t.test('after a second enrollment the old key is worth nothing and its link ends', async (t) => {
   const { url } = await rig.start(t);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
   const { key } = await identityOf(url, 'lab');
@@ -143,27 +143,24 @@ t.test('enrolled anew, the old key is worth nothing and its link ends', async (t
   t.equal(await upgradeStatus(url, proof()), 401);
 });
 
-t.test(
-  'revoked, a node is told to stop, its link ends within a heartbeat; a new code lets it back',
-  async (t) => {
-    const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
-    const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
-    const other = await ScriptedNode.connect(url, { nodeId: 'old' });
-    const { key } = await identityOf(url, 'lab');
-    const proof = (by = key) => makeProof({ nodeId: 'lab', key: by, controlPlaneUrl: url }, Date.now());
-    await revoke(databaseUrl, 'lab');
-    await revoke(databaseUrl, 'old');
-    await t.rejects(revoke(databaseUrl, 'nobody'), /there is no node "nobody"/);
-    await closedWith(node, LINK_CLOSE.revoked);
-    await closedWith(other, LINK_CLOSE.revoked);
-    t.equal(await upgradeStatus(url, proof()), 403);
-    t.equal(await upgradeStatus(url, proof(newKey())), 401, 'only to who has its key');
-    const code = await nodeCode(url, 'lab');
-    t.equal(await upgradeStatus(url, proof()), 403, 'a code alone changes nothing');
-    t.equal((await enrol(url, code, String(key.export({ format: 'jwk' }).x))).status, 200);
-    t.equal(await upgradeStatus(url, proof()), 101);
-  },
-);
+t.test('a revoked node gets a stop, its link ends within a heartbeat; a new code lets it back', async (t) => {
+  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
+  const other = await ScriptedNode.connect(url, { nodeId: 'old' });
+  const { key } = await identityOf(url, 'lab');
+  const proof = (by = key) => makeProof({ nodeId: 'lab', key: by, controlPlaneUrl: url }, Date.now());
+  await revoke(databaseUrl, 'lab');
+  await revoke(databaseUrl, 'old');
+  await t.rejects(revoke(databaseUrl, 'no-such-node'), /there is no node "no-such-node"/);
+  await closedWith(node, LINK_CLOSE.revoked);
+  await closedWith(other, LINK_CLOSE.revoked);
+  t.equal(await upgradeStatus(url, proof()), 403);
+  t.equal(await upgradeStatus(url, proof(newKey())), 401, 'only to who has its key');
+  const code = await nodeCode(url, 'lab');
+  t.equal(await upgradeStatus(url, proof()), 403, 'a code alone changes nothing');
+  t.equal((await enrol(url, code, String(key.export({ format: 'jwk' }).x))).status, 200);
+  t.equal(await upgradeStatus(url, proof()), 101);
+});
 
 async function refusedWithTime(t: Test, url: string, authorization: string): Promise<void> {
   const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, { headers: { authorization } });

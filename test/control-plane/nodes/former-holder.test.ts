@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { FactOf } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
-import { heard, tell } from '../../fixtures/heard.ts';
+import { heard, report } from '../../fixtures/heard.ts';
 import { EMPTY, FAST, honestNode, rogueOf, TEXT, VICTIM } from '../../fixtures/honest-node.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, ScriptedNode, type ScriptedNodeOptions, slotAt } from '../../fixtures/scripted-node.ts';
@@ -23,7 +23,7 @@ t.test('an honest move takes a moment, and loses no text on either side of it', 
   t.match((await listed('other'))?.unregistered_slots, [{ slot: 'm7', reason: 'claim_refused' }]);
   node.sendFact(1, received('read in its old slot'));
   const rest = Array.from({ length: 7 }, (_, index) => slotAt(index + 2));
-  tell(node, slotAt(1, EMPTY), ...rest);
+  report(node, slotAt(1, EMPTY), ...rest);
   await holds('other');
   node.sendFact(2, received('late, from its old slot'));
   await until('all texts', async () => (await history()).length === 3);
@@ -39,7 +39,7 @@ t.test('an honest move takes a moment, and loses no text on either side of it', 
 
 t.test('what a former holder makes long after the move does not count', async (t) => {
   const { url, node, db, get, history, holds } = await honestNode(t, rig, { service: FAST });
-  tell(node, slotAt(1, EMPTY));
+  report(node, slotAt(1, EMPTY));
   const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
   t.teardown(() => other.drop());
   await holds('other');
@@ -121,7 +121,7 @@ t.test(
     await until('all were judged', async () => ((await listed('rogue'))?.refused.calls ?? 0) > 0);
     // The holder has a call, and loses the SIM with it.
     node.send({ type: 'call', call: call(VICTIM, `in_${randomUUID()}`) });
-    tell(node, slotAt(1, EMPTY));
+    report(node, slotAt(1, EMPTY));
     const other = await ScriptedNode.connect(url, {
       nodeId: 'other',
       slots: [slotAt(1, { slot: 'm7' })],
@@ -136,14 +136,14 @@ t.test(
 t.test('who held SIMs once is not suspended for claiming them', async (t) => {
   const eight = Array.from({ length: 8 }, (_, index) => slotAt(index + 1));
   const { url, node, holds, listed } = await honestNode(t, rig, { service: FAST });
-  tell(node, ...eight.map(({ slot }) => slotAt(Number(slot.slice(1)), EMPTY)));
+  report(node, ...eight.map(({ slot }) => slotAt(Number(slot.slice(1)), EMPTY)));
   const other = await ScriptedNode.connect(url, {
     nodeId: 'other',
     slots: eight.map((each) => ({ ...each, slot: `n${each.slot}` })),
   });
   t.teardown(() => other.drop());
   await holds('other');
-  tell(node, ...eight);
+  report(node, ...eight);
   await heard(node, 1);
   await until('its claims are refused', async () => (await listed('honest'))?.refused.claims === 8);
   t.match(await listed('honest'), { is_suspended: false });
@@ -153,7 +153,7 @@ t.test('who held SIMs once is not suspended for claiming them', async (t) => {
 t.test('a former holder dates nothing into the time after it held the SIM', async (t) => {
   const HOUR_MS = 3_600_000;
   const { url, node, db, get, history, holds, listed } = await honestNode(t, rig, { service: FAST });
-  tell(node, slotAt(1, EMPTY));
+  report(node, slotAt(1, EMPTY));
   const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
   t.teardown(() => other.drop());
   await holds('other');

@@ -53,28 +53,31 @@ async function setUp(t: Test, { node, admitNewSims = false }: { node?: string; a
   };
 }
 
-t.test('a number imported for a node is that node’s first, whoever guesses its ICCID', async (t) => {
-  const { connect, available, listed, operator, importAs } = await setUp(t, {
-    node: 'rack-1',
-    admitNewSims: true,
-  });
-  const rogue = await connect('rogue', guesses(200));
-  t.equal(await available(), 0, 'the rogue puts nothing on sale');
-  t.match(await listed('rogue'), { sims: 200 - IMPORTED, refused: { claims: IMPORTED } });
-  const { rows } = await operator.call('numbers', { limit: 1 });
-  t.match(rows, [{ state: 'offline', node: null, reason: 'waits for rack-1' }]);
-  const honest = await connect('rack-1', CARDS);
-  t.equal(await available(), IMPORTED);
-  t.match(await listed('rack-1'), { sims: IMPORTED, is_suspended: false, refused: {} });
-  t.same(await importAs('rack-1'), { added: 0, back: 0, known: IMPORTED });
-  // From now on the card moves like any other.
-  const gone = { iccid: null, number: null, state: 'sim_absent' } as const;
-  rogue.send({ type: 'slots', slots: [], alarms: [] });
-  honest.send({ type: 'slots', slots: [slotAt(1, gone), ...CARDS.slice(1)], alarms: [] });
-  await connect('rack-2', [slotAt(1)]);
-  await until('it has moved', async () => (await listed('rack-2'))?.sims === 1);
-  t.equal(await available(), IMPORTED);
-});
+t.test(
+  'a number imported for a node is that node’s first, even if another node guesses its ICCID',
+  async (t) => {
+    const { connect, available, listed, operator, importAs } = await setUp(t, {
+      node: 'rack-1',
+      admitNewSims: true,
+    });
+    const rogue = await connect('rogue', guesses(200));
+    t.equal(await available(), 0, 'the rogue puts nothing on sale');
+    t.match(await listed('rogue'), { sims: 200 - IMPORTED, refused: { claims: IMPORTED } });
+    const { rows } = await operator.call('numbers', { limit: 1 });
+    t.match(rows, [{ state: 'offline', node: null, reason: 'waits for rack-1' }]);
+    const honest = await connect('rack-1', CARDS);
+    t.equal(await available(), IMPORTED);
+    t.match(await listed('rack-1'), { sims: IMPORTED, is_suspended: false, refused: {} });
+    t.same(await importAs('rack-1'), { added: 0, back: 0, known: IMPORTED });
+    // From now on the card moves like any other.
+    const gone = { iccid: null, number: null, state: 'sim_absent' } as const;
+    rogue.send({ type: 'slots', slots: [], alarms: [] });
+    honest.send({ type: 'slots', slots: [slotAt(1, gone), ...CARDS.slice(1)], alarms: [] });
+    await connect('rack-2', [slotAt(1)]);
+    await until('it has moved', async () => (await listed('rack-2'))?.sims === 1);
+    t.equal(await available(), IMPORTED);
+  },
+);
 
 t.test('"slot transfer" gives such a card to another node', async (t) => {
   const { connect, listed, operator } = await setUp(t, { node: 'rack-1' });
@@ -87,7 +90,7 @@ t.test('"slot transfer" gives such a card to another node', async (t) => {
 t.test('a node that had the SIM before the import gives it up to the node that is named', async (t) => {
   const { connect, available, listed, importAs } = await setUp(t, {});
   await connect('rogue', guesses(IMPORTED));
-  t.equal(await available(), IMPORTED, 'nobody named a node');
+  t.equal(await available(), IMPORTED, 'the import names no node');
   await importAs('rack-1');
   t.equal(await available(), 0);
   await connect('rack-1', CARDS);

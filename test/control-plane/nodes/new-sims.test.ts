@@ -4,7 +4,7 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { heard, tell } from '../../fixtures/heard.ts';
+import { heard, report } from '../../fixtures/heard.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { acceptAll, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
 import { received } from '../../fixtures/subscriber.ts';
@@ -32,10 +32,10 @@ t.test('a SIM never seen before is sold once it is admitted or imported', async 
   const imported = [{ line: 1, number: second, iccid: '8901000000000000777' }];
   t.same(await operator.call('importNumbers', { rows: imported }), { added: 1, back: 0, known: 0 });
   t.equal(await available(), 1, 'its SIM is in no slot');
-  tell(node, slotAt(1), slotAt(2, { iccid: '8901000000000000777' }));
+  report(node, slotAt(1), slotAt(2, { iccid: '8901000000000000777' }));
   await until('it is there', async () => (await available()) === 2);
   const after = (await operator.call('numbers', { limit: 10 })).rows.map(({ number }) => number);
-  t.same(after, [first, second], 'what nobody admitted is forgotten when it leaves');
+  t.same(after, [first, second], 'a SIM that was not admitted is forgotten when it leaves');
 });
 
 t.test(

@@ -177,7 +177,7 @@ const storeOf = async (t: Test, databaseUrl: string) => {
   return db;
 };
 
-t.test('alarms and slots are kept as they were told last, events in their order and in bounds', async (t) => {
+t.test('alarms and slots are kept as last reported, events in their order and in bounds', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const db = await storeOf(t, databaseUrl);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab', alarms: ['journal_unavailable'] });
@@ -190,8 +190,8 @@ t.test('alarms and slots are kept as they were told last, events in their order 
   await until('the slot', async () => (await sim())?.reason === 'sim_puk');
   t.match(await sim(), { model: 'EC25\ufffd' });
   const at = '2026-11-21T08:00:00.000Z';
-  const told = 1_200;
-  for (let n = 1; n <= told; n += 1) {
+  const reported = 1_200;
+  for (let n = 1; n <= reported; n += 1) {
     node.send({ type: 'event', event: { slot: 'm1', kind: 'recovery_step', detail: `step ${n}`, at } });
     // As fast as a rack could ever report them, not as fast as a loop can.
     if (n % 100 === 0) await until('they are kept', async () => (await newest()) === `step ${n}`);
@@ -203,11 +203,11 @@ t.test('alarms and slots are kept as they were told last, events in their order 
   const all = () => db.selectFrom('node_events').selectAll().orderBy('id').execute();
   await until('the oldest are forgotten', async () => (await all()).length === 1_000);
   const kept = await all();
-  t.match(kept[0], { node_id: 'lab', slot: 'm1', kind: 'recovery_step', detail: `step ${told - 999}` });
+  t.match(kept[0], { node_id: 'lab', slot: 'm1', kind: 'recovery_step', detail: `step ${reported - 999}` });
   t.equal(node.closeCode, undefined);
 });
 
-t.test('messages for a number that nobody holds are counted', async (t) => {
+t.test('messages for an unassigned number are counted', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const db = await storeOf(t, databaseUrl);
   const node = await rig.connect(t, url, { journalId: 'journal-1' });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { heard, tell } from '../../fixtures/heard.ts';
+import { heard, report } from '../../fixtures/heard.ts';
 import {
   claimOf,
   EMPTY,
@@ -34,7 +34,7 @@ t.test('200 guessed ICCIDs bring the rogue nothing, and show nothing', async (t)
   t.equal((await history()).length, 5);
   // Its next beats ask for what is unbound, if anything.
   const beats = node.frames.length;
-  tell(rogue, ...guesses(200).map((slot) => ({ ...slot, signal_dbm: -60 })));
+  report(rogue, ...guesses(200).map((slot) => ({ ...slot, signal_dbm: -60 })));
   await heard(rogue, 2);
   t.ok(node.frames.length >= beats);
   t.same(
@@ -107,7 +107,7 @@ t.test('what it forges of a SIM that it does not hold counts nowhere, and its li
   );
   t.same((await get('/voice/calls')).body['calls'], []);
   await until('the call was refused', async () => ((await listed('rogue'))?.refused.calls ?? 0) > 0);
-  t.same(watcher.of({ kind: 'ringing' }), [], 'nobody sees it ring');
+  t.same(watcher.of({ kind: 'ringing' }), [], 'no client sees it ring');
   t.match((await listed('rogue'))?.refused, { facts: 3, calls: 1 });
 });
 
@@ -163,7 +163,7 @@ t.test('a call that a node leaves open when the SIM moves away holds no line', a
   const { url, node, db, holds } = parts;
   node.send({ type: 'call', call: ringing(VICTIM) });
   await until('it is noted', async () => (await db.selectFrom('calls').select('id').execute()).length === 1);
-  tell(node, slotAt(1, EMPTY));
+  report(node, slotAt(1, EMPTY));
   const slots = [slotAt(1, { slot: 'm7' })];
   const other = await ScriptedNode.connect(url, { nodeId: 'other', slots, onCommand: rings });
   t.teardown(() => other.drop());
@@ -185,7 +185,7 @@ t.test('a SIM that its holder reports moves by an operator’s word only', async
   t.same(given, { iccid: VICTIM, from: 'honest' });
   await holds('other');
   await until('its text', async () => (await history()).length === 1);
-  tell(node, slotAt(1, { signal_dbm: -50 }), slotAt(2));
+  report(node, slotAt(1, { signal_dbm: -50 }), slotAt(2));
   await heard(node, 1);
   await holds('other');
 });
@@ -222,8 +222,8 @@ t.test('the key of a former rack takes no card back that its new node has report
     .execute();
   await db.updateTable('sim_tenures').set({ until: hoursAgo }).where('node_id', '=', 'honest').execute();
   // A modem that restarts takes nothing of that away.
-  tell(honest, ...cards.map((card) => ({ ...card, state: 'lost' as const })));
-  tell(honest, ...cards);
+  report(honest, ...cards.map((card) => ({ ...card, state: 'lost' as const })));
+  report(honest, ...cards);
   await heard(honest, 1);
   const thief = await ScriptedNode.connect(url, { nodeId: 'honest', slots: cards });
   t.teardown(() => thief.drop());
@@ -245,17 +245,17 @@ t.test('a claim that was contested gets nothing when the modem of the holder is 
   const { url, node, send, holds } = await honestNode(t, rig, { service: FAST });
   const rogue = await rogueOf(t, url, { slots: [claimOf(1)] });
   await heard(rogue, 1);
-  tell(node, slotAt(1, { state: 'lost' }));
+  report(node, slotAt(1, { state: 'lost' }));
   await heard(node, 1);
-  tell(rogue, claimOf(1, { signal_dbm: -40 }));
+  report(rogue, claimOf(1, { signal_dbm: -40 }));
   await heard(rogue, 2);
   t.same(rogue.commands('bind_sim'), []);
   // A daemon that restarts does not know its SIM yet.
-  tell(node, slotAt(1, { state: 'starting', iccid: null, number: null }));
+  report(node, slotAt(1, { state: 'starting', iccid: null, number: null }));
   await heard(node, 2);
-  tell(rogue, claimOf(1, { signal_dbm: -50 }));
+  report(rogue, claimOf(1, { signal_dbm: -50 }));
   await heard(rogue, 3);
-  tell(node, slotAt(1));
+  report(node, slotAt(1));
   await holds('honest');
   t.equal((await send(TEXT)).status, 200);
   t.same(rogue.commands('send_sms'), []);

@@ -33,7 +33,7 @@ t.test('a SIM that registers while another is being bound is bound after it', as
   t.match(second.params, { iccid: slotAt(2).iccid });
 });
 
-t.test('how full storages and the journal are is kept as it was told last', async (t) => {
+t.test('the fill of storages and journal is kept as last reported', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   t.teardown(close);
@@ -46,7 +46,7 @@ t.test('how full storages and the journal are is kept as it was told last', asyn
   await until('the slots', async () => (await sims()).length === 2);
   const unknown = { storage_used: null, storage_total: null };
   t.same(await sims(), [{ storage_used: 16, storage_total: 20 }, unknown]);
-  t.equal(await depth(), null, 'a node that does not tell');
+  t.equal(await depth(), null, 'a node that does not report it');
   const slots = [slotAt(1, { storage: { used: 0, total: 20 } }), slotAt(2)];
   node.send({ type: 'slots', slots, alarms: [], journal_depth: 4_711 });
   await until('the new depth', async () => (await depth()) === 4_711);
@@ -56,13 +56,13 @@ t.test('how full storages and the journal are is kept as it was told last', asyn
   await until('a storage that is not known any more', async () => (await sims())[0]?.storage_used === null);
 });
 
-t.test('whatever characters a node tells, its slots are kept', async (t) => {
+t.test('whatever characters a node sends, its slots are kept', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   t.teardown(close);
   const text = 'a\u0000b\u001b[2J\ud800c';
-  const told = { operator: text, model: text, usb_path: text, reason: text };
-  const slots = [slotAt(1, told), slotAt(2, { state: 'lost', ...told })];
+  const received = { operator: text, model: text, usb_path: text, reason: text };
+  const slots = [slotAt(1, received), slotAt(2, { state: 'lost', ...received })];
   await rig.connect(t, url, { slots, alarms: [text] });
   const stored = 'a\ufffdb\u001b[2J\ufffdc';
   const sims = await db.selectFrom('sims').selectAll().orderBy('iccid').execute();
@@ -78,4 +78,35 @@ t.test('whatever characters a node tells, its slots are kept', async (t) => {
     { slot: 'm1', reason: stored },
     { slot: 'm2', reason: stored },
   ]);
+});
+
+t.test('a report in which only readings changed stores them, and a SIM whose row is gone', async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(close);
+  const node = await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
+  const sims = () =>
+    db.selectFrom('sims').select(['slot', 'signal_dbm', 'swept_at']).orderBy('iccid').execute();
+  await until('the slots', async () => (await sims()).length === 2);
+  const report = (signalDbm: number, sweptAt: Date) =>
+    node.send({
+      type: 'slots',
+      slots: [1, 2].map((index) => slotAt(index, { signal_dbm: signalDbm, swept_at: sweptAt.toISOString() })),
+      alarms: [],
+    });
+  const signals = async () => (await sims()).map(({ signal_dbm: dbm }) => dbm);
+  const sweptAt = new Date(Date.now() - 5_000);
+  report(-81, sweptAt);
+  await until('both signals', async () => (await signals()).join() === '-81,-81');
+  t.same(
+    (await sims()).map((sim) => sim.swept_at),
+    [sweptAt, sweptAt],
+  );
+  report(-82, new Date(Date.now() + 3_600_000));
+  await until('the next signals', async () => (await signals()).join() === '-82,-82');
+  for (const { swept_at: at } of await sims())
+    t.ok(at !== null && at <= new Date(), 'no sweep is later than now');
+  await db.deleteFrom('sims').where('slot', '=', 'm2').execute();
+  report(-83, sweptAt);
+  await until('both SIMs', async () => (await signals()).join() === '-83,-83');
 });

@@ -31,27 +31,27 @@ async function setUp(t: Test, { heartbeatMs }: { heartbeatMs: number }) {
   const other = await connect();
   other.sendFact(1, received('read in its new slot'));
   await until('it is acknowledged', () => other.acknowledged === 1);
-  const isTold = () =>
+  const isReported = () =>
     until('its text', async () =>
       (await parts.history()).some(({ body }) => body === 'read in its new slot'),
     );
-  return { ...parts, db, operator, other, connect, isTold, lines };
+  return { ...parts, db, operator, other, connect, isReported, lines };
 }
 
 // No heartbeat comes to the rescue.
 const SLOW = { heartbeatMs: 60_000 };
 
-t.test('a node that links anew after a transfer has its texts told', async (t) => {
-  const { operator, other, connect, isTold, db } = await setUp(t, SLOW);
+t.test('a node that links again after a transfer has its texts committed', async (t) => {
+  const { operator, other, connect, isReported, db } = await setUp(t, SLOW);
   await other.drop();
   await operator.call('transferSim', { node: 'other', slot: 'm7' });
   await connect();
-  await isTold();
+  await isReported();
   t.same(await db.selectFrom('waiting_facts').select('fact_key').execute(), []);
 });
 
 t.test('what could not be stored when the SIM came is stored on the next link', async (t) => {
-  const { node, other, connect, isTold, db } = await setUp(t, SLOW);
+  const { node, other, connect, isReported, db } = await setUp(t, SLOW);
   await sql`alter table messages rename to messages_away`.execute(db);
   node.send({ type: 'slots', slots: [slotAt(1, EMPTY)], alarms: [] });
   await until('its link is given up', () => other.closeCode !== undefined);
@@ -59,11 +59,11 @@ t.test('what could not be stored when the SIM came is stored on the next link', 
   const holder = db.selectFrom('sim_tenures').select('node_id').where('until', 'is', null);
   t.same(await holder.execute(), [{ node_id: 'other' }], 'the SIM is its own already');
   await connect();
-  await isTold();
+  await isReported();
 });
 
-t.test('a text that begins to wait while its SIM comes is told within a heartbeat', async (t) => {
-  const { node, isTold, db } = await setUp(t, { heartbeatMs: 200 });
+t.test('a text that begins to wait while its SIM comes is committed within a heartbeat', async (t) => {
+  const { node, isReported, db } = await setUp(t, { heartbeatMs: 200 });
   // As if it was committed just after the node's slots.
   await sql`create table late as select * from waiting_facts`.execute(db);
   await sql`delete from waiting_facts`.execute(db);
@@ -72,20 +72,23 @@ t.test('a text that begins to wait while its SIM comes is told within a heartbea
   await until('the move', async () => (await holder.executeTakeFirst())?.node_id === 'other');
   await sql`insert into waiting_facts (fact_key, node_id, iccid, fact, received_at)
     select fact_key, node_id, iccid, fact, received_at from late`.execute(db);
-  await isTold();
+  await isReported();
   t.same(await db.selectFrom('waiting_facts').select('fact_key').execute(), []);
 });
 
-t.test('a text that waited and is nobody’s is counted and logged like any other', async (t) => {
-  const { node, other, isTold, db, lines } = await setUp(t, SLOW);
-  const sentAt = new Date(Date.now() - 3_600_000).toISOString();
-  other.sendFact(2, { ...received('to an earlier subscriber'), sent_at: sentAt });
-  await until('it is acknowledged', () => other.acknowledged === 2);
-  node.send({ type: 'slots', slots: [slotAt(1, EMPTY)], alarms: [] });
-  await isTold();
-  const counts = db.selectFrom('nodes').select('unheld_messages').where('id', '=', 'other');
-  t.same(await counts.execute(), [{ unheld_messages: 1 }]);
-  const logged = () => lines.filter(({ fields }) => 'unheld' in fields);
-  await until('the line', () => logged().length > 0);
-  t.match(logged(), [{ level: 'warn', message: 'messages discarded: number not sold when sent' }]);
-});
+t.test(
+  'a text that waited and belongs to no subscription is counted and logged like any other',
+  async (t) => {
+    const { node, other, isReported, db, lines } = await setUp(t, SLOW);
+    const sentAt = new Date(Date.now() - 3_600_000).toISOString();
+    other.sendFact(2, { ...received('to an earlier subscriber'), sent_at: sentAt });
+    await until('it is acknowledged', () => other.acknowledged === 2);
+    node.send({ type: 'slots', slots: [slotAt(1, EMPTY)], alarms: [] });
+    await isReported();
+    const counts = db.selectFrom('nodes').select('unheld_messages').where('id', '=', 'other');
+    t.same(await counts.execute(), [{ unheld_messages: 1 }]);
+    const logged = () => lines.filter(({ fields }) => 'unheld' in fields);
+    await until('the line', () => logged().length > 0);
+    t.match(logged(), [{ level: 'warn', message: 'messages discarded: number not sold when sent' }]);
+  },
+);

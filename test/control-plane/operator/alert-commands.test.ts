@@ -27,10 +27,10 @@ t.test('a test goes to each channel, and says what each answered', async (t) => 
     MAIL_FROM: mailFrom.address,
     ALERT_MAIL_TO: 'ops@example.org',
   };
-  const told = await alert(['test'], env);
-  t.match(told, { status: 0, stdout: 'webhook: sent (HTTP 204)\nmail: sent (taken)\n', stderr: '' });
+  const reported = await alert(['test'], env);
+  t.match(reported, { status: 0, stdout: 'webhook: sent (HTTP 204)\nmail: sent (taken)\n', stderr: '' });
   t.match(hook.taken, [{ id: /^test_/, body: { type: 'alerts.test', data: { raised: [], recovered: [] } } }]);
-  t.match(mail.taken, [{ to: 'ops@example.org', email: { subject: 'Simrack: a test of alerts' } }]);
+  t.match(mail.taken, [{ to: 'ops@example.org', email: { subject: 'Simrack: test of alerts' } }]);
   hook.reply = () => ({ status: 401 });
   mail.script = { onRecipient: () => '550 5.1.1 no such user' };
   const refused = await alert(['test'], env);
@@ -102,7 +102,7 @@ t.test('the list of a service on the embedded database, through its socket', asy
     const text = await metric();
     return /^simrack_alerts\{kind="pool_low"\} 1$/m.test(text) && text;
   });
-  t.match(await list(), /critical +pool_low +0 numbers are left to sell$/m);
+  t.match(await list(), /critical +pool_low +0 numbers are available$/m);
   t.match(await list(), /^SINCE +UNTIL +SEVERITY +KIND +SUMMARY\n20/);
   t.match(page, /^simrack_alerts\{kind="node_offline"\} 0$/m);
 });

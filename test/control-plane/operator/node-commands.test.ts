@@ -41,7 +41,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   t.match((await control('list')).stdout, /lab +enrolled +0\nother +linked +1/);
   t.match(await control('revoke', 'other'), { status: 0 });
   await until('its link has ended, long before a heartbeat', () => node.closeCode === 4403);
-  t.match(await control('revoke', 'nobody'), { status: 2, stderr: /nobody/ });
+  t.match(await control('revoke', 'no-such-node'), { status: 2, stderr: /no-such-node/ });
   await service.stop();
   t.match((await control('list')).stdout, /other +revoked/, 'after it was stopped');
 });
@@ -57,13 +57,13 @@ t.test('where no service keeps anything: refused, and nothing is made', async (t
     t.match(await run('control-plane', command, { DATA_DIR: dataDir }), {
       status: 2,
       stdout: '',
-      stderr: /there is no database in \S+data\/pglite: give DATABASE_URL or DATA_DIR/,
+      stderr: /there is no database in \S+data\/pglite: give the DATABASE_URL or DATA_DIR/,
     });
     t.notOk(existsSync(dataDir), command.join(' '));
     t.match(await run('control-plane', command, { DATABASE_URL: databaseUrl }), {
       status: 2,
       stdout: '',
-      stderr: /the database of DATABASE_URL is empty/,
+      stderr: /the database at DATABASE_URL is empty/,
     });
   }
   t.equal(await relationsOf(databaseUrl), 0);
@@ -116,7 +116,7 @@ t.test('the list shows each slot that serves no number, and why', async (t) => {
   await until('all are well', async () => /lab +linked +1$/m.test(await list()));
 });
 
-t.test('what a node tells steers no terminal', async (t) => {
+t.test('a node’s text steers no terminal', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const text = '\u001b]0;owned\u0007\u001b[2J';
   const slots = [

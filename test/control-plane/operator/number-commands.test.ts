@@ -61,7 +61,7 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
   t.equal(await available(), 1, 'not sold');
   await control(...out, bought.number, '--reason', 'SIM card to be exchanged');
   const held = await fetch(`${bought.url}/number`, { headers: { Authorization: `Bearer ${bought.token}` } });
-  t.equal(held.status, 200, 'who has it keeps it');
+  t.equal(held.status, 200, 'its holder keeps it');
   const [table, full, second, free] = await Promise.all([
     control('number', 'list'),
     control('number', 'list', '--full'),
@@ -87,7 +87,7 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
   t.equal(await available(), 2);
   t.match(await control('number', 'retire', '+12065550003'), { status: 0, stderr: '' });
   node.send({ type: 'slots', slots: [...slots.slice(0, 3), slotAt(4, { state: 'lost' })], alarms: [] });
-  await until('its SIM has told it again', async () => (await available()) === 0);
+  await until('its SIM has reported it again', async () => (await available()) === 0);
   const [mine, again, unknown, malformed, reasonless] = await Promise.all([
     control('number', 'retire', bought.number),
     control('number', 'retire', '+12065550003'),

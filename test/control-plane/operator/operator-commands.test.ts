@@ -19,7 +19,7 @@ t.test('added, listed, removed; signed in meanwhile, and not after', { timeout: 
   t.match(added, { status: 0, stderr: '' });
   const key = /^(simrack_operator_[\w-]{43})$/m.exec(added.stdout)?.[1] ?? '';
   const client = await signedIn(consoleUrl, key);
-  t.match(await client.page('/'), 'Nothing needs you');
+  t.match(await client.page('/'), 'Nothing needs attention');
   t.match(await control('operator', 'add', 'ann'), { status: 2, stderr: /operator "ann" exists already/ });
   t.match(await control('operator', 'add', 'ann<b>'), { status: 1, stderr: /may have letters/ });
   const listed = await control('operator', 'list', '--json');

@@ -74,7 +74,7 @@ t.test(
     const mined = await control(order(refusedByToken), { RPC_URL: operatorLine.url });
     t.match(mined, {
       status: 3,
-      stderr: /0x[0-9a-f]{64} was mined and moved nothing; run it again with --sign-anew/,
+      stderr: /0x[0-9a-f]{64} was mined and moved nothing; run the command again with --sign-anew/,
     });
     await dollar.administer('unBlacklist', [ALICE.address]);
     operatorLine.interfere = undefined;
@@ -88,7 +88,10 @@ t.test(
     const hash: Hex = await chain.sendTransaction({ account, chain: null, to: account.address, value: 0n });
     await chain.waitForTransactionReceipt({ hash });
     const early = await control([...order(nonceTaken), '--sign-anew'], { REFUND_WAIT_MS: '0' });
-    t.match(early, { status: 3, stderr: /is not mined yet \(the RPC said: .*nonce too low.*run the same/ });
+    t.match(early, {
+      status: 3,
+      stderr: /is not mined yet \(error of the RPC: .*nonce too low.*run the same/,
+    });
     await chain.mine({ blocks: 64 });
     t.match(await control([...order(nonceTaken), '--sign-anew']), { status: 0, stdout: REFUNDED });
     t.equal(await sentBack(), 2n * PRICE);

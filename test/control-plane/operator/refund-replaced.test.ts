@@ -76,8 +76,8 @@ t.test(
     await chain.mine({ blocks: 1 + NONCE_DEPTH_BLOCKS });
     await chain.setAutomine(true);
     t.match(await stack.control(stack.order(id)), { status: 3, stderr: /--sign-anew/ });
-    const anew = await stack.control([...stack.order(id), '--sign-anew']);
-    t.match(anew, { status: 2, stderr: new RegExp(`${hash} sent the payer the same amount`) });
+    const secondTime = await stack.control([...stack.order(id), '--sign-anew']);
+    t.match(secondTime, { status: 2, stderr: new RegExp(`${hash} sent the payer the same amount`) });
     t.equal(await stack.sentBack(), PRICE);
     const named = await stack.control([...stack.order(id), '--sign-anew', '--unrelated', hash]);
     t.match(named, { status: 0, stdout: REFUNDED });
@@ -97,8 +97,10 @@ t.test('its receipt is not found by an RPC: not sent again', TIMEOUT, async (t) 
     const answer = (await forward()) as object;
     return method === 'eth_getTransactionReceipt' ? { ...answer, result: null } : answer;
   };
-  const anew = await stack.control([...stack.order(id), '--sign-anew'], { RPC_URL: stack.operatorLine.url });
-  t.match(anew, { status: 0, stdout: REFUNDED });
+  const secondTime = await stack.control([...stack.order(id), '--sign-anew'], {
+    RPC_URL: stack.operatorLine.url,
+  });
+  t.match(secondTime, { status: 0, stdout: REFUNDED });
   t.equal(await stack.sentBack(), PRICE);
 });
 

@@ -31,7 +31,7 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   t.match(keyless, { status: 2, stderr: /give the key of 0x/ });
   t.match(stranger, {
     status: 2,
-    stderr: `the key is that of ${PAY_TO.address}, but the money went to ${account.address}`,
+    stderr: `the key belongs to ${PAY_TO.address}, but the money went to ${account.address}`,
   });
   t.match(elsewhere, { status: 1, stderr: /no RPC for chain 84532/ });
   await chain.setBalance({ address: account.address, value: 1n });

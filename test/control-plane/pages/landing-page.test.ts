@@ -13,7 +13,7 @@ const PAGES = { landing: '/', message: '/waitlist/unsubscribe?token=any' };
 const rig = await createRig();
 const skip = skipWithoutBrowser();
 
-t.test('who asks for it is told by Accept, and a cache keeps them apart', async (t) => {
+t.test('Accept decides who gets it, and a cache keeps them apart', async (t) => {
   const { url } = await rig.start(t);
   for (const [accept, type] of [
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'],

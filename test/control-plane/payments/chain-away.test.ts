@@ -117,11 +117,11 @@ t.test('an RPC that is dead at the start, and comes back', { timeout: 120_000 },
       checks: { payments: { status: 'warn', output: /unavailable: eip155:84532 unreach/ } },
     },
   });
-  const told = () => lines.filter(({ message }) => message.startsWith('payment network'));
-  await passUntil(clock, 'the alert', () => hook.told().length > 0);
-  t.same(hook.told(), ['+chain_unavailable 84532']);
-  t.match(told(), [{ level: 'warn', message: 'payment network closed: its RPC does not respond' }]);
-  t.equal(told().length, 1, 'once');
+  const reported = () => lines.filter(({ message }) => message.startsWith('payment network'));
+  await passUntil(clock, 'the alert', () => hook.reported().length > 0);
+  t.same(hook.reported(), ['+chain_unavailable 84532']);
+  t.match(reported(), [{ level: 'warn', message: 'payment network closed: its RPC does not respond' }]);
+  t.equal(reported().length, 1, 'once');
 
   rpc.interfere = undefined;
   await passUntil(clock, 'it sells', async () => (await subscribe(url)).status === 402);
@@ -134,8 +134,8 @@ t.test('an RPC that is dead at the start, and comes back', { timeout: 120_000 },
     status: 200,
     body: { status: 'pass', checks: { payments: { status: 'pass' } } },
   });
-  await passUntil(clock, 'the alert is over', () => hook.told().length > 1);
-  t.same(hook.told()[1], '-chain_unavailable 84532');
+  await passUntil(clock, 'the alert is over', () => hook.reported().length > 1);
+  t.same(hook.reported()[1], '-chain_unavailable 84532');
 });
 
 t.test('an RPC that goes later, and comes back', { timeout: 120_000 }, async (t) => {
@@ -189,7 +189,7 @@ t.test('a chain that is found to be another one later stays closed', { timeout: 
       },
     ],
   );
-  await passUntil(clock, 'the alert', () => hook.told().length > 0);
+  await passUntil(clock, 'the alert', () => hook.reported().length > 0);
   t.match(hook.taken[0]?.body.data.raised, [
     { severity: 'critical', summary: /does not match the configuration/ },
   ]);

@@ -216,7 +216,7 @@ t.test('it does not take an authorization and settles it all the same: the year 
 });
 
 t.test(
-  'it does not take an authorization, and its payer cancels that: once the block is safe it is not looked at any more',
+  'it does not take an authorization, and its payer cancels that: once the block is safe it is not checked any more',
   async (t) => {
     const { clock, databaseUrl, facilitator, present, url } = await setUp(t);
     facilitator.interfere = async (route, answer) =>

@@ -35,29 +35,31 @@ t.test('a relayer that runs dry is warned of, then complained of, and shown in t
       clock.advance(MINUTE_MS);
       return isSo(await metric(name));
     });
-  const told = (): string[] =>
+  const reported = (): string[] =>
     lines.filter(({ fields }) => 'relayer' in fields).map(({ message }) => message);
 
   await shown('simrack_relayer_balance_ether', (ether) => ether === 1);
   const transfers = await metric('simrack_relayer_transfers_left');
   t.ok(transfers > 100, `${transfers} transfers`);
-  t.same(told(), []);
+  t.same(reported(), []);
 
   await give(ENOUGH / BigInt(Math.ceil(transfers / 50)));
   await shown('simrack_relayer_transfers_left', (left) => left > 0 && left < 100);
   await shown('simrack_relayer_transfers_left', (left) => left > 0 && left < 100);
-  t.same(told(), ['relayer is low on gas: send it funds'], 'once');
+  t.same(reported(), ['relayer is low on gas: send ether to it'], 'once');
 
   await give(1n);
   await shown('simrack_relayer_transfers_left', (left) => left === 0);
-  t.same(told().slice(1), ['relayer cannot pay for gas: send it funds, or no payment settles']);
+  t.same(reported().slice(1), [
+    'relayer cannot pay for gas: send ether to it; until then payments do not settle',
+  ]);
   t.notOk(JSON.stringify(lines).includes(relayerKey.slice(2)), 'the key is in no line');
 
   await give(ENOUGH);
   await shown('simrack_relayer_transfers_left', (left) => left > 100);
   await give(1n);
   await shown('simrack_relayer_transfers_left', (left) => left === 0);
-  t.equal(told().length, 3, 'told again after it had enough');
+  t.equal(reported().length, 3, 'reported again after it had enough');
 });
 
 t.test('a port of metrics that is taken stops the start, with its option', async (t) => {

@@ -195,7 +195,7 @@ t.test('an operator ends what the chain proves to be over, and nothing else', as
   await chain.waitForTransactionReceipt({
     hash: await chain.sendTransaction({ ...stranger, to: asset, data }),
   });
-  t.match(await control('payment', 'void', id), { status: 2, stderr: /its money came by 0x/ });
+  t.match(await control('payment', 'void', id), { status: 2, stderr: /its money arrived with 0x/ });
   await chain.revert({ id: unpaid });
   await chain.increaseTime({ seconds: 400 });
   await chain.mine({ blocks: 1 });

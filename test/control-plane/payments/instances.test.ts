@@ -19,7 +19,7 @@ const rig = await createRig(openDatabases, { hasInstances: true });
 const rpc = await startRpcProxy(rig.chain.rpcUrl);
 t.teardown(() => rpc.stop());
 
-t.test('no payer is told to come again', { timeout: 120_000 }, async (t) => {
+t.test('no payer is asked to try again', { timeout: 120_000 }, async (t) => {
   const keys = Array.from({ length: PAYERS }, () => generatePrivateKey());
   for (const key of keys) await rig.chain.dollar.fund(privateKeyToAccount(key).address, PRICE);
   const { url, databaseUrl } = await rig.start(t, { rpcUrl: rpc.url });

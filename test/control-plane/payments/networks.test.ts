@@ -106,32 +106,29 @@ t.test('all are offered, and each is paid', async (t) => {
 /** Code whose `isValidSignature` accepts whatever it is shown (ERC-1271): it returns 0x1626ba7e to every call. */
 const ACCEPTS_ALL = '0x631626ba7e60e01b60005260206000f3';
 
-t.test(
-  'whoever has code at the address of a subscriber, on another chain, gets nothing of theirs',
-  async (t) => {
-    const { url } = await start(t, FILE);
-    const node = await ScriptedNode.connect(url, { slots: [slotAt(1), slotAt(2)] });
-    t.teardown(() => node.drop());
-    await until('numbers on sale', async () => (await availableAt(url)) === 2);
-    const thief = privateKeyToAccount(generatePrivateKey());
-    const safe = await (await startSmartAccounts(base)).safe();
-    await safe.fund(PRICE);
-    t.match(await present(url, (await signTransfer(safe, base)).header), { status: 200 });
-    await buyNumber(url, BOB.privateKey);
-    for (const victim of [safe.address, privateKeyToAccount(BOB.privateKey).address]) {
-      await sepolia.control.setCode({ address: victim, bytecode: ACCEPTS_ALL });
-      await sepolia.dollar.fund(victim, PRICE);
-      const before = await sepolia.dollar.balanceOf(victim);
-      const forged = { ...thief, address: victim };
-      t.match(await present(url, (await signTransfer(forged, sepolia)).header), {
-        status: 402,
-        body: { error: 'foreign_account' },
-      });
-      t.equal(await sepolia.dollar.balanceOf(victim), before, 'no money moved');
-      t.equal((await signIn(url, forged)).status, 401);
-    }
-  },
-);
+t.test('code at the address of a subscriber, on another chain, gets nothing of theirs', async (t) => {
+  const { url } = await start(t, FILE);
+  const node = await ScriptedNode.connect(url, { slots: [slotAt(1), slotAt(2)] });
+  t.teardown(() => node.drop());
+  await until('numbers on sale', async () => (await availableAt(url)) === 2);
+  const thief = privateKeyToAccount(generatePrivateKey());
+  const safe = await (await startSmartAccounts(base)).safe();
+  await safe.fund(PRICE);
+  t.match(await present(url, (await signTransfer(safe, base)).header), { status: 200 });
+  await buyNumber(url, BOB.privateKey);
+  for (const victim of [safe.address, privateKeyToAccount(BOB.privateKey).address]) {
+    await sepolia.control.setCode({ address: victim, bytecode: ACCEPTS_ALL });
+    await sepolia.dollar.fund(victim, PRICE);
+    const before = await sepolia.dollar.balanceOf(victim);
+    const forged = { ...thief, address: victim };
+    t.match(await present(url, (await signTransfer(forged, sepolia)).header), {
+      status: 402,
+      body: { error: 'foreign_account' },
+    });
+    t.equal(await sepolia.dollar.balanceOf(victim), before, 'no money moved');
+    t.equal((await signIn(url, forged)).status, 401);
+  }
+});
 
 t.test('a token that is not what it should be stops the start', async (t) => {
   const starts = (change: (file: string) => string) => start(t, change(FILE));

@@ -73,20 +73,23 @@ async function revert<T>(pay: () => Promise<T>): Promise<T> {
   return answer;
 }
 
-t.test('a payment that was mined and reverted is no ticket for whoever read it on chain', async (t) => {
-  const { url, pay, paid } = await setup(t);
-  await buyNumber(url, ALICE.privateKey);
-  const header = await signPaymentHeader(url, ALICE.privateKey);
-  const refused = {
-    status: 503,
-    body: { error: 'settlement_pending', message: /Sign a new payment after that/ },
-  };
-  t.match(await revert(() => pay(header)), refused);
-  const replayed = await pay(header);
-  t.match(replayed, refused);
-  t.notOk(replayed.body['token']);
-  t.equal(await paid(), PRICE, 'only the first year was paid');
-});
+t.test(
+  'a payment that was mined and reverted is no ticket for a stranger who read it on chain',
+  async (t) => {
+    const { url, pay, paid } = await setup(t);
+    await buyNumber(url, ALICE.privateKey);
+    const header = await signPaymentHeader(url, ALICE.privateKey);
+    const refused = {
+      status: 503,
+      body: { error: 'settlement_pending', message: /Sign a new payment after that/ },
+    };
+    t.match(await revert(() => pay(header)), refused);
+    const replayed = await pay(header);
+    t.match(replayed, refused);
+    t.notOk(replayed.body['token']);
+    t.equal(await paid(), PRICE, 'only the first year was paid');
+  },
+);
 
 t.test('money that comes by a reverted authorization after all still counts', async (t) => {
   const clock = new ManualClock();
@@ -166,7 +169,7 @@ t.test('while it may be mined the answer is 503, whatever clock and chain say; n
   t.equal(await paid(), PRICE);
 });
 
-t.test('somebody else’s transaction that is not mined yet: 503, and a subscription once it is', async (t) => {
+t.test('a stranger’s transaction that is not mined yet: 503, and a subscription once it is', async (t) => {
   const clock = new ManualClock();
   const { url, pay, paid } = await setup(t, { clock });
   const header = await signPaymentHeader(url, BOB.privateKey);

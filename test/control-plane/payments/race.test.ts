@@ -57,7 +57,7 @@ async function race(t: Test, interfere: RpcProxy['interfere']) {
     t.match([response.status, body], [503, { error: 'pool_exhausted' }]);
     t.match(response.headers.get('retry-after'), /^\d+$/);
   }
-  t.equal((await paid()) - before, BigInt(NUMBERS) * PRICE, 'and nobody else has paid');
+  t.equal((await paid()) - before, BigInt(NUMBERS) * PRICE, 'and no other wallet has paid');
 }
 
 t.test('an RPC that drops 30 % of all calls', { timeout: 120_000 }, async (t) => {

@@ -183,7 +183,7 @@ const MPP: Row[] = [
       ({ payload }) => Object.assign(payload, { type: 'hash' }),
       'unsupported_method',
     ],
-    ['a challenge of somebody else', challenge({ id: 'A'.repeat(43) }), 'invalid_challenge'],
+    ['a challenge of another service', challenge({ id: 'A'.repeat(43) }), 'invalid_challenge'],
     ['another realm', challenge({ realm: 'example.com' }), 'invalid_challenge'],
     [
       'a price of its own',

@@ -115,7 +115,7 @@ t.test(
     t.match((await control('payment', 'list', '--stuck')).stdout, id);
     const { token } = (await (await recoverToken(url, BOB.privateKey)).json()) as { token: string };
     const number = () => fetch(`${url}/number`, { headers: { Authorization: `Bearer ${token}` } });
-    t.equal((await number()).status, 200, 'the subscriber is told nothing by a machine');
+    t.equal((await number()).status, 200, 'no machine notifies the subscriber');
     const ended = await control(
       'subscription',
       'end',

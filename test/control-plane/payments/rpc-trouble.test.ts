@@ -115,7 +115,7 @@ for (const [trouble, interfere] of Object.entries(TROUBLES)) {
   }
 }
 
-t.test('an RPC that hangs from a call on: nobody waits for it for long', async (t) => {
+t.test('an RPC that hangs from a call on: no request waits for it for long', async (t) => {
   const { payThrough } = await setUp(t);
   for (const first of ['eth_estimateGas', 'eth_getTransactionCount', 'eth_sendRawTransaction']) {
     let hangs = false;

@@ -89,7 +89,7 @@ t.test('an account whose payment is open signs in to wait, and one that has none
   });
 });
 
-t.test('another account, or the key of somebody else, signs in to nothing', async (t) => {
+t.test('another account, or another account’s key, signs in to nothing', async (t) => {
   const url = await setUp(t);
   const [safe, other] = [await accounts.safe(), await accounts.safe()];
   await safe.fund(PRICE);

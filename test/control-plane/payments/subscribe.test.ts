@@ -67,7 +67,7 @@ t.test('an unpaid request gets the challenge of the service document', async (t)
   });
 });
 
-t.test('whatever comes without a payment gets it, before anything else is looked at', async (t) => {
+t.test('any request without a payment gets it, before anything else is checked', async (t) => {
   const { url } = await setup(t, { numbers: 0 });
   const bodies: [type: string, body: string | Uint8Array<ArrayBuffer>][] = [
     ['application/json', '{'],
@@ -160,7 +160,7 @@ t.test('100 copies of one credential move the money once and make one subscripti
   t.equal(await available(url), 2);
 });
 
-t.test('20 wallets race for 3 numbers: each number is sold once, nobody pays for nothing', async (t) => {
+t.test('20 wallets race for 3 numbers: each number is sold once, no wallet pays for nothing', async (t) => {
   const { url } = await setup(t, { numbers: 3 });
   const before = await paidSoFar();
   const wallets = Array.from({ length: 20 }, () => generatePrivateKey());

@@ -134,7 +134,7 @@ t.test('a node that makes SIMs up has no stranger texted, and has its day', asyn
   t.same(
     texts.filter(({ to }) => to !== known),
     [],
-    'nobody is texted who did not text first',
+    'only numbers that texted first get a text',
   );
   t.equal(texts.length, TEXTS_A_DAY);
   await restart();

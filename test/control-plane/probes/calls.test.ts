@@ -69,7 +69,7 @@ t.test(
     const presence = await alice.presence();
 
     const startedAt = new Date().toISOString();
-    const tell = (callId: string, change: Partial<LiveCall>): void =>
+    const report = (callId: string, change: Partial<LiveCall>): void =>
       node.send({
         type: 'call',
         call: {
@@ -85,13 +85,13 @@ t.test(
       });
     const outbound = { iccid: String(caller.iccid), direction: 'outbound', peer: called.number } as const;
     node.send({ type: 'result', id: dial.id, ok: true, result: { status: 'ringing' } });
-    tell(dial.id, { ...outbound, state: 'ringing' });
-    tell('call_of_the_probe', {});
+    report(dial.id, { ...outbound, state: 'ringing' });
+    report('call_of_the_probe', {});
     await until('it is answered here', () => node.commands('answer').length === 1);
     t.match(node.commands('answer')[0]?.params, { call_id: 'call_of_the_probe' });
     const answeredAt = new Date().toISOString();
-    tell(dial.id, { ...outbound, state: 'active', answered_at: answeredAt });
-    tell('call_of_the_probe', { state: 'active', answered_at: answeredAt });
+    report(dial.id, { ...outbound, state: 'active', answered_at: answeredAt });
+    report('call_of_the_probe', { state: 'active', answered_at: answeredAt });
     await until('both hang up', () => node.commands('hang_up').length >= 2);
     t.same(
       node.commands('hang_up').map(({ params }) => (params as { call_id: string }).call_id),
@@ -116,7 +116,7 @@ t.test(
     node.sendFact(2, end('call_of_the_probe', {}));
     node.sendFact(3, end('call_never_told', {}));
     await until('the facts', () => node.acknowledged === 3);
-    tell('call_of_a_person', { peer: '+13105550188' });
+    report('call_of_a_person', { peer: '+13105550188' });
     await until('a call of a person', () => presence.texts.length > 0);
     t.same(
       presence.texts.map(({ kind, call_id: id }) => `${kind} ${id}`),

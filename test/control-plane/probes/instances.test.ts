@@ -44,14 +44,14 @@ t.test('two instances: each SIM sends once and receives once', { timeout: 120_00
   const { url, databaseUrl } = await rig.start(t, options);
   const { url: otherUrl } = await rig.start(t, { ...options, databaseUrl });
   const nodes: ScriptedNode[] = [];
-  const told: [number, number] = [0, 0];
+  const reported: [number, number] = [0, 0];
   const onCommand = (command: Command) => {
     if (command.name !== 'send_sms') return acceptAll(command);
     const arrival = arrivalOf(command);
     const place = SLOTS.findIndex(({ iccid }) => iccid === arrival.iccid) < 2 ? 0 : 1;
     void until('its node', () => nodes[place]).then((node) => {
-      told[place] += 1;
-      node.sendFact(told[place], arrival);
+      reported[place] += 1;
+      node.sendFact(reported[place], arrival);
     });
     return acceptAll(command);
   };
@@ -75,7 +75,7 @@ t.test('two instances: each SIM sends once and receives once', { timeout: 120_00
 });
 
 t.test(
-  'one that is killed while its text is under way: the next goes on, and nobody is blamed',
+  'one that is killed while its text is under way: the next continues, and no slot is blamed',
   { timeout: 240_000 },
   async (t) => {
     const databaseUrl = await rig.postgres.createDatabase();
@@ -127,7 +127,7 @@ t.test(
       rows.filter(({ result }) => result === 'failed'),
       [],
     );
-    t.same(await table('messages'), [], 'it is nobody’s message');
+    t.same(await table('messages'), [], 'it is no subscriber’s message');
     t.same(await table('slot_service'), []);
   },
 );

@@ -70,7 +70,7 @@ for (const [name, where] of someOf(t, Object.entries(DATABASES), 1)) {
     t.equal(await recordArrival(db, { ...text, from: '+13105550188' }, at(1)), undefined);
     const id = probe('a').id;
     t.equal(await recordArrival(db, { ...text, from: '2065550001' }, at(3)), id, 'in national form');
-    t.equal(await recordArrival(db, text, at(9)), id, 'and again: it is nobody’s message');
+    t.equal(await recordArrival(db, text, at(9)), id, 'and again: it is no subscriber’s message');
     const late = { result: 'failed', failedEnd: 'either', why: 'lost' } as const;
     t.same(await endProbe(db, id, late, at(10)), { result: 'delivered', latencyMs: 3_000 }, 'the first end');
     t.match(await listProbes(db, { limit: 10 }), [
@@ -156,7 +156,7 @@ for (const [name, where] of someOf(t, Object.entries(DATABASES), 1)) {
     await sql`update sims set state = 'lost' where node_id = 'third'`.execute(db);
     t.equal(await isOutAfter('liar/3', 'liar/4', 'liar/5'), true, 'a node counts about itself');
     await sql`update sims set state = 'lost' where iccid = ${at('honest/1').iccid}`.execute(db);
-    t.equal(await isOutAfter('honest/2', 'liar/4', 'liar/5'), true, 'no other node could tell');
+    t.equal(await isOutAfter('honest/2', 'liar/4', 'liar/5'), true, 'no other node could confirm it');
   });
 
   onDatabase('summaries: a carrier once a probe, a failure at the ends that may be guilty', async (t, db) => {
@@ -187,7 +187,7 @@ for (const [name, where] of someOf(t, Object.entries(DATABASES), 1)) {
     t.equal(
       (await listProbes(db, { result: 'failed', limit: 1 })).length,
       2,
-      'one more tells that there are',
+      'one more shows that there are',
     );
     t.same(await lastScheduled(db, 'sms', [sim('1').iccid]), at(0));
     t.equal(await lastScheduled(db, 'call', [sim('1').iccid]), undefined);

@@ -33,7 +33,7 @@ async function outOfService({ operator }: ModemStack): Promise<Array<string | nu
   return rows.filter(({ out_of_service_at: at }) => at !== null).map(({ by, reason }) => `${by}: ${reason}`);
 }
 
-t.test('a text arrives, and is nobody’s message', { timeout: 180_000 }, async (t) => {
+t.test('a text arrives, and is no subscriber’s message', { timeout: 180_000 }, async (t) => {
   const stack = await modemStack(t, rig, { modems: 2, service });
   const { operator, db, slotOf } = stack;
   const { number: from } = slotOf(0);

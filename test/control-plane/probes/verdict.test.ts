@@ -43,7 +43,11 @@ t.test('bad after two failures of one kind and role, with two partners where the
   const failed = [trial(false, 'b'), trial(false, 'c')];
   t.same(verdictOf(failed, THREE), { is: 'bad', reason: 'probe: 2 failures: texts to it do not arrive' });
   t.match(verdictOf([trial(false, 'b'), trial(false, 'b')], THREE), { is: 'open' }, 'it may be b');
-  t.match(verdictOf([trial(false, 'b'), trial(false, 'b')], ONE), { is: 'bad' }, 'nobody else could tell');
+  t.match(
+    verdictOf([trial(false, 'b'), trial(false, 'b')], ONE),
+    { is: 'bad' },
+    'no other slot could confirm it',
+  );
   t.match(verdictOf([trial(false, 'b')], ONE), { is: 'open' });
   t.match(verdictOf([trial(true, 'b'), trial(false, 'c')], THREE), { is: 'open' });
   t.match(verdictOf([], THREE), { is: 'open' });
@@ -73,7 +77,7 @@ t.test('no other node alone decides', async (t) => {
   t.equal(is('X- Y- X- Z-', partners('X', 'Y', 'Z')), 'open');
   t.equal(is('X- Y- Z-', partners('X', 'Y', 'Z')), 'bad');
   t.equal(is('X- Y- X- Y-', partners('X', 'Y')), 'bad', 'each twice, where there are two');
-  t.equal(is('X- X-', partners('X')), 'bad', 'nobody else could tell');
+  t.equal(is('X- X-', partners('X')), 'bad', 'no other slot could confirm it');
   t.equal(is('X- X- X-', partners('X', 'Y')), 'open');
 });
 

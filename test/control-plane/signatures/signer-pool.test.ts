@@ -27,7 +27,7 @@ const job = (signer: string) => ({
   ...({ signer: signer as Address, digests: [hashMessage(TEXT)], signature: SIGNATURE } as const),
 });
 
-t.test('tells who signed one of the digests', async (t) => {
+t.test('returns who signed one of the digests', async (t) => {
   const pool = poolOf(t, {});
   const { address } = privateKeyToAccount(KEY);
   t.equal(await pool.isSignedBy(job(address)), true);

@@ -248,6 +248,24 @@ t.test('a node that moves during a call: its stream stays where it is', async (t
   t.equal(await client.closed(), 4016);
 });
 
+t.test('a node that comes to the other instance without its call: the call is over', async (t) => {
+  const clock = new ManualClock();
+  const two = await twoInstances(t, { clock });
+  const watchers = [await two.here.presence(), await two.there.presence()];
+  const { call_id: callId } = two.line.ring();
+  await until('it rings', () => watchers.every(({ texts }) => texts.length === 1));
+  await two.here.node.drop();
+  const moved = await ScriptedNode.connect(two.otherUrl, { journalId: 'journal-1', calls: [] });
+  t.teardown(() => moved.drop());
+  const begunAt = clock.now();
+  await until('both are notified', () => {
+    clock.advance(1_000);
+    return watchers.every((watcher) => watcher.of({ kind: 'ended', call_id: callId }).length === 1);
+  });
+  t.ok(clock.now() - begunAt < LINK_LOST_MS, 'soon');
+  t.match(await two.here.calls(), [{ call_id: callId, state: 'ended', reason: 'modem_lost' }]);
+});
+
 t.test(
   'without the bus: calls go on, rings are late, the other instance is offline for a while',
   async (t) => {

@@ -64,7 +64,7 @@ t.test(
   },
 );
 
-t.test('a client that does not read misses audio, and costs nobody else anything', async (t) => {
+t.test('a client that does not read misses audio, and costs no other client anything', async (t) => {
   const slots = [slotAt(1), slotAt(2)];
   const { line, presence, stream, url, hangUp, calls } = await telephone(t, rig, { slots });
   const watcher = await presence();

@@ -149,7 +149,7 @@ const digitOf = (character: string): string => {
 const NANP_PREFIXES = [2, 3, 4, 5, 6, 7, 8, 9].map((digit) => `+1${digit}`);
 const ALL_OF_NANP = destinationListSchema.parse(NANP_PREFIXES);
 
-t.test('of a hundred thousand writings the few that pass reach nobody in an emergency', async (t) => {
+t.test('of a hundred thousand spellings the few that pass reach no emergency service', async (t) => {
   let count = 0;
   const passed = new Set<string>();
   for (const to of writings()) {

@@ -22,7 +22,7 @@ t.test('keys, pressed here and there', async (t) => {
     7,
   ])
     client.socket.send(JSON.stringify(bad));
-  await until('each is told of', () => client.of({ type: 'error' }).length === 4);
+  await until('each is reported', () => client.of({ type: 'error' }).length === 4);
   t.equal(media.texts.length, 1);
 });
 

@@ -27,7 +27,7 @@ t.test('a microphone is live, in frames or in chunks, and with a network that ji
   t.ok(sent(every(20.004, 500), 20).isLive, 'a clock that is 200 ppm slow');
 });
 
-t.test('nobody knows in the first second', async (t) => {
+t.test('not known in the first second', async (t) => {
   t.notOk(sent(every(20, 50), 20).isLive);
   t.notOk(new Pace().isLive);
 });

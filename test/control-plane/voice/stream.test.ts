@@ -3,6 +3,7 @@ import t from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedMedia } from '../../fixtures/scripted-media.ts';
+import { instanceCount } from '../../fixtures/several-instances.ts';
 import { conversation, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -16,8 +17,13 @@ t.test('opening the stream of a ringing call answers it, and audio goes both way
   const phone = await telephone(t, rig);
   const { client, media, callId } = await conversation(phone);
   t.equal(phone.node.commands('answer').length, 1);
-  t.match(phone.node.commands('open_media')[0]?.params, { call_id: callId, base_url: null, ticket: String });
-  await until('told', () => client.of({ type: 'answered' }).length === 1);
+  const baseUrl = instanceCount() === 1 ? null : String;
+  t.match(phone.node.commands('open_media')[0]?.params, {
+    call_id: callId,
+    base_url: baseUrl,
+    ticket: String,
+  });
+  await until('it is reported', () => client.of({ type: 'answered' }).length === 1);
   for (const value of [1, 2, 3]) media.capture(Buffer.alloc(FRAME_BYTES, value));
   await until('the far end is heard', () => client.binary.length === 3);
   t.same(Buffer.concat(client.binary), frames(3), 'frames of 640 bytes, in their order');
@@ -79,7 +85,7 @@ t.test('marks come when their audio was played, in both orders of mark and audio
   t.match(playedAt, { ten: 10, fifteen: 15 });
 });
 
-t.test('clear: what was not played is gone at both ends, and what was is told', async (t) => {
+t.test('clear: unplayed audio is gone at both ends, and the played part is reported', async (t) => {
   const phone = await telephone(t, rig);
   const { client, media } = await conversation(phone);
   client.socket.send(frames(50));
@@ -108,7 +114,7 @@ t.test('a queue that is full drops the oldest, and says so to who listens, and i
   client.socket.send(frames(60));
   await new Promise((resolve) => setTimeout(resolve, 50));
   media.capture();
-  await until('told', () => client.of({ type: 'overflow' }).length === 1);
+  await until('it is reported', () => client.of({ type: 'overflow' }).length === 1);
   t.same(client.of({ type: 'overflow' }), [{ type: 'overflow', dropped_ms: 200 }]);
   await until('the first that is left', () => media.frames.length > 0);
   t.equal(media.frames[0]?.audio[0], 11);
@@ -176,19 +182,20 @@ t.test('RIFF headers are taken off; another format closes with what it is', asyn
 
 t.test('the newer stream takes the call over', async (t) => {
   const phone = await telephone(t, rig);
-  const { client, media, callId } = await conversation(phone);
+  const { client, callId } = await conversation(phone);
   client.socket.send(frames(20));
   const next = await phone.stream(callId);
   t.equal(await client.closed(), 4409);
-  await until('told', () => next.of({ type: 'answered' }).length === 1);
+  await until('it is reported', () => next.of({ type: 'answered' }).length === 1);
   next.socket.send(frames(2, 100));
-  media.capture();
-  await until('the newer one is heard', () => media.frames.length === 2);
-  t.same(media.heard, frames(2, 100), 'and nothing of the older one');
-  media.capture(Buffer.alloc(FRAME_BYTES, 5));
+  await until('the newer one is heard', () => {
+    phone.line.media?.capture();
+    return phone.line.media?.frames.length === 2;
+  });
+  t.same(phone.line.media?.heard, frames(2, 100), 'and nothing of the older one');
   await until('and hears', () => next.binary.length > 0);
   t.equal(phone.node.commands('hang_up').length, 0);
-  t.equal(phone.line.medias.length, 1, 'over the same media link');
+  if (instanceCount() === 1) t.equal(phone.line.medias.length, 1, 'over the same media link');
 });
 
 t.test('a close frame hangs up at once', async (t) => {
@@ -204,15 +211,18 @@ t.test('a close frame hangs up at once', async (t) => {
 
 t.test('a broken connection is waited for, and then hung up', async (t) => {
   const phone = await telephone(t, rig, { service: { streamHoldMs: 400 } });
-  const { client, media, callId } = await conversation(phone);
+  const { client, callId } = await conversation(phone);
   client.drop();
   await new Promise((resolve) => setTimeout(resolve, 150));
   t.equal(phone.node.commands('hang_up').length, 0);
   const next = await phone.stream(callId);
   await new Promise((resolve) => setTimeout(resolve, 500));
   t.equal(phone.node.commands('hang_up').length, 0, 'it came back');
-  media.capture();
-  await until('over the same media link', () => next.binary.length === 1);
+  await until('it hears', () => {
+    phone.line.media?.capture();
+    return next.binary.length > 0;
+  });
+  if (instanceCount() === 1) t.equal(phone.line.medias.length, 1, 'over the same media link');
   next.drop();
   await until('hung up', () => phone.node.commands('hang_up').length === 1);
 });
@@ -271,7 +281,7 @@ t.test('a call that is dialled has its stream before it is answered', async (t) 
   await until('the media link', () => phone.line.media);
   t.same(client.texts, []);
   phone.line.answer(callId);
-  await until('told', () => client.of({ type: 'answered' }).length === 1);
+  await until('it is reported', () => client.of({ type: 'answered' }).length === 1);
   t.equal(phone.node.commands('answer').length, 0);
 });
 
@@ -299,7 +309,7 @@ t.test('a service that stops says so to clients and nodes, and hangs nothing up'
   t.equal(phone.node.commands('hang_up').length, 0);
 });
 
-t.test('too many messages close with 1008, and nobody else waits for them', async (t) => {
+t.test('too many messages close with 1008, and no other stream waits for them', async (t) => {
   const phone = await telephone(t, rig);
   const { client, callId } = await conversation(phone);
   const flood = (flooder: typeof client, say: () => void): Promise<unknown> =>
@@ -317,7 +327,7 @@ t.test('too many messages close with 1008, and nobody else waits for them', asyn
   await until('what a program may send is taken', () => last.of({ type: 'cleared' }).length === 1);
 });
 
-t.test('audio of somebody who speaks is not kept while there is none to hear it', async (t) => {
+t.test('audio of the far end is not kept while no client listens', async (t) => {
   const phone = await telephone(t, rig);
   phone.line.opensMedia = false;
   const { body } = await phone.dial();
@@ -335,11 +345,11 @@ t.test('audio of somebody who speaks is not kept while there is none to hear it'
   const media = await until('the media link', () => phone.line.media);
   for (let count = 0; count < 20; count += 1) media.capture();
   await until('the newest', () => media.frames.length > 0);
-  await until('told', () => client.of({ type: 'overflow' }).length > 0);
+  await until('it is reported', () => client.of({ type: 'overflow' }).length > 0);
   t.ok(media.frames.length <= 10, `${media.frames.length} frames of 150 were kept`);
 });
 
-t.test('a call that was answered and that nobody streams is hung up', async (t) => {
+t.test('an answered call without a stream is hung up', async (t) => {
   const phone = await telephone(t, rig, { service: { unclaimedCallMs: 300 } });
   phone.line.dialled = () => ({ status: 'active' });
   await phone.dial();

@@ -107,10 +107,10 @@ t.test('a tone comes through in both directions as well as mu-law lets it', asyn
     .flatMap(({ media }) => [
       ...decodeMuLaw(Buffer.from(String((media as { payload: string }).payload), 'base64')),
     ]);
-  const told = measureTone(Int16Array.from(received.slice(4_000, 12_000)), { hz: 1_000, rateHz: 8_000 });
+  const reported = measureTone(Int16Array.from(received.slice(4_000, 12_000)), { hz: 1_000, rateHz: 8_000 });
   t.ok(
-    told.sinadDb > G712_SINAD_DB && Math.abs(told.levelDb) < 0.5,
-    `to the bot: SINAD ${told.sinadDb.toFixed(1)} dB`,
+    reported.sinadDb > G712_SINAD_DB && Math.abs(reported.levelDb) < 0.5,
+    `to the bot: SINAD ${reported.sinadDb.toFixed(1)} dB`,
   );
 
   function samples16(frame: number): Int16Array {

@@ -24,7 +24,7 @@ t.test('knows the whole set of commands that other programs send', async (t) => 
   for (const command of commands.split(/\s+/))
     t.match(await terminal.command(command), /\r\nOK\r\n$/, command);
   t.equal(await terminal.command('AT+MODE=2'), '\r\nERROR\r\n');
-  t.equal(await terminal.command('ATD+15551234567'), '\r\nNO CARRIER\r\n', 'data calls find nobody');
+  t.equal(await terminal.command('ATD+15551234567'), '\r\nNO CARRIER\r\n', 'data calls find no far end');
 });
 
 t.test('names the operator in the form that was asked for', async (t) => {
@@ -33,7 +33,7 @@ t.test('names the operator in the form that was asked for', async (t) => {
   t.match(await terminal.command('AT+COPS=3,2;+COPS?'), /\+COPS: 0,2,"00101",7\r\n/);
 });
 
-t.test('codes strings in UCS-2 when told so', async (t) => {
+t.test('codes strings in UCS-2 when set so', async (t) => {
   const { terminal } = await startModem(t);
   await terminal.command('AT+CSCS="UCS2"');
   t.match(

@@ -19,7 +19,7 @@ t.test('dial_stuck: the call is dialling until it is hung up, and the network kn
   t.equal(await terminal.command('AT+CLCC'), OK);
 });
 
-t.test('connect_early: the answer is told before the OK of ATD', async (t) => {
+t.test('connect_early: the answer is announced before the OK of ATD', async (t) => {
   const { modem, terminal } = await startModem(t, { makes: ['huawei'] });
   modem.play(parseFault({ kind: 'connect_early' }));
   t.match(await terminal.command(`ATD${FAR};`), /\^ORIG:1,0.*\^CONF:1.*\^CONN:1,0\r\n\r\nOK\r\n$/s);

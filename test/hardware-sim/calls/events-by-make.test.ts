@@ -136,7 +136,7 @@ t.test('RING comes again and again, and stops with the call', async (t) => {
   t.notMatch(await terminal.quietFor(250), 'RING');
 });
 
-t.test('who hides the number is shown as nobody', async (t) => {
+t.test('a caller who hides the number is shown without one', async (t) => {
   const { rack, modem, terminal } = await startModem(t, { makes: ['simcom'] });
   await terminal.command('AT+CLIP=1;+CLCC=1');
   await post(`${rack.url}/calls`, { from: null, to: modem.number });
@@ -144,7 +144,7 @@ t.test('who hides the number is shown as nobody', async (t) => {
   await terminal.command('AT+CHUP');
 });
 
-t.test('SIMCom tells of a call that nobody answered', async (t) => {
+t.test('SIMCom announces a call that was not answered', async (t) => {
   const { rack, modem, terminal } = await startModem(t, { makes: ['simcom'] });
   await post(`${rack.url}/calls`, { from: CALLER, to: modem.number });
   await terminal.expect('RING');
@@ -153,21 +153,24 @@ t.test('SIMCom tells of a call that nobody answered', async (t) => {
   t.match(said, /NO CARRIER\r\n\r\nMISSED_CALL/);
 });
 
-t.test('keys of the other side: each make tells them in its way, when it was told to listen', async (t) => {
-  const cases: [make: MakeName, on: string, line: string][] = [
-    ['quectel', 'AT+QTONEDET=1', '+QTONEDET: 53'],
-    ['simcom', 'AT+DDET=1', '+RXDTMF: 5'],
-    ['huawei', 'AT^DDTMFCFG=1', '^DDTMF:5'],
-  ];
-  for (const [make, on, line] of cases) {
-    const { rack, modem, terminal } = await startModem(t, { makes: [make] });
-    const events = await EventSource.open(t, rack.url);
-    await post(`${rack.url}/calls`, { from: CALLER, to: modem.number });
-    await terminal.command('ATA');
-    t.equal((await post(`${rack.url}/calls/1/dtmf`, { digits: '9', tone_ms: 40, gap_ms: 40 })).status, 200);
-    t.match((await events.next('dtmf')).data, { id: 1, by: 'origin', digit: '9' });
-    await terminal.command(on);
-    await post(`${rack.url}/calls/1/dtmf`, { digits: '5' });
-    t.notMatch(await terminal.expect(`\r\n${line}\r\n`), /TONEDET: 57|DTMF: ?9/, make);
-  }
-});
+t.test(
+  'keys of the far end: each make announces them in its own form, once it was set to listen',
+  async (t) => {
+    const cases: [make: MakeName, on: string, line: string][] = [
+      ['quectel', 'AT+QTONEDET=1', '+QTONEDET: 53'],
+      ['simcom', 'AT+DDET=1', '+RXDTMF: 5'],
+      ['huawei', 'AT^DDTMFCFG=1', '^DDTMF:5'],
+    ];
+    for (const [make, on, line] of cases) {
+      const { rack, modem, terminal } = await startModem(t, { makes: [make] });
+      const events = await EventSource.open(t, rack.url);
+      await post(`${rack.url}/calls`, { from: CALLER, to: modem.number });
+      await terminal.command('ATA');
+      t.equal((await post(`${rack.url}/calls/1/dtmf`, { digits: '9', tone_ms: 40, gap_ms: 40 })).status, 200);
+      t.match((await events.next('dtmf')).data, { id: 1, by: 'origin', digit: '9' });
+      await terminal.command(on);
+      await post(`${rack.url}/calls/1/dtmf`, { digits: '5' });
+      t.notMatch(await terminal.expect(`\r\n${line}\r\n`), /TONEDET: 57|DTMF: ?9/, make);
+    }
+  },
+);

@@ -140,7 +140,7 @@ t.test('records are kept up to a number', async (t) => {
   );
 });
 
-t.test('keys pressed on one modem are told by another', async (t) => {
+t.test('keys pressed on one modem are announced by another', async (t) => {
   const rack = await startRack(t, { makes: ['generic', 'simcom'] });
   const [first, second] = rack.modems;
   if (first === undefined || second === undefined) throw new Error('no modems');
@@ -154,7 +154,7 @@ t.test('keys pressed on one modem are told by another', async (t) => {
   await other.expect('\r\n+RXDTMF: 7\r\n');
 });
 
-t.test('a modem that nobody answers rings until the network gives up, or the caller does', async (t) => {
+t.test('an unanswered modem rings until the network gives up, or the caller does', async (t) => {
   const { rack, modem, terminal } = await startModem(t, { noAnswerMs: 50 });
   await post(`${rack.url}/calls`, { from: FAR, to: modem.number });
   await terminal.expect('\r\nNO CARRIER\r\n');

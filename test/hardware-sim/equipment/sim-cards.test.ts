@@ -60,7 +60,7 @@ t.test('a card moves into another modem, and out; messages wait for it', async (
   t.match(await post(`${rack.url}/swap`, { modems: ['m0'] }), { status: 400 });
 });
 
-t.test('cards stay where they were put when the rack starts anew', async (t) => {
+t.test('cards stay where they were put when the rack starts again', async (t) => {
   const dir = temporaryFolder(t);
   const first = await startRack(t, { dir, modems: 3 });
   const [one, two, three] = first.modems;
@@ -82,7 +82,7 @@ t.test('cards stay where they were put when the rack starts anew', async (t) => 
   );
 });
 
-t.test('sim: gone and back, told and not told', async (t) => {
+t.test('sim: gone and back, announced and not announced', async (t) => {
   const { modem, terminal } = await startModem(t);
   modem.play(parseFault({ kind: 'sim', state: 'not_inserted', urc: true, duration_ms: 40 }));
   await terminal.expect('\r\n+CPIN: NOT READY\r\n');
@@ -108,7 +108,7 @@ t.test('sim pin: tries count down to the PUK, in the words of each make', async 
     const askIccid = { quectel: 'AT+QCCID', simcom: 'AT+CICCID', huawei: 'AT^ICCID?', generic: 'AT+CCID' }[
       make
     ];
-    t.match(await terminal.command(askIccid), /ICCID: |CCID: /, 'it tells who it is');
+    t.match(await terminal.command(askIccid), /ICCID: |CCID: /, 'it answers with its identity');
     t.match(await terminal.command('AT+CMEE=1;+CPIN="0000"'), /\+CME ERROR: 16/);
     t.match(await terminal.command('AT+CPIN="0001"'), /\+CME ERROR: 16/);
     t.match(await terminal.command(query), none, make);
@@ -119,7 +119,7 @@ t.test('sim pin: tries count down to the PUK, in the words of each make', async 
   }
 });
 
-t.test('sim pin: the card asks again after each start, until it is told not to', async (t) => {
+t.test('sim pin: the card asks again after each start, until that is switched off', async (t) => {
   const { modem, terminal } = await startModem(t, { bootMs: 1 });
   modem.play(parseFault({ kind: 'sim', state: 'pin' }));
   t.match(await terminal.command('AT+CPIN="1234"'), /OK/);

@@ -59,7 +59,7 @@ t.test('error_after_prompt: the rest of the PDU is noise in front of the next co
   await terminal.expect('\r\n> ');
   terminal.write(`${SUBMIT}\u001a`);
   await terminal.expect('\r\n+CMS ERROR: 41\r\n');
-  t.equal(await terminal.quietFor(30), '', 'nobody answers the rest');
+  t.equal(await terminal.quietFor(30), '', 'the rest gets no answer');
   t.equal(await terminal.command('AT'), '\r\nOK\r\n');
   t.same([...rack.carrier.heard()], []);
   t.match(await terminal.message('AT+CMGS=24', SUBMIT), /\+CMGS: 0/);

@@ -72,7 +72,7 @@ t.test('reset: the boot lines come and settings are the defaults', async (t) => 
   t.match(await terminal.command('AT+CMGF?;+CPMS?'), /AT\+CMGF\?;\+CPMS\?\r\r\n\+CMGF: 0\r\n.*"SM",.*"SM",/s);
 });
 
-t.test('cms_error: sending fails as often as told, then works', async (t) => {
+t.test('cms_error: sending fails as often as set, then works', async (t) => {
   const { rack, modem, terminal } = await startModem(t);
   modem.play(parseFault({ kind: 'cms_error', code: 38, count: 2 }));
   t.match(await terminal.message('AT+CMGS=24', SUBMIT), /\+CMS ERROR: 38/);
@@ -116,7 +116,7 @@ t.test('lose_prompt: the modem is stuck until an escape', async (t) => {
   t.match(await terminal.message('AT+CMGS=24', SUBMIT), /\+CMGS: 0/);
 });
 
-t.test('lose_result: the message is out and nobody says so', async (t) => {
+t.test('lose_result: the message is out and no result says so', async (t) => {
   const { rack, modem, terminal } = await startModem(t);
   modem.play(parseFault({ kind: 'lose_result' }));
   terminal.write('AT+CMGS=24\r');

@@ -39,7 +39,7 @@ t.test('roaming: another network, and everything works', async (t) => {
   await terminal.expect('+CMTI: "SM",1');
 });
 
-t.test('flapping: the registration goes and comes until it is told to stay', async (t) => {
+t.test('flapping: the registration goes and comes until the fault is cleared', async (t) => {
   const { modem, terminal } = await startModem(t);
   await terminal.command('AT+CREG=1');
   modem.play(parseFault({ kind: 'flapping', period_ms: 40 }));

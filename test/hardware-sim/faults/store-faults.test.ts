@@ -12,7 +12,7 @@ const HELLO = {
   referenceBits: 8,
 } as const;
 
-t.test('cmti no_memory: told without a place, not stored, and brought again', async (t) => {
+t.test('cmti no_memory: announced without a place, not stored, and brought again', async (t) => {
   const { rack, modem, terminal } = await startModem(t);
   modem.play(parseFault({ kind: 'cmti', form: 'no_memory', retry_ms: 40 }));
   rack.carrier.send(HELLO);
@@ -58,7 +58,7 @@ t.test('stores have the size of the rack, or that of the fault', async (t) => {
   t.match(await terminal.command('AT+CPMS?'), /\+CPMS: "SM",3,10/);
 });
 
-t.test('a full store is told once, in the words of the make', async (t) => {
+t.test('a full store is announced once, in the words of the make', async (t) => {
   for (const [make, line] of [
     ['quectel', '+QIND: "smsfull","SM"'],
     ['simcom', '+SMS FULL'],
@@ -74,7 +74,7 @@ t.test('a full store is told once, in the words of the make', async (t) => {
     rack.carrier.send(HELLO);
     t.notMatch(await terminal.quietFor(30), 'FULL');
     await terminal.command('AT+CMGD=1');
-    t.match(await terminal.expect(`\r\n${line}\r\n`), '+CMTI: "SM",1', 'full again, told again');
+    t.match(await terminal.expect(`\r\n${line}\r\n`), '+CMTI: "SM",1', 'full again, announced again');
   }
 });
 

@@ -61,7 +61,7 @@ for (const [rank, cure] of CURES.entries()) {
   }
 }
 
-t.test('while it hangs nothing is answered and messages wait; the cure is told', async (t) => {
+t.test('while it hangs nothing is answered and messages wait; the answer names the cure', async (t) => {
   const { rack, modem, terminal } = await startModem(t);
   const source = await EventSource.open(t, rack.url);
   modem.play(parseFault({ kind: 'stuck', cured_by: 'reopen' }));

@@ -64,7 +64,7 @@ t.test('gammu sends, with a long text in parts', { skip }, async (t) => {
   t.equal(rack.modems[1]?.stores.used('SM'), 2);
 });
 
-t.test('gammu tells the network', { skip }, async (t) => {
+t.test('gammu prints the network', { skip }, async (t) => {
   const { gammu } = await setup(t);
   const text = await gammu('networkinfo');
   t.match(text, /Network state +: home network/);

@@ -8,7 +8,7 @@ import { startModem, startRack } from '../fixtures/rack.ts';
 const SUBMIT = '018111000B915155001032F40000000BC8329BFD06DDDF723619';
 const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 
-t.test('the way of a message: stored, announced, listed, deleted; and of one that leaves', async (t) => {
+t.test('the events of a message: stored, announced, listed, deleted; and of one that leaves', async (t) => {
   const { rack, modem, terminal } = await startModem(t);
   const source = await EventSource.open(t, rack.url);
   const { body } = await post(`${rack.url}/sms`, HELLO);
@@ -28,7 +28,7 @@ t.test('the way of a message: stored, announced, listed, deleted; and of one tha
   });
 });
 
-t.test('faults, the plug and messages that must wait are told', async (t) => {
+t.test('faults, the plug and messages that must wait are events', async (t) => {
   const { rack, modem } = await startModem(t);
   const source = await EventSource.open(t, rack.url);
   modem.play({ kind: 'store_full' });

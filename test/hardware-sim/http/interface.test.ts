@@ -8,7 +8,7 @@ import { Terminal } from '../fixtures/terminal.ts';
 const SUBMIT = '018111000B915155001032F40000000BC8329BFD06DDDF723619';
 const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 
-t.test('GET /modems tells who is in the rack', async (t) => {
+t.test('GET /modems lists the modems of the rack', async (t) => {
   const rack = await startRack(t);
   const { status, body } = await request(`${rack.url}/modems`);
   t.equal(status, 200);

@@ -80,7 +80,7 @@ t.test('messages can be handled only some time after the start', async (t) => {
   t.match(await again.command('AT+CMGL=4'), /\+CMGL: 1/);
 });
 
-t.test('port_gone: back under another number, as its driver disk first if told', async (t) => {
+t.test('port_gone: back under another number, as its driver disk first if asked', async (t) => {
   const { modem, terminal } = await startModem(t, { makes: ['huawei'] });
   const before = ttyOf(modem);
   modem.play(parseFault({ kind: 'port_gone', back_after_ms: 30, storage_ms: 30 }));

@@ -24,7 +24,7 @@ t.test('all octets pass both ways as they are', async (t) => {
   t.equal(await terminal.expect('\u00ff'), octets.toString('latin1'));
 });
 
-t.test('a port that nobody reads takes everything at once and drops the oldest', async (t) => {
+t.test('a port without a reader takes everything at once and drops the oldest', async (t) => {
   const port = openPort(t);
   const line = Buffer.alloc(1000, 'x');
   const start = Date.now();

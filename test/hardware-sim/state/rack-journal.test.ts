@@ -108,7 +108,7 @@ t.test('skips lines that are no records, and says so', async (t) => {
   journal.close();
 });
 
-t.test('keeps the last heard messages, also in the file: 10 000 unless told', async (t) => {
+t.test('keeps the last heard messages, also in the file: 10 000 by default', async (t) => {
   const message = (id: number): RackRecord => ({ kind: 'heard', message: heard(id) });
   for (const keep of [undefined, 3]) {
     const path = join(temporaryFolder(t), 'rack.jsonl');

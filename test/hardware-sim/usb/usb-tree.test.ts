@@ -175,9 +175,9 @@ t.test('a modem can come back at another place, and devices can look the same', 
   t.equal(Object.keys(ttysOf(rack, '3-2')).length, 4);
 });
 
-t.test('folders of somebody else are left alone', async (t) => {
+t.test('folders of other programs are left alone', async (t) => {
   const dir = temporaryFolder(t);
   mkdirSync(join(dir, 'dev'));
-  await t.rejects(startRack(t, { dir }), /dev exists and is not a simulator's/);
+  await t.rejects(startRack(t, { dir }), /dev exists and was not made by a simulator/);
   t.ok(existsSync(join(dir, 'dev')));
 });

@@ -178,29 +178,32 @@ t.test('a prompt that does not come is a time-out of its own', async (t) => {
   t.match(await lost, { constructor: AtTimeoutError, bodyGiven: false });
 });
 
-t.test('each command that was on the line is told when it has ended, by name, result and time', async (t) => {
-  const { port, clock, channel } = setUp();
-  const ends: CommandEnd[] = [];
-  channel.onCommandEnd((end) => ends.push(end));
-  port.on(/^AT\+CSQ$/, lines('+CSQ: 21,99', 'OK')).on(/^AT\+CMGR=1$/, lines('+CMS ERROR: 321'));
-  port.on(/^AT\+CFUN=1$/, () => undefined).on(/^ATD/, lines('NO CARRIER'));
-  await channel.send(csq);
-  await failure(channel.send(read));
-  await failure(channel.send(atCommand('ATD+12065550100;', { endsLikeCall: true })));
-  const silent = failure(channel.send(atCommand('AT+CFUN=1')));
-  await turn();
-  clock.advance(15_000);
-  await silent;
-  await until('the resynchronization', () => port.count(/^AT\+CMEE\?$/) > 0);
-  t.same(ends, [
-    { name: '+CSQ', result: 'ok', tookMs: 0 },
-    { name: '+CMGR', result: 'cms_error', tookMs: 0 },
-    { name: 'D', result: 'call_failed', tookMs: 0 },
-    { name: '+CFUN', result: 'timeout', tookMs: 15_000 },
-  ]);
-  const waits = failure(channel.send(atCommand('AT+CFUN=1')));
-  await turn();
-  port.hangUp();
-  await waits;
-  t.match(ends[4], { name: '+CFUN', result: 'port_gone' });
-});
+t.test(
+  'each command that was on the line is reported when it has ended, by name, result and time',
+  async (t) => {
+    const { port, clock, channel } = setUp();
+    const ends: CommandEnd[] = [];
+    channel.onCommandEnd((end) => ends.push(end));
+    port.on(/^AT\+CSQ$/, lines('+CSQ: 21,99', 'OK')).on(/^AT\+CMGR=1$/, lines('+CMS ERROR: 321'));
+    port.on(/^AT\+CFUN=1$/, () => undefined).on(/^ATD/, lines('NO CARRIER'));
+    await channel.send(csq);
+    await failure(channel.send(read));
+    await failure(channel.send(atCommand('ATD+12065550100;', { endsLikeCall: true })));
+    const silent = failure(channel.send(atCommand('AT+CFUN=1')));
+    await turn();
+    clock.advance(15_000);
+    await silent;
+    await until('the resynchronization', () => port.count(/^AT\+CMEE\?$/) > 0);
+    t.same(ends, [
+      { name: '+CSQ', result: 'ok', tookMs: 0 },
+      { name: '+CMGR', result: 'cms_error', tookMs: 0 },
+      { name: 'D', result: 'call_failed', tookMs: 0 },
+      { name: '+CFUN', result: 'timeout', tookMs: 15_000 },
+    ]);
+    const waits = failure(channel.send(atCommand('AT+CFUN=1')));
+    await turn();
+    port.hangUp();
+    await waits;
+    t.match(ends[4], { name: '+CFUN', result: 'port_gone' });
+  },
+);

@@ -13,7 +13,7 @@ t.test('the higher priority first, each in its order', async (t) => {
   );
 });
 
-t.test('nobody starves: under a flood of urgent commands the others have their turn', async (t) => {
+t.test('no command starves: under a flood of urgent ones the others have their turn', async (t) => {
   const queue = new CommandQueue<string>();
   queue.push('n', 'normal');
   queue.push('b', 'background');

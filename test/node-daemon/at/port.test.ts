@@ -94,7 +94,7 @@ t.test('a port is not even opened while others that hang have all threads', asyn
   t.equal(guard.hanging, 0, 'it waited for its turn');
 });
 
-t.test('closing is told once and may be repeated; the port can be opened again', async (t) => {
+t.test('closing is reported once and may be repeated; the port can be opened again', async (t) => {
   const { open, plug, received } = await setUp(t);
   plug();
   const first = await open();
@@ -117,7 +117,7 @@ t.test('a port closes at once although the modem has not taken its bytes', async
   t.ok(performance.now() - startedAt < 1_000);
 });
 
-t.test('a device node that goes or is another one ends the port, although nobody hung up', async (t) => {
+t.test('a device node that goes or is another one ends the port, although no hang-up came', async (t) => {
   const { open, path, plug } = await setUp(t);
   plug();
   const gone = await open();

@@ -17,7 +17,7 @@ t.test('final result codes are read', async (t) => {
   t.same(parseFinalResult('+CMS ERROR:38'), { kind: 'cms', code: 38 });
 });
 
-t.test('an error told as text has the code of the text, or that of "unknown"', async (t) => {
+t.test('an error in words has the code of the words, or that of "unknown"', async (t) => {
   t.same(parseFinalResult('+CME ERROR: SIM not inserted'), { kind: 'cme', code: 10 });
   t.same(parseFinalResult('+CME ERROR: SIM PUK required'), { kind: 'cme', code: 12 });
   t.same(parseFinalResult('+CME ERROR: incorrect password'), { kind: 'cme', code: 16 });

@@ -26,7 +26,7 @@ const DIALOGUES: readonly Dialogue[] = [
     answer: ['+CSQ: 21,99'],
   },
   {
-    name: 'echo that lost its first characters is a URC that nobody knows',
+    name: 'echo that lost its first characters is an unknown URC',
     command: atQuery('AT+CSQ', '+CSQ:'),
     wire: 'CSQ\r\r\n+CSQ: 21,99\r\n\r\nOK\r\n',
     answer: ['+CSQ: 21,99'],

@@ -91,6 +91,6 @@ t.test('what the card lost is counted, by what the programs say', { skip }, asyn
     process.env['PATH'] = path;
   });
   const { device, octets } = await openedCard(t);
-  await until('both are told', () => device.xruns === 2);
+  await until('both are reported', () => device.xruns === 2);
   await until('audio', () => octets() > FRAME_OCTETS);
 });

@@ -95,7 +95,7 @@ t.test('whatever sounds is left as it is', async (t) => {
   }
 });
 
-t.test('the rate is that of the octets, where nothing else tells it', async (t) => {
+t.test('the rate is that of the octets, where nothing else states it', async (t) => {
   for (const [rateHz, octets] of [
     [8_000, 320],
     [16_000, 640],

@@ -270,7 +270,7 @@ t.test('a modem that asks for a pause: nothing is written meanwhile, and nothing
   run(200, client.talk);
   t.equal(device.taken.length, written);
   t.equal(captured.length, 250, 'it is heard meanwhile');
-  t.equal(captured.at(-1)?.played, captured[51]?.played, 'and told that nothing was played');
+  t.equal(captured.at(-1)?.played, captured[51]?.played, 'and reported that nothing was played');
   audio.setPaused(false);
   run(50, client.talk);
   t.equal(device.taken.length, written + 50);
@@ -288,7 +288,7 @@ t.test('a way to the control plane that takes no frames: they are counted as los
   t.same(audio.statistics, { ...QUIET, captured_frames: 27, lost_frames: 7 });
 });
 
-t.test('a clear in the middle tells what was played, and silence follows within two frames', async (t) => {
+t.test('a clear in the middle returns what was played, and silence follows within two frames', async (t) => {
   const { audio, captured, device, run } = setUp();
   const client = talker(audio, captured);
   run(50, client.talk);
@@ -301,7 +301,7 @@ t.test('a clear in the middle tells what was played, and silence follows within 
   t.same(audio.clear(), { played: client.sent, dropped: 0 });
 });
 
-t.test('a close in the middle of a frame: nothing is told after it, and no memory kept', async (t) => {
+t.test('a close in the middle of a frame: nothing is reported after it, and no memory kept', async (t) => {
   const { audio, captured, device, openResamplers, run } = setUp({ keys: true });
   run(10);
   t.equal(openResamplers(), 2);

@@ -45,24 +45,27 @@ for (const frame of [320, 640]) {
   });
 }
 
-t.test('a port that fails: its end is told, and a write that fails is no unhandled rejection', async (t) => {
-  const port = new SlowPort();
-  const pcm = await openSerialPcm(async () => port, '/dev/ttyUSB1');
-  const told: Error[] = [];
-  const heard: Uint8Array[] = [];
-  pcm.onClose((reason) => told.push(reason));
-  pcm.onAudio((octets) => heard.push(octets));
-  port.give(new Uint8Array(320));
-  t.equal(heard.length, 1);
-  pcm.write(new Uint8Array(320));
-  port.waiting.shift()?.reject(new Error('EIO'));
-  await turn();
-  port.gone(new Error('EIO'));
-  t.equal(told.length, 1);
-  await pcm.close();
-  t.equal(port.closes, 1);
-  await t.rejects(
-    openSerialPcm(() => Promise.reject(new Error('ENOENT')), '/dev/ttyUSB1'),
-    /ENOENT/,
-  );
-});
+t.test(
+  'a port that fails: its end is reported, and a write that fails is no unhandled rejection',
+  async (t) => {
+    const port = new SlowPort();
+    const pcm = await openSerialPcm(async () => port, '/dev/ttyUSB1');
+    const reported: Error[] = [];
+    const heard: Uint8Array[] = [];
+    pcm.onClose((reason) => reported.push(reason));
+    pcm.onAudio((octets) => heard.push(octets));
+    port.give(new Uint8Array(320));
+    t.equal(heard.length, 1);
+    pcm.write(new Uint8Array(320));
+    port.waiting.shift()?.reject(new Error('EIO'));
+    await turn();
+    port.gone(new Error('EIO'));
+    t.equal(reported.length, 1);
+    await pcm.close();
+    t.equal(port.closes, 1);
+    await t.rejects(
+      openSerialPcm(() => Promise.reject(new Error('ENOENT')), '/dev/ttyUSB1'),
+      /ENOENT/,
+    );
+  },
+);

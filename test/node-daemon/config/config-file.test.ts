@@ -143,7 +143,7 @@ t.test('each problem has its place, its key and what is allowed', async (t) => {
   }
 });
 
-t.test('what is no YAML is told where', async (t) => {
+t.test('invalid YAML is refused with its line', async (t) => {
   t.match(problemsOf('slots: [a\nb: c')[0], /^node\.yaml:\d+:\d+: /);
   t.match(problemsOf('a: 1\na: 2')[0], /^node\.yaml:2:1: Map keys must be unique/);
 });

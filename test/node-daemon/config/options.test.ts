@@ -55,7 +55,7 @@ t.test('with nothing said, every modem that is found is used', async (t) => {
   t.same(config.slots, []);
 });
 
-t.test('where nobody names a folder, the package may say which', async (t) => {
+t.test('without a configured folder, the package may say which', async (t) => {
   const defaultDataDir = '/var/lib/packaged';
   t.equal(settingsOf({ ...NOTHING, ...ROOTS, defaultDataDir }).dataDir, defaultDataDir);
   t.equal(dataDirOf({ defaultDataDir }), defaultDataDir, 'enrol has the same');
@@ -78,7 +78,7 @@ t.test('options win over the file, and the file over the defaults', async (t) =>
 });
 
 t.test(
-  'ports of the options are slots, and then nothing else is looked for unless the file says so',
+  'ports of the options are slots, and then no others are searched for unless the file says so',
   async (t) => {
     const modemPorts = [{ slot: 'a', path: '/dev/a' }];
     const { config } = settingsOf({ ...NOTHING, ...ROOTS, modemPorts });

@@ -42,11 +42,11 @@ t.test('16 modems that are well, through the daemon that has them: nothing to do
   t.equal(text.status, 0);
   t.equal(text.stderr, '');
   t.match(text.stdout, /16 slots: nothing to do/);
-  const told = reportIn(await doctor(env, '--json', '--loop-test'));
-  t.match(told, { verdict: 'ok', daemon: 'running', counts: { problem: 0, warning: 0 } });
-  t.equal(told.slots.length, 16);
-  t.match(findingOf(told, 'link'), { verdict: 'ok', seen: 'up' });
-  t.match(findingOf(told, 'audio_loop', '1-1.1'), { verdict: 'ok' });
+  const reported = reportIn(await doctor(env, '--json', '--loop-test'));
+  t.match(reported, { verdict: 'ok', daemon: 'running', counts: { problem: 0, warning: 0 } });
+  t.equal(reported.slots.length, 16);
+  t.match(findingOf(reported, 'link'), { verdict: 'ok', seen: 'up' });
+  t.match(findingOf(reported, 'audio_loop', '1-1.1'), { verdict: 'ok' });
   const elsewhere = reportIn(await doctor({ DATA_DIR: dataFolder, SYSFS_ROOT: dataFolder }, '--json'));
   t.match(
     findingOf(elsewhere, 'modems'),
@@ -58,7 +58,7 @@ t.test('16 modems that are well, through the daemon that has them: nothing to do
   t.same(plane.framesOf('event'), [], 'and nothing has happened to a modem');
 });
 
-t.test('a daemon that hangs: it is told, and the host is examined all the same', async (t) => {
+t.test('a daemon that hangs is reported, and the host is examined all the same', async (t) => {
   const { daemon, dataFolder, simulator } = await startDaemonOnRack(t, { rack: { modems: 1 } });
   const env = {
     DATA_DIR: dataFolder,
@@ -144,8 +144,8 @@ t.test('as a user without rights on the ports: which group is missing', async (t
   for (const name of readdirSync(String(env['DEV_ROOT'])).filter((each) => each.startsWith('tty'))) {
     symlinkSync(realpathSync(join(String(env['DEV_ROOT']), name)), join(devRoot, name));
   }
-  const nobody = 65_534;
-  for (const each of ['data', 'data/identity.json']) chownSync(join(folder, each), nobody, nobody);
+  const noServer = 65_534;
+  for (const each of ['data', 'data/identity.json']) chownSync(join(folder, each), noServer, noServer);
   // Through env: the runner of these tests would have the process write into this folder, which has no write permission.
   const variables = Object.entries({ PATH, ...env, DEV_ROOT: devRoot }).map(
     ([name, value]) => `${name}=${value}`,
@@ -153,7 +153,7 @@ t.test('as a user without rights on the ports: which group is missing', async (t
   const child = spawn(
     '/usr/bin/env',
     ['-i', ...variables, process.execPath, join(PROJECT_FOLDER, 'node-daemon/bin.cjs'), 'doctor', '--json'],
-    { uid: nobody, gid: nobody, stdio: ['ignore', 'pipe', 'inherit'] },
+    { uid: noServer, gid: noServer, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let stdout = '';
   child.stdout.on('data', (chunk) => {

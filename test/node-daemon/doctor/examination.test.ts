@@ -143,7 +143,7 @@ t.test('another program has locked the port: its name, and what to do', async (t
   t.same(unwellIn(report, '1-1.2'), []);
 });
 
-t.test('a modem that hangs costs nobody else anything, and the examination ends in time', async (t) => {
+t.test('a modem that hangs costs no other modem anything, and the examination ends in time', async (t) => {
   const { examine, modem } = await startExaminedRack(t, { modems: 3 });
   modem(0).play(parseFault({ kind: 'silent' }));
   modem(1).play(parseFault({ kind: 'not_reading' }));

@@ -16,7 +16,7 @@ const compacted = (commands: CommandMap): CommandMap => {
 };
 
 t.test(
-  'the digest of a text tells a repetition from another message, before and after its outcome',
+  'the digest of a text distinguishes a repetition from another message, before and after its outcome',
   async (t) => {
     const commands = new CommandMap();
     const intent = { iccid: '8901000000000000017', to: '+12065550123', at: AT, digest: 'a1b2c3d4' };

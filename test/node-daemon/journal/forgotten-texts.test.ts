@@ -121,7 +121,7 @@ t.test('a damaged journal that was kept aside goes a week later', async (t) => {
   await until('compacted', () =>
     filesWith(folder, SECRET).every((name) => name.startsWith('journal.corrupt-')),
   );
-  t.equal(filesWith(folder, SECRET).length, 1, 'whoever wants to look at it can');
+  t.equal(filesWith(folder, SECRET).length, 1, 'it can still be read');
   for (let waitedMs = 0; waitedMs < DAMAGED_KEPT_MS; waitedMs += COMPACT_WITHIN_MS) {
     await until(
       'it is due',
@@ -162,11 +162,11 @@ t.test('outcomes keep no text, and no digest of which a short text can be guesse
 
 t.test('what lies on the modem is recognised after its text was forgotten, and after a kill', async (t) => {
   const { folder, modem, start } = await setUpInbox(t);
-  const { bodies: told, journal, crash } = await start();
+  const { bodies: reported, journal, crash } = await start();
   // Each deletion is lost, with all that the modem would have answered.
   modem.port.on(/^AT\+CMGD/, () => undefined);
   modem.deliver(HI);
-  await until('the fact', () => told().length === 1);
+  await until('the fact', () => reported().length === 1);
   const text = JSON.stringify({ body: 'Hi' }).slice(1, -1);
   t.same(filesWith(folder, text), ['journal.log']);
   acknowledgeAll(journal);

@@ -53,25 +53,28 @@ t.test('a write that was cut, into room or at the end of the file', async (t) =>
   }
 });
 
-t.test('a page of the last write is missing: nobody was told of that write, it does not count', async (t) => {
-  const durable = HEAD + synced(HEAD.length) + fact(1);
-  const last = [synced(durable.length), fact(2), fact(3), fact(4)];
-  t.same(parsed(durable, ...last), {
-    facts: 4,
-    goodBytes: durable.length + last.join('').length,
-    damage: 'none',
-  });
-  const without = (missing: number): string[] =>
-    last.map((piece, index) => (index === missing ? lost(piece) : piece));
-  t.same(parsed(durable, ...without(1), ROOM).damage, 'torn');
-  t.same(parsed(durable, ...without(1), ROOM).facts, 1);
-  t.same(parsed(durable, ...without(2), ROOM), {
-    facts: 2,
-    goodBytes: durable.length + synced(durable.length).length + fact(2).length,
-    damage: 'torn',
-  });
-  t.same(parsed(durable, ...without(0), ROOM).facts, 1, 'its mark is missing');
-});
+t.test(
+  'a page of the last write is missing: that write was never confirmed, it does not count',
+  async (t) => {
+    const durable = HEAD + synced(HEAD.length) + fact(1);
+    const last = [synced(durable.length), fact(2), fact(3), fact(4)];
+    t.same(parsed(durable, ...last), {
+      facts: 4,
+      goodBytes: durable.length + last.join('').length,
+      damage: 'none',
+    });
+    const without = (missing: number): string[] =>
+      last.map((piece, index) => (index === missing ? lost(piece) : piece));
+    t.same(parsed(durable, ...without(1), ROOM).damage, 'torn');
+    t.same(parsed(durable, ...without(1), ROOM).facts, 1);
+    t.same(parsed(durable, ...without(2), ROOM), {
+      facts: 2,
+      goodBytes: durable.length + synced(durable.length).length + fact(2).length,
+      damage: 'torn',
+    });
+    t.same(parsed(durable, ...without(0), ROOM).facts, 1, 'its mark is missing');
+  },
+);
 
 t.test('damage in what a later write calls durable: only a broken disk does that', async (t) => {
   const first = HEAD + synced(HEAD.length) + fact(1) + fact(2);

@@ -17,12 +17,12 @@ async function setUp(t: Test) {
   const journal = await rig.open();
   await journal.append(received('a'));
   /** The state after a kill is read without closing. */
-  const isWrittenAnew = () =>
+  const isWrittenAgain = () =>
     stat(rig.path).then(
       (file) => file.isFile() && file.size > 100,
       () => false,
     );
-  return { ...rig, journal, lines, isWrittenAnew };
+  return { ...rig, journal, lines, isWrittenAgain };
 }
 
 async function refusesAndGoesOn(t: Test, journal: Journal, next: () => Promise<Journal>): Promise<void> {
@@ -35,7 +35,7 @@ async function refusesAndGoesOn(t: Test, journal: Journal, next: () => Promise<J
   t.equal(left.state.journalId, journal.state.journalId);
 }
 
-t.test('deleted: what was appended last is refused, and all else is written anew', async (t) => {
+t.test('deleted: the last append is refused, and all else is written again', async (t) => {
   const { journal, open, path, lines } = await setUp(t);
   await rm(path);
   await refusesAndGoesOn(t, journal, open);
@@ -50,10 +50,10 @@ t.test('replaced by another file', async (t) => {
 });
 
 t.test('it is there again without another append', async (t) => {
-  const { isWrittenAnew, journal, open, path } = await setUp(t);
+  const { isWrittenAgain, journal, open, path } = await setUp(t);
   await rm(path);
   await t.rejects(journal.append(received('b')), JournalUnavailableError);
-  await until('a file', isWrittenAnew);
+  await until('a file', isWrittenAgain);
   t.same(bodies(await open()), [[1, 'a']]);
 });
 
@@ -76,7 +76,7 @@ t.test('a stop leaves what is remembered, though nothing was appended since', as
 });
 
 t.test('deleted again and again under appends: what was taken is there after a kill', async (t) => {
-  const { isWrittenAnew, journal, open, path } = await setUp(t);
+  const { isWrittenAgain, journal, open, path } = await setUp(t);
   const taken = ['a'];
   for (let round = 0; round < 20; round += 1) {
     const group = Array.from({ length: 5 }, (_, index) => `${round}.${index}`);
@@ -87,7 +87,10 @@ t.test('deleted again and again under appends: what was taken is there after a k
       () => taken.push(`last ${round}`),
       () => undefined,
     );
-    await until('a file', async () => (await isWrittenAnew()) || journal.append(received('')).catch(() => 0));
+    await until(
+      'a file',
+      async () => (await isWrittenAgain()) || journal.append(received('')).catch(() => 0),
+    );
   }
   const kept = bodies(await open()).map((fact) => (fact as [number, string])[1]);
   t.same(

@@ -141,7 +141,7 @@ t.test('compaction keeps facts, outcomes, entries and parts', async (t) => {
   await journal.renew();
   const { journalId, ...after } = structuredClone({ ...(await open()).state });
   t.not(journalId, before.journalId);
-  t.same(after.facts, new Map([[1, fact('a')]]), 'numbered anew');
+  t.same(after.facts, new Map([[1, fact('a')]]), 'numbered from the start');
   for (const key of ['commands', 'entries', 'groups'] as const) t.same(after[key], before[key], key);
 });
 
@@ -157,14 +157,14 @@ t.test('outcomes are kept for their time, and not longer', async (t) => {
   t.ok(later.state.commands.has('open'), 'an intent waits for its outcome');
 });
 
-t.test('facts are told after they are durable, in order', async (t) => {
+t.test('facts are sent after they are durable, in order', async (t) => {
   const { open } = await setUpJournal(t);
   const journal = await open();
-  const told: number[] = [];
-  journal.onFact(() => told.push(journal.state.facts.size));
+  const reported: number[] = [];
+  journal.onFact(() => reported.push(journal.state.facts.size));
   await journal.append(received('a'), received('b'));
   await journal.append(intent('c1'));
-  t.same(told, [2]);
+  t.same(reported, [2]);
 });
 
 t.test('an acknowledgement survives, never goes back and never beyond what was sent', async (t) => {

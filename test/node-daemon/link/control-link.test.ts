@@ -124,7 +124,7 @@ t.test('commands are answered with result or refusal, also out of order', async 
   t.same(commands[0], { id: 'slow', name: 'send_sms', params: { a: 1 }, timeLeftMs: 5 });
 });
 
-t.test('changes of slots are told together', async (t) => {
+t.test('changes of slots are sent together', async (t) => {
   const { plane, link, slots, linked } = await setUp(t);
   await linked();
   await until('the first', () => plane.framesOf('slots').length === 1);
@@ -136,7 +136,7 @@ t.test('changes of slots are told together', async (t) => {
   t.equal(plane.framesOf('slots')[1]?.slots[0]?.signal_dbm, -70);
 });
 
-t.test('what changes with each message is told from time to time', async (t) => {
+t.test('values that change with each message are sent from time to time', async (t) => {
   const clock = new ManualClock();
   const { plane, append, link, slots, linked } = await setUp(
     t,
@@ -146,10 +146,10 @@ t.test('what changes with each message is told from time to time', async (t) => 
     clock,
   );
   await linked();
-  const told = () => plane.framesOf('slots');
+  const reported = () => plane.framesOf('slots');
   await until('the first', () => {
     clock.advance(20);
-    return told().length === 1;
+    return reported().length === 1;
   });
   /** All that was sent before has arrived. */
   const settled = async (): Promise<void> => {
@@ -161,13 +161,13 @@ t.test('what changes with each message is told from time to time', async (t) => 
   slots[0] = { ...SLOT, storage: { used: 19, total: 20 } };
   clock.advance(LOAD_REPORT_MS / 2);
   await settled();
-  t.equal(told().length, 1, 'not at once');
+  t.equal(reported().length, 1, 'not at once');
   clock.advance(LOAD_REPORT_MS / 2);
   await settled();
-  t.match(told().slice(1), [{ journal_depth: 3, slots: [{ storage: { used: 19, total: 20 } }] }]);
+  t.match(reported().slice(1), [{ journal_depth: 3, slots: [{ storage: { used: 19, total: 20 } }] }]);
   clock.advance(3 * LOAD_REPORT_MS);
   await settled();
-  t.equal(told().length, 2, 'and not again while nothing changes');
+  t.equal(reported().length, 2, 'and not again while nothing changes');
 });
 
 t.test('a control plane that is away is come back to', async (t) => {
@@ -222,7 +222,7 @@ t.test('a frame that is too long ends the link', async (t) => {
 });
 
 t.test(
-  'who is refused comes back after 30 s where somebody may mend it, else after 10 minutes',
+  'a refused node tries again after 30 s where an operator may mend it, else after 10 minutes',
   async (t) => {
     const refusals: [atLeastMs: number, refuse: (plane: ScriptedControlPlane) => void][] = [
       [600_000, (plane) => plane.refuse(401)],

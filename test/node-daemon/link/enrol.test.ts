@@ -121,27 +121,30 @@ t.test('an attempt that fails leaves the identity that was there', async (t) => 
   t.same(identityIn(folder), kept);
 });
 
-t.test('a running daemon sees within seconds that it was enrolled, enrolled anew, and damaged', async (t) => {
-  const plane = await startPlane(t);
-  const folder = join(temporaryFolder(t), 'node');
-  mkdirSync(folder);
-  const identity = new IdentityFile({ folder, clock: systemClock, log: silentLogger });
-  t.teardown(() => identity.close());
-  let changes = 0;
-  await identity.open();
-  identity.onChange(() => {
-    changes += 1;
-  });
-  t.equal(identity.current, undefined);
-  await enrol({ folder, url: plane.url, code: CODE });
-  await until('the identity', () => identity.current?.nodeId === 'lab', 5_000);
-  const { current } = identity;
-  await enrol({ folder, url: plane.url, code: OTHER_CODE });
-  await until('the new key', () => identity.current !== current, 5_000);
-  t.equal(changes, 2);
-  writeFileSync(join(folder, 'identity.json'), '{');
-  await until('no identity', () => identity.current === undefined, 5_000);
-});
+t.test(
+  'a running daemon sees within seconds that it was enrolled, enrolled again, and damaged',
+  async (t) => {
+    const plane = await startPlane(t);
+    const folder = join(temporaryFolder(t), 'node');
+    mkdirSync(folder);
+    const identity = new IdentityFile({ folder, clock: systemClock, log: silentLogger });
+    t.teardown(() => identity.close());
+    let changes = 0;
+    await identity.open();
+    identity.onChange(() => {
+      changes += 1;
+    });
+    t.equal(identity.current, undefined);
+    await enrol({ folder, url: plane.url, code: CODE });
+    await until('the identity', () => identity.current?.nodeId === 'lab', 5_000);
+    const { current } = identity;
+    await enrol({ folder, url: plane.url, code: OTHER_CODE });
+    await until('the new key', () => identity.current !== current, 5_000);
+    t.equal(changes, 2);
+    writeFileSync(join(folder, 'identity.json'), '{');
+    await until('no identity', () => identity.current === undefined, 5_000);
+  },
+);
 
 t.test('https where there is no TLS: the error says so', async (t) => {
   const { url } = await startPlane(t);
@@ -158,7 +161,7 @@ t.test('what cannot be written is named, with its file', async (t) => {
   mkdirSync(join(folder, 'enrolment.json.new'));
   const enrolling = enrol({ folder, url: plane.url, code: CODE });
   await t.rejects(enrolling, { message: new RegExp(`^Cannot write ${folder}/enrolment.json: `) });
-  t.equal(plane.requests, 0, 'nobody heard of a key that is not on disk');
+  t.equal(plane.requests, 0, 'no key is announced that is not on disk');
   // A limit on the size of files refuses a write as a full disk does: without the name of the file.
   const bin = join(PROJECT_FOLDER, 'node-daemon/bin.cjs');
   const other = temporaryFolder(t);

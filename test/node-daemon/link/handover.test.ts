@@ -29,7 +29,7 @@ t.test('facts go over the new link, answers over the one that their command came
   t.equal(plane.closes.length, 0, 'the older link waits for its answer');
   await append('after');
   await until('the new fact', () => plane.facts.length === 3);
-  t.same(sequences(), [1, 1, 2], 'what was not acknowledged is told again over the new link, in order');
+  t.same(sequences(), [1, 1, 2], 'unacknowledged facts are sent again over the new link, in order');
   finish();
   await until('the older link is left', () => plane.closes.length === 1);
   t.match(
@@ -85,7 +85,7 @@ t.test('where there is no other instance it stays until the link ends, then come
   t.same(
     longWaits.filter((waitMs) => waitMs < 60_000),
     [],
-    'no wait of somebody who is refused',
+    'not the wait of a refused node',
   );
 });
 
@@ -119,7 +119,7 @@ t.test('a new identity ends the link of the old one, and proves the next', async
   await linked(3);
 });
 
-t.test('a node that is stopped by its control plane asks nothing until it is enrolled anew', async (t) => {
+t.test('a node that is stopped by its control plane asks nothing until it is enrolled again', async (t) => {
   const { plane, linked, identity, longWaits } = await startLink(t);
   await linked();
   plane.socket?.close(LINK_CLOSE.revoked);

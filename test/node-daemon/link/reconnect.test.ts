@@ -17,7 +17,7 @@ t.test('first retries are spread over 50 to 250 ms', async (t) => {
   t.equal(plan(closed(1001), {}, 1).delayMs, 250);
 });
 
-t.test('nobody waits longer than 3 s within two minutes, and 30 s after', async (t) => {
+t.test('no node waits longer than 3 s within two minutes, and 30 s after', async (t) => {
   for (const attempt of [6, 20, 1000]) {
     t.equal(plan(closed(1006), { attempt, awayMs: 119_999 }, 1).delayMs, 3_000);
     t.equal(plan(closed(1006), { attempt: attempt + 10, awayMs: 120_000 }, 1).delayMs, 30_000);

@@ -169,7 +169,7 @@ t.test('facts are counted once each, when they are durable', async (t) => {
       outcome: { status: 'unknown' as const, message: 'm', at },
     },
   });
-  await journal.append(outcome('x'), outcome('of a SIM that nobody knows'));
+  await journal.append(outcome('x'), outcome('of an unknown SIM'));
   await journal.renew();
   await journal.append(fact('d'));
   const shown = await lines();

@@ -37,11 +37,11 @@ t.test('a message that lay in the modem is kept for the operator, as one of the 
   t.match(facts()[1], { kind: 'sms_received', iccid: OTHER_ICCID, body: 'Ho' }, 'what comes now is its own');
 });
 
-t.test('a message that was told and not deleted is not told again', async (t) => {
+t.test('a message that was reported and not deleted is not reported again', async (t) => {
   const { exchange, facts, modem } = await served(t);
   modem.port.on(/^AT\+CMGD/, lines('+CMS ERROR: 500'));
   modem.deliver(HI, { storage: 'ME' });
-  await until('it is told', () => facts().length === 1);
+  await until('it is reported', () => facts().length === 1);
   await exchange();
   await until('an empty store', () => isEmpty(modem));
   t.match(facts(), [{ kind: 'sms_received', iccid: TEST_ICCID, body: 'Hi' }]);
@@ -63,11 +63,11 @@ t.test('a disk that refuses does not make it the new card’s', async (t) => {
   t.same(facts(), []);
   disk.full = false;
   await openInbox(journal, ['SM', 'ME'], OTHER_ICCID).sweep();
-  await until('it is told', () => facts().length === 1);
+  await until('it is reported', () => facts().length === 1);
   t.match(facts(), [{ kind: 'sms_unreadable', iccid: TEST_ICCID }]);
 });
 
-t.test('a modem that is new here has nobody’s messages but its card’s', async (t) => {
+t.test('a modem that is new here has only its card’s messages', async (t) => {
   const { modem, start } = await setUpInbox(t);
   modem.deliver(HI, { storage: 'ME', announce: false });
   const { facts } = await start();

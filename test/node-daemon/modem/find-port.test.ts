@@ -45,7 +45,7 @@ t.test('the first port that answers is used, and the others are closed', async (
     ports.map(({ closed }) => closed),
     [true, false, true],
   );
-  t.same(ports[2]?.received, [], 'one that is not needed is told nothing');
+  t.same(ports[2]?.received, [], 'a port that is not needed gets no command');
 });
 
 t.test('a port that is gone does not matter where another one answers', async (t) => {

@@ -29,7 +29,7 @@ async function setUp(t: Test, prepare: (port: ScriptedPort) => void = () => unde
   return { device, host, journal: host.journal, modem, state, states, setPresent };
 }
 
-t.test('a modem is set up and told with all that is known of it', async (t) => {
+t.test('a modem is set up and reported with all that is known of it', async (t) => {
   const { device, modem, state } = await setUp(t);
   modem.start();
   await state('registered');
@@ -80,7 +80,7 @@ t.test('a device that is not there is waited for', async (t) => {
   await state('registered');
 });
 
-t.test('a modem that restarts by itself is set up anew', async (t) => {
+t.test('a modem that restarts by itself is set up again', async (t) => {
   const { device, modem, state } = await setUp(t);
   modem.start();
   await state('registered');
@@ -118,12 +118,12 @@ t.test('registration comes and goes by URC', async (t) => {
   await state('registered');
 });
 
-t.test('the log tells why a slot is not in service, also when only that changes', async (t) => {
-  const told: unknown[] = [];
+t.test('the log says why a slot is not in service, also when only that changes', async (t) => {
+  const reported: unknown[] = [];
   const log: Logger = {
     ...silentLogger,
     info: (fields, message) => {
-      if (message === 'slot state') told.push(fields);
+      if (message === 'slot state') reported.push(fields);
     },
   };
   const host = await ScriptedHost.start(t);
@@ -131,16 +131,16 @@ t.test('the log tells why a slot is not in service, also when only that changes'
   const modem = host.create({ slot: 'm0', place: { ports: [PATH] }, log });
   modem.start();
   await reaches(modem, 'sim_locked');
-  t.same(told.at(-1), { slot: 'm0', state: 'sim_locked', reason: 'sim_puk' });
+  t.same(reported.at(-1), { slot: 'm0', state: 'sim_locked', reason: 'sim_puk' });
   const taken = host.create({ slot: 'm1', place: { ports: ['/dev/m1'] }, log });
   host.plug('/dev/m1', () => {
     throw Object.assign(new Error('busy'), { code: 'EBUSY' });
   });
   taken.start();
   await until('the refusal', () => taken.slot.reason === 'denied');
-  t.same(told.at(-1), { slot: 'm1', state: 'lost', reason: 'denied' });
+  t.same(reported.at(-1), { slot: 'm1', state: 'lost', reason: 'denied' });
   taken.move(undefined);
-  t.same(told.at(-1), { slot: 'm1', state: 'lost', reason: 'absent' });
+  t.same(reported.at(-1), { slot: 'm1', state: 'lost', reason: 'absent' });
 });
 
 t.test('SMS commands that fail while the SIM is busy are tried again', async (t) => {

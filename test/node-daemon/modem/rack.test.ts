@@ -48,17 +48,17 @@ class Bus {
 
   add(device: UsbDevice): void {
     this.#devices.set(device.usbPath, device);
-    this.#tell();
+    this.#report();
   }
 
   unplug(usbPath: string, modem?: TravellingModem): void {
     for (const { tty } of this.#devices.get(usbPath)?.interfaces ?? []) this.#host.unplug(`/dev/${tty}`);
     this.#devices.delete(usbPath);
     modem?.device.port.hangUp();
-    this.#tell();
+    this.#report();
   }
 
-  #tell(): void {
+  #report(): void {
     this.#rack.devicesChanged([...this.#devices.values()]);
   }
 }
@@ -171,7 +171,7 @@ t.test('two devices that say the same IMEI are two slots', async (t) => {
   t.equal(rack.slots().filter(({ slot }) => slot === 'one').length, 1);
 });
 
-t.test('numbers of ports are dealt anew a hundred times: every slot keeps its modem', async (t) => {
+t.test('port numbers are shuffled a hundred times: every slot keeps its modem', async (t) => {
   const { bus, modems, rack, served } = await setUp(t, [
     { name: 'one', imei: IMEIS[0] },
     { name: 'two', usbPath: '1-2' },
@@ -277,7 +277,7 @@ t.test('ignored devices are left alone, by place or by ids', async (t) => {
   t.equal(host.opened.length, 1);
 });
 
-t.test('the first port that answers and tells an IMEI is used, all others are closed', async (t) => {
+t.test('the first port that answers with an IMEI is used, all others are closed', async (t) => {
   const { bus, host, modems, served } = await setUp(t);
   const dead = [
     new ScriptedPort().on(/(?:)/, () => undefined),

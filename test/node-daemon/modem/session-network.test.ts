@@ -33,7 +33,7 @@ t.test('URCs change the slot at once', async (t) => {
   }
 });
 
-t.test('what no URC tells is found by the poll', async (t) => {
+t.test('a change without a URC is found by the poll', async (t) => {
   const { rig } = await inService(t);
   registration(rig.port, '5,"00A1","0001",7');
   rig.port.on(/^AT\+CSQ$/, lines('+CSQ: 3,99', 'OK'));

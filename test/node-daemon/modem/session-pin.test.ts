@@ -112,21 +112,24 @@ t.test('the try is on disk before the modem has the PIN, which is not', async (t
   t.notMatch(journal, `"${WRONG}"`);
 });
 
-t.test('killed while the card judged a wrong PIN: the tries tell, and it is not entered again', async (t) => {
-  const { rig, card } = await setUp(t);
-  card.cut = 'after';
-  await rig.run(card.prepare, configured(WRONG)).catch(() => undefined);
-  card.cut = undefined;
-  for (let times = 0; times < 2; times += 1) {
-    await rig.restartDaemon();
-    void rig.run(card.prepare, configured(WRONG));
-    await waitLong(rig);
-    t.equal(rig.slot.reason, 'sim_pin_wrong');
-    // The card is opened with another device: its tries are whole again.
-    card.tries = 3;
-  }
-  t.same(card.entered, [WRONG]);
-});
+t.test(
+  'killed while the card judged a wrong PIN: the remaining tries show it, and it is not entered again',
+  async (t) => {
+    const { rig, card } = await setUp(t);
+    card.cut = 'after';
+    await rig.run(card.prepare, configured(WRONG)).catch(() => undefined);
+    card.cut = undefined;
+    for (let times = 0; times < 2; times += 1) {
+      await rig.restartDaemon();
+      void rig.run(card.prepare, configured(WRONG));
+      await waitLong(rig);
+      t.equal(rig.slot.reason, 'sim_pin_wrong');
+      // The card is opened with another device: its tries are whole again.
+      card.tries = 3;
+    }
+    t.same(card.entered, [WRONG]);
+  },
+);
 
 t.test('killed before the card saw it: as many tries as before, and it is entered', async (t) => {
   const { rig, card } = await setUp(t);
@@ -139,7 +142,7 @@ t.test('killed before the card saw it: as many tries as before, and it is entere
   t.same(card.entered, [RIGHT, RIGHT]);
 });
 
-t.test('killed at that moment where the modem tells no tries: it is not entered again', async (t) => {
+t.test('killed at that moment where the modem reports no tries: it is not entered again', async (t) => {
   const { rig, card } = await setUp(t);
   card.isMute = true;
   card.cut = 'after';
@@ -195,7 +198,7 @@ t.test('what cannot be remembered is not tried', async (t) => {
 
 const ICCID_ASKED = /^AT\+(CCID|ICCID|CRSM.*)$|^AT\^ICCID\?$/;
 
-t.test('a card that tells no ICCID while it is locked is known by its device', async (t) => {
+t.test('a card without an ICCID while it is locked is known by its device', async (t) => {
   const { rig, card } = await setUp(t);
   const sims = simSettings({}, WRONG);
   const prepare = (port: ScriptedPort): void => {
@@ -214,7 +217,7 @@ t.test('a card that tells no ICCID while it is locked is known by its device', a
   t.same(card.entered, [WRONG]);
 });
 
-t.test('it is given no PIN where the tries are not told, or one was used', async (t) => {
+t.test('it is given no PIN where the tries are not reported, or one was used', async (t) => {
   for (const isMute of [true, false]) {
     const { rig, card } = await setUp(t);
     card.isMute = isMute;
@@ -232,7 +235,7 @@ t.test('it is given no PIN where the tries are not told, or one was used', async
   }
 });
 
-t.test('an ICCID that is told some seconds after power names the card', async (t) => {
+t.test('an ICCID that is reported some seconds after power names the card', async (t) => {
   for (const isMute of [true, false]) {
     const { rig, card } = await setUp(t);
     card.isMute = isMute;

@@ -21,7 +21,7 @@ t.test('what ends a session says what to do about it', async (t) => {
   const ends: [string, (rig: SessionRig) => void, string][] = [
     ['the port is gone', ({ port }) => port.hangUp(), 'port_gone'],
     ['the modem is dead', ({ port }) => port.on(/^/, () => undefined), 'silent'],
-    ['a restart that is told', ({ port }) => port.say(lines('RDY')), 'restarted'],
+    ['a restart that is announced', ({ port }) => port.say(lines('RDY')), 'restarted'],
     [
       'a restart without a word',
       ({ port }) => port.on(/^AT\+CNMI\?$/, lines('+CNMI: 0,0,0,0,0', 'OK')),
@@ -47,7 +47,7 @@ t.test('what ends a session says what to do about it', async (t) => {
 });
 
 t.test(
-  'a slot tells how full the storage of arriving messages is, also while another one is swept',
+  'a slot reports how full the storage of arriving messages is, also while another one is swept',
   async (t) => {
     const sweep = (used: number) => lines(`+CPMS: 7,9,0,9,${used},23`, 'OK');
     const { rig } = await inService(t, (port) => port.on(/^AT\+CPMS="\w+"$/, sweep(5)));
@@ -107,7 +107,7 @@ t.test('a SIM that is taken out is noticed at once where the modem says so', asy
   t.match(await ended, { trouble: 'sim_changed' }, 'no time has passed');
 });
 
-t.test('a modem that says so with every answer is not looked at all the time', async (t) => {
+t.test('a modem that says so with every answer is not polled all the time', async (t) => {
   for (const answer of [
     ['+CPIN: READY', '+CPIN: READY'],
     ['^SIMST: 1', '+CPIN: READY'],
@@ -195,7 +195,7 @@ t.test('a modem that was left without radio and SIM gets them back', async (t) =
 });
 
 t.test(
-  'a modem that knows nothing of functionality is served, and one that has it is not told',
+  'a modem without AT+CFUN is served, and one that has full functionality gets no command for it',
   async (t) => {
     const { rig } = await inService(t, (port) => port.on(/^AT\+CFUN/, lines('ERROR')));
     t.equal(rig.slot.state, 'registered');
@@ -281,7 +281,7 @@ t.test('a full storage is emptied at once', async (t) => {
   }
 });
 
-t.test("the number is the configuration's, or else what the SIM tells", async (t) => {
+t.test("the number is the configuration's, or else the SIM's", async (t) => {
   const mute = (port: ScriptedPort): unknown => port.on(/^AT\+CNUM$/, lines('OK'));
   const configured = simSettings({ [TEST_ICCID]: { number: '+12065550199' } });
   for (const [prepare, sims, number] of [

@@ -51,13 +51,13 @@ function mute(said: string[]): ScriptedPort {
   });
 }
 
-t.test('a modem of a make that nobody wrote down is used, without configuration', async (t) => {
+t.test('a modem of an unknown make is used, without configuration', async (t) => {
   const { clock, host, rack } = await setUp(t);
   const modem = new ScriptedModem();
   host.plug('/dev/ttyUSB0', () => mute([]));
   host.plug('/dev/ttyUSB1', () => modem.plug());
   rack.devicesChanged([device(ZTE, 2)]);
-  t.same(rack.slots(), [], 'it is no slot before it tells that it is a modem');
+  t.same(rack.slots(), [], 'it is no slot before it answers as a modem');
   const isServed = () => rack.slots()[0]?.state === 'registered';
   await runUntil('service', isServed, { clock, limitMs: 60_000 });
 });
@@ -79,9 +79,12 @@ t.test('what does not answer AT is asked seldom, never treated, and no slot', as
   t.same(rack.slots(), []);
 });
 
-t.test('what is left alone is told once, with the reason', async (t) => {
-  const told: object[] = [];
-  const log = { ...silentLogger, info: (fields: object) => told.push(fields) } as unknown as RackParts['log'];
+t.test('a device that is left alone is logged once, with the reason', async (t) => {
+  const reported: object[] = [];
+  const log = {
+    ...silentLogger,
+    info: (fields: object) => reported.push(fields),
+  } as unknown as RackParts['log'];
   const { host, rack } = await setUp(t, [], { log });
   rack.devicesChanged([device({ vendor: '0403', product: '6001' }, 1)]);
   rack.devicesChanged([
@@ -89,8 +92,8 @@ t.test('what is left alone is told once, with the reason', async (t) => {
     { ...device(ZTE, 0), usbPath: '1-2' },
   ]);
   t.same(host.opened, []);
-  t.equal(told.length, 1);
-  t.match(told[0], { usbPath: '1-1', usbId: '0403:6001', reason: /fewer than two/ });
+  t.equal(reported.length, 1);
+  t.match(reported[0], { usbPath: '1-1', usbId: '0403:6001', reason: /fewer than two/ });
 });
 
 t.test('with discovery off a modem that no slot names is asked who it is, and never treated', async (t) => {

@@ -6,15 +6,15 @@ import t, { type Test } from 'tap';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 /** Of base-passwd, on every Debian. */
 const DIALOUT = 20;
 const ADVICE = 'use sudo, or join group dialout: sudo usermod -aG dialout $USER, then log in again';
 const skip = process.getuid?.() === 0 ? false : 'only root can be another user';
 
 /** Runs a tool as a user without groups. */
-function asNobody(...args: string[]): { status: number; stderr: string } {
-  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+function unprivileged(...args: string[]): { status: number; stderr: string } {
+  const user = [`--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, '--clear-groups'];
   const program = [process.execPath, join(PROJECT_FOLDER, 'node-daemon/bin.cjs')];
   try {
     execFileSync('setpriv', [...user, ...program, ...args], {
@@ -39,10 +39,10 @@ t.test('a configuration for root and a group', { skip }, async (t) => {
   writeFileSync(config, '');
   chownSync(config, 0, DIALOUT);
   chmodSync(config, 0o640);
-  const { status, stderr } = asNobody('list', '--config', config);
-  t.match(stderr, `error: You have no permission to read ${config}: ${ADVICE}`);
+  const { status, stderr } = unprivileged('list', '--config', config);
+  t.match(stderr, `error: you have no permission to read ${config}: ${ADVICE}`);
   t.equal(status, 4);
-  const doctor = asNobody('doctor', '--config', config);
+  const doctor = unprivileged('doctor', '--config', config);
   t.match(doctor.stderr, ADVICE, 'it is no fault of the file');
   t.equal(doctor.status, 3);
 });
@@ -56,7 +56,7 @@ t.test('a socket in a folder of a group', { skip }, async (t) => {
   const config = join(folder, 'node.yaml');
   writeFileSync(config, `operator_socket: ${run}/node.sock\n`);
   chmodSync(config, 0o644);
-  const { status, stderr } = asNobody('at', '1-1', 'AT', '--config', config);
+  const { status, stderr } = unprivileged('at', '1-1', 'AT', '--config', config);
   t.match(stderr, `error: ${run}/node.sock: you may not use it: ${ADVICE}`);
   t.equal(status, 4);
 });
@@ -65,7 +65,7 @@ t.test('a data folder that is one user’s alone', { skip }, async (t) => {
   const folder = openFolder(t);
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
-  const { status, stderr } = asNobody('list', '--data-dir', data);
+  const { status, stderr } = unprivileged('list', '--data-dir', data);
   t.match(stderr, /use sudo, or run the command as the owner/);
   t.equal(status, 4);
 });

@@ -67,9 +67,9 @@ export async function startToolRig(
         'the daemon serves all modems',
         () => {
           if (child.exitCode !== null) throw new Error(`the daemon has ended with ${child.exitCode}`);
-          const hasTold = plane.frames.slice(before).some(({ type }) => type === 'hello');
+          const hasReported = plane.frames.slice(before).some(({ type }) => type === 'hello');
           return (
-            hasTold &&
+            hasReported &&
             simulator.modems.every(({ identity }) => plane.modemState(identity.imei) === 'registered')
           );
         },

@@ -89,7 +89,7 @@ t.test('a name that is wrong, a modem that is silent', async (t) => {
   t.match(unanswered, { status: 3, stderr: 'error: the modem gave no answer in 1 s' });
 });
 
-t.test('send goes the way of the control plane: outcome, limits, and once for each id', async (t) => {
+t.test('send does as the control plane does: outcome, limits, and once for each id', async (t) => {
   const sent = await tool('send', '1-1.1', STRANGER, 'Ünïcode 417209 💡');
   t.match(sent, { status: 0, stdout: /^accepted by the network \(reference \d+\)\n$/, stderr: '' });
   t.same(heard(), [`${STRANGER} Ünïcode 417209 💡`]);
@@ -105,7 +105,7 @@ t.test('send goes the way of the control plane: outcome, limits, and once for ea
   t.match(await tool('send', '1-1.1', STRANGER, 'another text', ...withId), {
     status: 1,
     stdout: '',
-    stderr: /not sent: operator_12345678 is the id of another message \(another text\)/,
+    stderr: /not sent: operator_12345678 belongs to another message \(another text\)/,
   });
   t.match(await tool('send', '1-1.1', '+12065550179', 'twice?', ...withId), {
     status: 1,
@@ -140,7 +140,7 @@ t.test('ussd prints the answer, in every coding, and shows a menu', async (t) =>
   }
   t.match(await tool('ussd', '1-1.1', '*101#'), { status: 0, stdout: 'Баланс: 12,34 €\n' });
   const menu = await tool('ussd', '1-1.3', '*102#');
-  t.match(menu, { status: 0, stdout: 'Simrack Mobile', stderr: /waits for a reply: --reply/ });
+  t.match(menu, { status: 0, stdout: 'Simrack Mobile', stderr: /asked for a reply.*--reply/ });
   t.match(await tool('ussd', '1-1.1', '*102#', '--reply', '7,2'), {
     stdout: `Your number is ${number}\n`,
     stderr: '',
@@ -163,12 +163,12 @@ t.test('sms shows storages and journal, and strangers cannot steer the terminal'
     encoding: undefined,
     referenceBits: 8,
   });
-  await until('it is told', () => plane.factsOf('sms_received').length === 1);
+  await until('it is reported', () => plane.factsOf('sms_received').length === 1);
   const { stdout, status } = await tool('sms', '1-1.1');
   t.equal(status, 0);
   t.match(stdout, /^SM: \d+ of 50 places used\n/m);
   t.match(stdout, /^ME: \d+ of 255 places used\n/m);
-  t.match(stdout, /journal: 1 for the control plane, 0 parts/);
+  t.match(stdout, /journal: 1 not yet acknowledged by the control plane, 0 parts/);
   t.match(stdout, `${STRANGER}  `);
   t.notMatch(stdout, '\u001b');
   const json = JSON.parse((await tool('sms', '1-1.1', '--json')).stdout);
@@ -198,7 +198,7 @@ t.test('logs shows the last lines, and follows', async (t) => {
   t.match(output, new RegExp(`slot state.*slot=${path}.*state=lost`));
 });
 
-t.test('many tools at once, and a tool that is killed, hurt nobody', async (t) => {
+t.test('many tools at once, and a tool that is killed, do no harm', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, index) => tool('at', `1-1.${1 + (index % 3)}`, 'AT+CSQ')),
   );
@@ -233,8 +233,8 @@ t.test(
     const sent = await tool('send', String(sender?.usb.path), '+12065550178', 'once');
     t.match(sent, {
       status: 3,
-      stdout: /^unknown, it may have been sent/,
-      stderr: /asking again[\s\S]*--id operator_/,
+      stdout: /^unknown: the message may have been sent/,
+      stderr: /trying again[\s\S]*--id operator_/,
     });
     await restarted;
     t.ok(heard().length <= before + 1);
@@ -252,13 +252,13 @@ t.test('a daemon of another version, one that is gone, and a socket that may not
   });
   t.match(JSON.parse(answer), {
     error: 'unreachable',
-    message: /another version \(it has 1, this command 99\)/,
+    message: /another version \(its operator API is 1, that of this command 99\)/,
   });
   if (process.getuid?.() !== 0) {
     chmodSync(socketPath, 0o000);
-    t.match(await tool('list'), { status: 4, stderr: /you may not use it/ });
+    t.match(await tool('list'), { status: 4, stderr: /you have no permission to use it/ });
   }
   await ended(daemon, 'SIGTERM');
   t.notOk(existsSync(socketPath), 'a daemon that stops takes its socket away');
-  t.match(await tool('logs'), { status: 4, stderr: /no daemon runs on .*journalctl/ });
+  t.match(await tool('logs'), { status: 4, stderr: /no daemon uses .*journalctl/ });
 });

@@ -10,36 +10,39 @@ import { ended, startToolRig } from './tool-rig.ts';
 const STRANGER = '+12065559999';
 const SMS = { from: STRANGER, encoding: undefined, referenceBits: 8 as const };
 
-t.test('list, at, send, ussd and sms work, and what arrives is told when the daemon runs', async (t) => {
-  const { simulator, tool, plane, startDaemon } = await startToolRig(t, { modems: 3 });
-  const number = String(simulator.modems[0]?.number);
-  const listed = await tool('list');
-  t.match(listed, { status: 0, stderr: /^no daemon runs on .*: the modems are used without one\n$/ });
-  t.equal(listed.stdout.match(/registered/g)?.length, 3);
-  t.same((await tool('at', '1-1.2', 'AT+CSQ')).stdout, '+CSQ: 21,99\nOK\n');
-  t.match(await tool('ussd', '1-1.1', '*102#', '--reply', '1'), { status: 0, stdout: /^Your balance/ });
-  t.match(await tool('send', '1-1.1', STRANGER, 'hello'), { status: 0, stdout: /^accepted/ });
-  t.match(simulator.carrier.heard(), [{ body: 'hello' }]);
+t.test(
+  'list, at, send, ussd and sms work, and messages that arrive are reported when the daemon runs',
+  async (t) => {
+    const { simulator, tool, plane, startDaemon } = await startToolRig(t, { modems: 3 });
+    const number = String(simulator.modems[0]?.number);
+    const listed = await tool('list');
+    t.match(listed, { status: 0, stderr: /^no daemon uses .*: this command opens the modems itself\n$/ });
+    t.equal(listed.stdout.match(/registered/g)?.length, 3);
+    t.same((await tool('at', '1-1.2', 'AT+CSQ')).stdout, '+CSQ: 21,99\nOK\n');
+    t.match(await tool('ussd', '1-1.1', '*102#', '--reply', '1'), { status: 0, stdout: /^Your balance/ });
+    t.match(await tool('send', '1-1.1', STRANGER, 'hello'), { status: 0, stdout: /^accepted/ });
+    t.match(simulator.carrier.heard(), [{ body: 'hello' }]);
 
-  simulator.carrier.send({ ...SMS, to: number, body: 'came while no daemon ran' });
-  const shown = await tool('sms', '1-1.1');
-  t.match(shown, { status: 0, stdout: /journal: 1 for the control plane/ });
-  t.match(shown.stdout, 'came while no daemon ran');
-  t.match(await tool('sms', '1-1.1'), { stdout: 'came while no daemon ran' }, 'it is kept');
-  t.equal(plane.upgrades.length, 0, 'a tool makes no link');
+    simulator.carrier.send({ ...SMS, to: number, body: 'came while no daemon ran' });
+    const shown = await tool('sms', '1-1.1');
+    t.match(shown, { status: 0, stdout: /journal: 1 not yet acknowledged/ });
+    t.match(shown.stdout, 'came while no daemon ran');
+    t.match(await tool('sms', '1-1.1'), { stdout: 'came while no daemon ran' }, 'it is kept');
+    t.equal(plane.upgrades.length, 0, 'a tool makes no link');
 
-  const daemon = await startDaemon();
-  await until('it is told', () => plane.factsOf('sms_received').length > 0);
-  t.match(plane.factsOf('sms_received'), [{ from: STRANGER, body: 'came while no daemon ran' }]);
-  t.match(plane.factsOf('sms_outcome'), [{ command_id: /^operator_/, outcome: { status: 'accepted' } }]);
-  t.equal((await tool('list')).stderr, '', 'the daemon answers now');
-  await ended(daemon, 'SIGKILL');
-  t.match(
-    await tool('list'),
-    { status: 0, stderr: /^no daemon runs/ },
-    'a socket that a kill left is no daemon',
-  );
-});
+    const daemon = await startDaemon();
+    await until('it is reported', () => plane.factsOf('sms_received').length > 0);
+    t.match(plane.factsOf('sms_received'), [{ from: STRANGER, body: 'came while no daemon ran' }]);
+    t.match(plane.factsOf('sms_outcome'), [{ command_id: /^operator_/, outcome: { status: 'accepted' } }]);
+    t.equal((await tool('list')).stderr, '', 'the daemon answers now');
+    await ended(daemon, 'SIGKILL');
+    t.match(
+      await tool('list'),
+      { status: 0, stderr: /^no daemon uses/ },
+      'a socket that a kill left is no daemon',
+    );
+  },
+);
 
 t.test('a tool that is killed with the modems leaves them to the next', async (t) => {
   const { simulator, tool, toolWith } = await startToolRig(t, { modems: 1 });
@@ -63,7 +66,7 @@ t.test('two tools at once do not fight for a port', async (t) => {
   });
   t.match(second, {
     status: 4,
-    stderr: /in use by "node-daemon ussd" \(pid \d+\), which has the modems.*try again/,
+    stderr: /in use by "node-daemon ussd" \(pid \d+\), which uses the modems.*try again/,
   });
 });
 
@@ -77,14 +80,16 @@ t.test(
       child.stderr?.on('data', (chunk) => {
         seen += String(chunk);
       });
-      void until('it watches', () => seen.includes('none can start until Ctrl-C'), 60_000).then(async () => {
-        refused = await runProgram('node-daemon', [], rig.env);
-        t.match(
-          refused.stderr,
-          `in use by "node-daemon watch" (pid ${child.pid}), which has the modems until it is ended`,
-        );
-        child.kill('SIGINT');
-      });
+      void until('it watches', () => seen.includes('no daemon can start until Ctrl-C'), 60_000).then(
+        async () => {
+          refused = await runProgram('node-daemon', [], rig.env);
+          t.match(
+            refused.stderr,
+            `in use by "node-daemon watch" (pid ${child.pid}), which uses the modems until it ends`,
+          );
+          child.kill('SIGINT');
+        },
+      );
     });
     t.match(refused, { status: 1 });
     const daemon = await rig.startDaemon();
@@ -107,10 +112,10 @@ t.test('root runs no daemon and no tool on the folder of another user', rootOnly
   t.same(readdirSync(dataDir), ['identity.json'], 'nothing of root’s is in it');
 });
 
-t.test('what keeps a tool from the modems is told', async (t) => {
+t.test('the reason that keeps a tool from the modems is printed', async (t) => {
   const { dataDir, tool } = await startToolRig(t, { modems: 0 }, 'slots: [{ name: attic, usb_path: 1-9 }]');
   t.match(await tool('list'), { status: 0, stdout: /attic +lost \(absent\)/ });
-  t.match(await tool('at', 'attic', 'AT'), { status: 2, stderr: 'attic: no modem is in this slot' });
+  t.match(await tool('at', 'attic', 'AT'), { status: 2, stderr: 'slot attic has no modem' });
   t.match(await tool('at', 'atic', 'AT'), { status: 1, stderr: 'did you mean attic?' });
   t.match(await tool('list', '--config', '/nonexistent.yaml'), { status: 1, stderr: /cannot be read/ });
   const other = createServer((_, response) => response.end('<html>'));
@@ -121,7 +126,10 @@ t.test('what keeps a tool from the modems is told', async (t) => {
   mkdirSync(folder);
   if (process.getuid?.() === 0) return;
   chmodSync(folder, 0o000);
-  t.match(await tool('list', '--data-dir', folder), { status: 4, stderr: /its data folder is needed/ });
+  t.match(await tool('list', '--data-dir', folder), {
+    status: 4,
+    stderr: /cannot use the data folder itself/,
+  });
 });
 
 t.test('the socket may be elsewhere; a file in its way is left alone', async (t) => {

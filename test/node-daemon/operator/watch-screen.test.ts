@@ -43,12 +43,12 @@ t.test('200 columns have all of it, 40 the name, the state and what happened', a
 
 t.test('what is wrong is in the head of a narrow window', async (t) => {
   const host = { ...hostOf([watched()]), alarms: ['ports_hang'] };
-  const [head] = watchScreen(host, 'the daemon is gone: waiting for it', {
+  const [head] = watchScreen(host, 'the daemon stopped: waiting for it', {
     columns: 80,
     rows: 24,
     isColored: false,
   });
-  t.match(head, /the daemon is gone: waiting for it {2}alarms: ports_hang/);
+  t.match(head, /the daemon stopped: waiting for it {2}alarms: ports_hang/);
 });
 
 t.test('no line is longer than any window, coloured or not', async () => {

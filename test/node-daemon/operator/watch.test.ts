@@ -63,7 +63,7 @@ t.test('waits for a daemon that goes, and goes on with it', async (t) => {
   const head = (): string => screenOf(watch.output())[0] ?? '';
   await until('the table', () => /slots in service/.test(head()));
   await ended(daemon, 'SIGKILL');
-  await until('it is told', () => /the daemon is gone: waiting for it/.test(head()));
+  await until('it is printed', () => /the daemon stopped: waiting for it/.test(head()));
   daemon = await rig.startDaemon();
   await until('it is back', () => /8 of 8 slots in service, linked/.test(head()) && !/gone/.test(head()));
   watch.type('\u0003');

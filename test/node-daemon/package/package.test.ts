@@ -55,7 +55,7 @@ t.test('the program runs from its folder, wherever that is', async (t) => {
 });
 
 t.test(
-  'the installed program tells its version, and has the folder of the package where nobody names one',
+  'the installed program prints its version, and uses the folder of the package by default',
   async (t) => {
     const folder = temporaryFolder(t);
     const { file } = await packageOf('1.2.3', folder);
@@ -108,7 +108,7 @@ t.test('it is run with the threads and the memory of `node-daemon`', async (t) =
   }
 });
 
-t.test('an unknown architecture and a bad date are told', async (t) => {
+t.test('an unknown architecture and a bad date are refused', async (t) => {
   const program = ['--import', 'tsx', join(PACKAGE, 'main.ts'), '--out', temporaryFolder(t)];
   const fails = (words: string[], env: Record<string, string> = {}): string => {
     try {

@@ -7,29 +7,29 @@ import { until } from '../../fixtures/until.ts';
 import { post } from '../../hardware-sim/fixtures/http.ts';
 
 t.test('ready, how it stands, that it is alive, and that it stops', async (t) => {
-  const { path, told } = await startNotifyListener(t);
+  const { path, reported } = await startNotifyListener(t);
   const { daemon, simulator } = await startDaemonOnRack(t, {
     rack: { modems: 2 },
     env: { NOTIFY_SOCKET: path, WATCHDOG_USEC: '400000' },
   });
-  await until('the status', () => told.includes('STATUS=2 of 2 slots registered, linked'), 20_000);
-  t.equal(told.filter((each) => each !== 'BARRIER=1')[0], 'READY=1');
-  await until('the watchdog is fed', () => told.filter((each) => each === 'WATCHDOG=1').length >= 3);
+  await until('the status', () => reported.includes('STATUS=2 of 2 slots registered, linked'), 20_000);
+  t.equal(reported.filter((each) => each !== 'BARRIER=1')[0], 'READY=1');
+  await until('the watchdog is fed', () => reported.filter((each) => each === 'WATCHDOG=1').length >= 3);
   await post(`${simulator.url}/modems/${simulator.modems[0]?.identity.imei}/faults`, { kind: 'unplug' });
-  await until('the new status', () => told.includes('STATUS=1 of 2 slots registered, linked'), 20_000);
+  await until('the new status', () => reported.includes('STATUS=1 of 2 slots registered, linked'), 20_000);
   const exited = once(daemon(), 'exit');
   daemon().kill('SIGTERM');
   t.same(await exited, [0, null]);
-  t.ok(told.includes('STOPPING=1'));
-  t.ok(told.includes('EXTEND_TIMEOUT_USEC=30000000'));
+  t.ok(reported.includes('STOPPING=1'));
+  t.ok(reported.includes('EXTEND_TIMEOUT_USEC=30000000'));
 });
 
 t.test('another process’ watchdog is not fed', async (t) => {
-  const { path, told } = await startNotifyListener(t);
+  const { path, reported } = await startNotifyListener(t);
   await startDaemonOnRack(t, {
     rack: { modems: 1 },
     env: { NOTIFY_SOCKET: path, WATCHDOG_USEC: '100000', WATCHDOG_PID: '1' },
   });
-  await until('the status', () => told.includes('STATUS=1 of 1 slot registered, linked'), 20_000);
-  t.notOk(told.includes('WATCHDOG=1'));
+  await until('the status', () => reported.includes('STATUS=1 of 1 slot registered, linked'), 20_000);
+  t.notOk(reported.includes('WATCHDOG=1'));
 });

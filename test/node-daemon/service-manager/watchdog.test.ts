@@ -17,25 +17,25 @@ const BEAT_MS = 15_000;
 const STATUS = { slots: [], isEnrolled: true, isLinked: true, callsUp: 0, isDraining: false };
 
 async function watched(workers: () => readonly Worker[], clock = new ManualClock(0)) {
-  const told: Assignments[] = [];
+  const reported: Assignments[] = [];
   const manager = new ServiceManager({
     clock,
     log: silentLogger,
     pid: 7,
     environment: { NOTIFY_SOCKET: '/nowhere', WATCHDOG_USEC: '30000000', WATCHDOG_PID: '7' },
-    notify: async (assignments) => void told.push(assignments),
+    notify: async (assignments) => void reported.push(assignments),
   });
   await manager.ready({ status: () => STATUS, workers });
   return {
     clock,
     /** How often the watchdog was fed in so many of its beats. */
     async feeds(beats: number): Promise<number> {
-      const before = told.length;
+      const before = reported.length;
       for (let beat = 0; beat < beats; beat += 1) {
         clock.advance(BEAT_MS);
         await new Promise((resolve) => setImmediate(resolve));
       }
-      return told.slice(before).filter((each) => 'WATCHDOG' in each).length;
+      return reported.slice(before).filter((each) => 'WATCHDOG' in each).length;
     },
   };
 }
@@ -56,9 +56,9 @@ t.test(
   },
 );
 
-t.test('without a service manager nothing is told, and no timer is left', async (t) => {
+t.test('without a service manager nothing is sent, and no timer is left', async (t) => {
   const clock = new ManualClock(0);
-  const notify = async (): Promise<void> => void t.fail('told');
+  const notify = async (): Promise<void> => void t.fail('notified');
   const manager = new ServiceManager({ clock, log: silentLogger, pid: 7, environment: {}, notify });
   await manager.ready({ status: () => STATUS, workers: () => [] });
   manager.stopping();

@@ -49,7 +49,7 @@ t.test('a part is new, repeated, or of another message', async (t) => {
   t.equal(placeOf(waiting, part(1, 'x')), 'other');
 });
 
-t.test('sender, reference, its width, total and SIM tell messages apart', async (t) => {
+t.test('sender, reference, its width, total and SIM distinguish messages', async (t) => {
   const keys = [
     groupKey('1', part(1, 'a')),
     groupKey('2', part(1, 'a')),

@@ -13,52 +13,55 @@ function setUp() {
   const shown: { slots: Slot[] } = { slots: [slotAt(1, { signal_dbm: -70 })] };
   const history = new SignalHistory(clock, () => shown.slots);
   history.start();
-  const tell = (dbm: number | null): void => {
+  const report = (dbm: number | null): void => {
     shown.slots = [slotAt(1, { signal_dbm: dbm })];
   };
   const last = (count: number) => history.of('m1').slice(-count);
-  return { clock, shown, history, tell, last };
+  return { clock, shown, history, report, last };
 }
 
-t.test('a sample a minute, newest last; what is not told is not known', async (t) => {
-  const { clock, history, tell, last } = setUp();
+t.test('a sample a minute, newest last; a missing report is unknown', async (t) => {
+  const { clock, history, report, last } = setUp();
   t.same(last(1), [null], 'nothing yet');
   clock.advance(MINUTE_MS);
-  tell(-80);
+  report(-80);
   clock.advance(MINUTE_MS);
-  tell(null);
+  report(null);
   clock.advance(MINUTE_MS);
   t.same(last(4), [null, -70, -80, null]);
   t.equal(history.of('m1').length, MINUTES);
-  t.same(history.of('nobody'), new Array(MINUTES).fill(null));
+  t.same(history.of('unknown'), new Array(MINUTES).fill(null));
 });
 
 t.test('after a day the oldest is overwritten', async (t) => {
-  const { clock, history, tell } = setUp();
+  const { clock, history, report } = setUp();
   clock.advance(MINUTES * MINUTE_MS);
-  tell(-90);
+  report(-90);
   clock.advance(MINUTE_MS);
   const day = history.of('m1');
   t.equal(day.filter((each) => each === -70).length, MINUTES - 1);
   t.equal(day.at(-1), -90);
 });
 
-t.test('a host that slept knows nothing of that time, one whose clock is set back begins anew', async (t) => {
-  const { clock, last, history } = setUp();
-  clock.advance(2 * MINUTE_MS);
-  clock.set(clock.now() + 5 * MINUTE_MS);
-  clock.advance(MINUTE_MS);
-  t.same(last(8), [-70, -70, null, null, null, null, null, -70]);
-  clock.set(clock.now() - 3 * 60 * MINUTE_MS);
-  clock.advance(MINUTE_MS);
-  t.equal(history.of('m1').filter((each) => each !== null).length, 1);
-  clock.set(clock.now() + 48 * 60 * MINUTE_MS);
-  t.same(
-    history.of('m1').filter((each) => each !== null),
-    [],
-    'two days later nothing is of the last day',
-  );
-});
+t.test(
+  'a host that slept knows nothing of that time, one whose clock is set back begins from the start',
+  async (t) => {
+    const { clock, last, history } = setUp();
+    clock.advance(2 * MINUTE_MS);
+    clock.set(clock.now() + 5 * MINUTE_MS);
+    clock.advance(MINUTE_MS);
+    t.same(last(8), [-70, -70, null, null, null, null, null, -70]);
+    clock.set(clock.now() - 3 * 60 * MINUTE_MS);
+    clock.advance(MINUTE_MS);
+    t.equal(history.of('m1').filter((each) => each !== null).length, 1);
+    clock.set(clock.now() + 48 * 60 * MINUTE_MS);
+    t.same(
+      history.of('m1').filter((each) => each !== null),
+      [],
+      'two days later nothing is of the last day',
+    );
+  },
+);
 
 t.test('slots that are gone are forgotten', async (t) => {
   const { clock, history, shown } = setUp();
@@ -73,7 +76,7 @@ t.test('slots that are gone are forgotten', async (t) => {
   t.equal(clock.untilNextMs, Number.POSITIVE_INFINITY);
 });
 
-t.test('the curve is broken where nothing was told', async (t) => {
+t.test('the curve is broken where nothing was reported', async (t) => {
   const samples = [-60, -62, null, null, -80, -80, null, null];
   t.same(binned(samples, 4), [-61, null, -80, null]);
   const { text } = signalPlot(samples, 4);

@@ -98,7 +98,7 @@ t.test('in a browser', { skip }, async (t) => {
         journalDepth: 12,
       });
       await page.waitForSelector('[id="slot-1-1.1.1"].lost');
-      t.match(await page.textContent('#facts'), /12 facts waiting/);
+      t.match(await page.textContent('#facts'), /12 facts not acknowledged/);
       t.equal(await page.evaluate(`document.getElementById('slot-1-1.1.1').kept`), undefined);
       t.equal(
         await page.evaluate(`document.getElementById('slot-1-1.1.2').kept`),
@@ -118,7 +118,7 @@ t.test('in a browser', { skip }, async (t) => {
     },
   );
 
-  t.test('a daemon that ended is told, and one that is back, too', async (t) => {
+  t.test('the page says that the daemon ended, and that it is back', async (t) => {
     const { page } = await openPage(t, browser);
     const { url } = await servePages(t, statusOf(SIXTEEN));
     await page.goto(url);

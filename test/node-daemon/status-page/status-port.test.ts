@@ -20,7 +20,7 @@ const answers = (port: number): Promise<boolean> =>
     () => false,
   );
 
-t.test('a taken port is told with its option, and had as soon as it is free', async (t) => {
+t.test('a taken port is named with its option, and used as soon as it is free', async (t) => {
   const other = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;

@@ -128,7 +128,7 @@ t.test('connections are bounded, and others wait for none that say nothing', asy
   await until('an answer', async () => (await ask(port).catch(() => undefined))?.status === 200);
 });
 
-t.test('who asks too slowly, or for too much, is told so', async (t) => {
+t.test('a request that is too slow, or too large, is refused in words', async (t) => {
   const { port } = await servePages(t, statusOf(hubSlots(2)));
   const socket = connect(port, '127.0.0.1');
   let said = '';
@@ -151,7 +151,7 @@ t.test('a status that cannot be made is an error of that request only', async (t
   t.equal((await ask(port)).status, 200);
 });
 
-t.test('a port that is taken is told with the key of the configuration', async (t) => {
+t.test('a taken port is named with the key of the configuration', async (t) => {
   const { port } = await servePages(t, statusOf([]));
   const another = serveStatus({ registry: new Registry(), status: () => statusOf([]), port });
   await t.rejects(another, { message: /^metrics\.port: .*EADDRINUSE/ });

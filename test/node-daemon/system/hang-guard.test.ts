@@ -89,7 +89,7 @@ t.test('a thing that hangs has one thread, whatever is asked of it', async (t) =
   t.same(
     outcomes.map((outcome) => outcome.status === 'rejected' && (outcome.reason as Error).message),
     [
-      `${one}: no answer from the system for ${TIMEOUT_MS} ms`,
+      `${one}: no answer from the kernel for ${TIMEOUT_MS} ms`,
       `${one}: waited for other calls that hang for ${TIMEOUT_MS} ms`,
       `${one}: waited for other calls that hang for ${TIMEOUT_MS} ms`,
     ],
@@ -98,7 +98,7 @@ t.test('a thing that hangs has one thread, whatever is asked of it', async (t) =
   t.equal(await guard.call({ key: other ?? '', timeoutMs: 1_000, run: async () => 'done' }), 'done');
 });
 
-t.test('what ends late is given back, what must run does, what need not is dropped', async (t) => {
+t.test('late results are given back, work that must run does, optional work is dropped', async (t) => {
   const { guard, hang, late, paths, release } = setUp(t, 1);
   const [first, dropped] = paths;
   const ran: string[] = [];

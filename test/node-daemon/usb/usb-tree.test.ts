@@ -50,24 +50,24 @@ t.test('names are read each time, attributes only of what is new', async (t) => 
 
 function watch(t: Test, sysfs: FakeSysfs) {
   const clock = new ManualClock();
-  const told: string[] = [];
+  const reported: string[] = [];
   const reader = new UsbTreeReader(sysfs.root);
   const usbWatch = new UsbWatch({
     read: () => reader.read(),
     onChange: (devices) =>
-      told.push(
+      reported.push(
         devices.map(({ usbPath, interfaces }) => `${usbPath} ${interfaces[0]?.tty ?? '-'}`).join(', '),
       ),
     clock,
     log: silentLogger,
   });
   t.teardown(() => usbWatch.stop());
-  return { clock, told, usbWatch };
+  return { clock, reported, usbWatch };
 }
 
-t.test('every change is told within a second, and nothing else is', async (t) => {
+t.test('every change is reported within a second, and nothing else is', async (t) => {
   const sysfs = new FakeSysfs(t);
-  const { clock, told, usbWatch } = watch(t, sysfs);
+  const { clock, reported, usbWatch } = watch(t, sysfs);
   usbWatch.start();
   sysfs.plug('1-1', '2c7c:0125', quectel(0));
   clock.advance(1_000);
@@ -77,22 +77,22 @@ t.test('every change is told within a second, and nothing else is', async (t) =>
   usbWatch.check();
   sysfs.unplug('1-1');
   clock.advance(1_000);
-  t.same(told, ['', '1-1 ttyUSB0', '1-1 ttyUSB4', '']);
+  t.same(reported, ['', '1-1 ttyUSB0', '1-1 ttyUSB4', '']);
   usbWatch.stop();
   sysfs.plug('1-1', '2c7c:0125', quectel(0));
   clock.advance(10_000);
-  t.equal(told.length, 4, 'nothing after the stop');
+  t.equal(reported.length, 4, 'nothing after the stop');
 });
 
 t.test('a host without USB has no devices; a read that fails says nothing of them', async (t) => {
   const clock = new ManualClock();
-  const told: number[] = [];
+  const reported: number[] = [];
   let failure = Object.assign(new Error('none'), { code: 'ENOENT' });
   const usbWatch = new UsbWatch({
     read: () => {
       throw failure;
     },
-    onChange: (devices) => told.push(devices.length),
+    onChange: (devices) => reported.push(devices.length),
     clock,
     log: silentLogger,
   });
@@ -100,10 +100,10 @@ t.test('a host without USB has no devices; a read that fails says nothing of the
   failure = Object.assign(new Error('too many files'), { code: 'EMFILE' });
   clock.advance(5_000);
   usbWatch.stop();
-  t.same(told, [0]);
+  t.same(reported, [0]);
 });
 
-t.test('a look at 32 modems takes little', async (t) => {
+t.test('a scan of 32 modems takes little', async (t) => {
   const sysfs = new FakeSysfs(t);
   for (let index = 0; index < 32; index += 1) sysfs.plug(`1-${index + 1}`, '2c7c:0125', quectel(index * 4));
   const reader = new UsbTreeReader(sysfs.root);

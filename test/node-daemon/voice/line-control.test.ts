@@ -43,7 +43,7 @@ for (const [voice, make] of MAKES) {
     }
   });
 
-  t.test(`${make}: the end of the call before comes late: none is up that nobody knows of`, async (t) => {
+  t.test(`${make}: the end of the call before comes late: no unknown call is up`, async (t) => {
     for (let turns = 0; turns <= 12; turns += 1) {
       const rig = dialling(new LineRig(voice));
       void rig.line.dial(TO);
@@ -106,7 +106,7 @@ t.test('the end of a call that waited is not taken for ours', async (t) => {
 });
 
 t.test(
-  'ends have their causes: rejected, not answered, and what the modem tells of an answered one',
+  'ends have their causes: rejected, not answered, and the modem’s cause for an answered one',
   async (t) => {
     const rejected = new LineRig(QUECTEL_VOICE);
     rejected.calls = ['+CLCC: 1,1,4,0,0,"+12065550100",145'];
@@ -129,19 +129,19 @@ t.test(
   },
 );
 
-t.test('a caller whose number comes late is told then; one who hides stays hidden', async (t) => {
+t.test('a caller whose number comes late is reported then; one who hides stays hidden', async (t) => {
   const rig = new LineRig();
   rig.calls = ['+CLCC: 1,1,4,0,0'];
   await rig.say('RING');
   await rig.pass(200);
-  t.match(rig.told.at(-1), { direction: 'inbound', state: 'ringing' });
+  t.match(rig.reported.at(-1), { direction: 'inbound', state: 'ringing' });
   await rig.say('RING', `+CLIP: "${TO}",145`);
-  t.equal(rig.told.at(-1)?.peer, TO);
+  t.equal(rig.reported.at(-1)?.peer, TO);
   const hidden = new LineRig();
   hidden.calls = ['+CLCC: 1,1,4,0,0,"",128'];
   await hidden.say('RING', '+CLIP: "",128,,,,1');
   await hidden.pass(10_000);
   await hidden.say('RING', '+CLIP: "",128,,,,1');
-  t.equal(hidden.told.at(-1)?.peer, null);
-  t.equal(hidden.told.length, 1, 'told once: nothing has changed');
+  t.equal(hidden.reported.at(-1)?.peer, null);
+  t.equal(hidden.reported.length, 1, 'reported once: nothing has changed');
 });

@@ -29,7 +29,7 @@ export class LineRig {
   readonly port = portWithCalls(this);
   readonly line: LineControl;
   /** The reports of the call, in order. */
-  readonly told: LineCall[] = [];
+  readonly reported: LineCall[] = [];
   readonly ends: CallEnd[] = [];
   readonly keys: string[] = [];
   /** The answer to AT+CLCC, without its OK. */
@@ -44,7 +44,7 @@ export class LineRig {
       isRegistered: () => true,
       audioSwitch: new AudioSwitch({ ...parts, audio: voice.serial, onDegraded: () => undefined }),
       observer: {
-        onCall: (call) => this.told.push(call),
+        onCall: (call) => this.reported.push(call),
         onEnd: (end) => this.ends.push(end),
         onDigit: (digit) => this.keys.push(digit),
         onAudioFlow: () => undefined,

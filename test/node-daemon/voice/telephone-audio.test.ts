@@ -60,13 +60,13 @@ async function talking() {
   await pass(clock, 1_000);
   let events: MediaEvents | undefined;
   let [played, granted, sent] = [0, 0, 0];
-  const told: number[] = [];
+  const reported: number[] = [];
   await telephone.attach(ID, async (given) => {
     events = given;
     return {
       sendCapture: (frame) => {
         ({ played, granted } = frame);
-        told.push(played);
+        reported.push(played);
         return true;
       },
       sendDigit: () => undefined,
@@ -83,7 +83,7 @@ async function talking() {
     devices,
     ends,
     telephone,
-    told,
+    reported,
     talk,
     client: () => ({ played, granted, sent }),
     clear: () => events?.onClear(),
@@ -103,7 +103,7 @@ async function talking() {
 }
 
 t.test('a port that goes again and again: the client may send on, and all is counted', async (t) => {
-  const { canOpen, clear, client, clock, devices, record, run, talk, telephone, told } = await talking();
+  const { canOpen, clear, client, clock, devices, record, run, talk, telephone, reported } = await talking();
   for (let loss = 0; loss < 5; loss += 1) {
     run(100);
     canOpen(false);
@@ -123,8 +123,8 @@ t.test('a port that goes again and again: the client may send on, and all is cou
   t.equal(client().granted - client().played, HELD_FRAMES_MAX);
   t.ok(client().sent - client().played <= HELD_FRAMES_MAX, 'as before');
   t.same(
-    told,
-    [...told].sort((a, b) => a - b),
+    reported,
+    [...reported].sort((a, b) => a - b),
     'what was played never goes down',
   );
   const hungUp = telephone.hangUp('local_hangup');
@@ -147,7 +147,7 @@ t.test('a call that ends while its audio is away: what was before is in its reco
   t.ok(devices.every(({ closes }) => closes > 0));
 });
 
-t.test('audio that stays away: the call is ended, for nobody has any use of it', async (t) => {
+t.test('audio that stays away: the call is ended, since neither side can use it', async (t) => {
   const { canOpen, clock, devices, ends, record, run } = await talking();
   run(50);
   canOpen(false);

@@ -19,7 +19,7 @@ const longSlot = (index: number) =>
     storage: { used: 2_147_483_647, total: 2_147_483_647 },
   });
 
-t.test('the slots of the largest rack fit into a frame, with all that is told of them', async (t) => {
+t.test('the slots of the largest rack fit into a frame, with all their fields', async (t) => {
   const slots = Array.from({ length: SLOTS_MAX }, (_, index) => longSlot(index));
   const frame: NodeFrame = { type: 'slots', slots, alarms: [], journal_depth: 2_147_483_647 };
   const text = encodeFrame(frame);
@@ -27,7 +27,7 @@ t.test('the slots of the largest rack fit into a frame, with all that is told of
   t.same(parseNodeFrame(text), frame);
 });
 
-t.test('a node that tells nothing of its storages and its journal is understood', async (t) => {
+t.test('a node that reports nothing of its storages and its journal is understood', async (t) => {
   const { storage: _, ...slot } = slotAt(1);
   const frame = parseNodeFrame(JSON.stringify({ type: 'slots', slots: [slot] }));
   t.match(frame, { slots: [{ storage: null }], alarms: [] });

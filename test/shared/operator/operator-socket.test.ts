@@ -83,7 +83,7 @@ t.test('each outcome has its reason', async (t) => {
     t.match(error, { reason }, name);
     t.equal(isAway(error), away, name);
   }
-  await t.rejects(client.call('fails', {}), { message: /its log shows why/, exitCode: 3 });
+  await t.rejects(client.call('fails', {}), { message: /see its log/, exitCode: 3 });
 });
 
 t.test('a stream that breaks off is not taken for a whole one', async (t) => {
@@ -122,7 +122,7 @@ t.test('a daemon that comes back as another version ends the wait for it', { tim
   const operatorSocket = await foreign(t, (_request, response) => {
     response
       .writeHead(503, { [VERSION_HEADER]: '2' })
-      .end(JSON.stringify({ error: 'unreachable', message: 'the running program is of another version' }));
+      .end(JSON.stringify({ error: 'unreachable', message: 'the running program is another version' }));
   });
   const settings = { config: { ...DEFAULT_CONFIG, operatorSocket } } as Settings;
   await t.rejects(daemonBack(settings, new AbortController().signal), {

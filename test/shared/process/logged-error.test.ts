@@ -32,14 +32,14 @@ t.test('JSON that could not be read is not repeated', async (t) => {
   try {
     JSON.parse(TEXT);
   } catch (error) {
-    t.match(String(error), 'meet me', 'as Node tells it');
+    t.match(String(error), 'meet me', 'as Node reports it');
     t.notMatch(JSON.stringify(loggedError(error)), 'meet me');
   }
 });
 
 t.test('what viem sent is not repeated', async (t) => {
   const error = new HttpRequestError({ url: 'https://rpc.test/key', body: { params: [TEXT] }, status: 500 });
-  t.match(error.message, TEXT, 'as viem tells it');
+  t.match(error.message, TEXT, 'as viem reports it');
   const outer = new BaseError('cannot send', { cause: error, metaMessages: [TEXT] });
   t.notMatch(JSON.stringify(loggedError(outer)), TEXT);
   t.match(loggedError(outer), { message: 'cannot send', cause: { type: 'HttpRequestError' } });

@@ -32,7 +32,7 @@ const CONTROL_PLANE = {
 const SECRET = '7'.repeat(64);
 const NODE_DAEMON = { MODEM_PORTS: '/nonexistent' };
 
-t.test('--version tells that of the package and ends with 0', async (t) => {
+t.test('--version prints that of the package and ends with 0', async (t) => {
   const { version } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8'));
   for (const program of PROGRAMS)
     t.same(run(program, ['--version']), { status: 0, stdout: `${version}\n`, stderr: '' }, program);
@@ -103,7 +103,7 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
   }
 });
 
-t.test('a command or an option that is mistyped: what was meant is told', async (t) => {
+t.test('a mistyped command or option gets a suggestion', async (t) => {
   const cases: Array<[program: string, args: string[], line: RegExp]> = [
     ['node-daemon/bin.cjs', ['lst'], /unknown command 'lst'\s+\(Did you mean list\?\)/],
     ['node-daemon/bin.cjs', ['dcotor'], /\(Did you mean doctor\?\)/],

@@ -29,7 +29,7 @@ t.test('numbers, wallets, keys, tokens, credentials and mail addresses are repla
   }
 });
 
-t.test('what an operator looks for stays as it is', async (t) => {
+t.test('fields that an operator searches for stay as they are', async (t) => {
   for (const line of [
     '{"level":30,"time":1795336726607,"pid":22496,"hostname":"rack-7","msg":"node linked","acknowledged":2065550123}',
     '{"requestId":"cd93bf44-c26a-4917-813d-5b92ae72d510","route":"/voice/presence/:number","ms":12}',

@@ -11,6 +11,7 @@ import {
   findCallStates,
   findCallsSince,
   findForgottenCalls,
+  findOpenCallsOfNode,
   putCall,
   vouchForCalls,
 } from '#control-plane/store/messages/calls.ts';
@@ -150,6 +151,7 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   const page = { after: 'id-1', limit: 10 };
   await deleteUnheldCalls(db, now);
   await findForgottenCalls(db, now);
+  await findOpenCallsOfNode(db, 'lab');
   await deleteExpiredNonces(db, now);
   await deleteOldProbes(db, now);
   await abandonOverdue(db, now);

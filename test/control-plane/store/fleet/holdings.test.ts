@@ -129,7 +129,7 @@ for (const [about, open] of [
   });
 }
 
-t.test('a number that nobody had before', async (t) => {
+t.test('a number without an earlier holder', async (t) => {
   const db = await setUp(t, {});
   for (const each of [
     ...ALWAYS,
@@ -140,7 +140,7 @@ t.test('a number that nobody had before', async (t) => {
     t.same(await becomes(db, each), [each.is], each.what);
 });
 
-t.test('sold two minutes after its last holder: what is near that is nobody’s', async (t) => {
+t.test('sold two minutes after its last holder: messages near that time belong to neither', async (t) => {
   const freedAgoMs = 120 * SECOND_MS;
   const db = await setUp(t, { freedAgoMs });
   const freed = BEGIN_MS - freedAgoMs;
@@ -232,7 +232,7 @@ t.test('a number is on sale once its SIM was swept after its last holder and qua
   t.same(
     await sweptAt(BEGIN_MS - DAY_MS),
     [1, 'available'],
-    'nobody had it: any sweep of the session will do',
+    'it had no holder: any sweep of the session will do',
   );
   t.same(await sweptAt(null), [0, 'unswept']);
   await db.updateTable('sims').set({ state: 'lost' }).execute();

@@ -55,6 +55,6 @@ for (const [about, quarantineMs] of [
     if (quarantineMs === 0) return;
     await releaseNumber(db, NUMBER, at(end - 1));
     t.equal(await countAvailable(db, at(end - 1)), 1, 'released');
-    await t.rejects(releaseNumber(db, NUMBER, at(end - 1)), /in no quarantine/);
+    await t.rejects(releaseNumber(db, NUMBER, at(end - 1)), /not in quarantine/);
   });
 }

@@ -73,7 +73,7 @@ t.test('a clock that is years ahead for less than an hour deletes nothing, ever'
   t.same(await left(), ['9 days', '0 days']);
 });
 
-t.test('a batch a round, and messages that somebody holds are left for the next', async (t) => {
+t.test('a batch a round, and locked messages are left for the next', async (t) => {
   const { db, round } = await aged(t, []);
   await putMessages(db, 10_500);
   await db

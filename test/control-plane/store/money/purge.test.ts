@@ -129,13 +129,13 @@ t.test(
   },
 );
 
-t.test('a later holder gets nothing that came before, also when the node tells it later', async (t) => {
+t.test('a later holder gets nothing that came before, also when the node reports it later', async (t) => {
   const { url, clock, node, db, exists, marked, afterRound } = await setUp(t, 30 * DAY_MS);
   const now = clock.now();
   await afterRound('it is found', async () => (await marked()) !== undefined);
   clock.set(clock.now() + HOUR_MS);
   await afterRound('it is purged', async () => !(await exists()));
-  node.sendFact(3, received('for nobody'));
+  node.sendFact(3, received('for no holder'));
   await until('the fact', () => node.acknowledged === 3);
   // Payments are made at the time of the chain.
   clock.set(now);
@@ -166,7 +166,7 @@ t.test('a later holder gets nothing that came before, also when the node tells i
   t.match(nodes, [{ unheld_messages: 4 }], 'and the others are counted');
 });
 
-t.test('within the grace time nothing is purged, however often it is looked at', async (t) => {
+t.test('within the grace time nothing is purged, however often it is checked', async (t) => {
   const { url, clock, exists, marked, afterRound } = await setUp(t, 30 * DAY_MS - 3 * HOUR_MS);
   for (let round = 0; round < 3; round += 1) {
     clock.set(clock.now() + HOUR_MS - 2 * MINUTE_MS);
@@ -191,7 +191,7 @@ t.test('a clock that is years ahead for less than an hour purges nothing, ever',
   clock.set(now + 10 * MINUTE_MS);
   await afterRound('and does not any more', async () => (await marked()) === undefined);
   clock.set(now + 3_650 * DAY_MS + 2 * HOUR_MS);
-  await afterRound('it begins anew', async () => (await marked()) !== undefined);
+  await afterRound('it begins again', async () => (await marked()) !== undefined);
   t.equal(await exists(), true);
 });
 
@@ -362,7 +362,7 @@ t.test('a payment that comes while the purge is under way: a new number is reser
   t.not(applied?.subscription.id, id);
 });
 
-t.test('a message that comes during the purge is for nobody, and stops no link', async (t) => {
+t.test('a message that comes during the purge belongs to no holder, and stops no link', async (t) => {
   const { db, node, databaseUrl, account } = await setUp(t, 60 * DAY_MS);
   await db
     .updateTable('subscriptions')

@@ -14,7 +14,7 @@ const check = (name: string, differs: SlotDiffers = {}, what: Partial<Seen> = {}
   if (judge === undefined) throw new Error(`no check ${name}`);
   return judge(slotView(differs), seen(what));
 };
-const told = (name: string, answers: Record<string, string>, profile?: Parameters<typeof modemView>[1]) =>
+const reported = (name: string, answers: Record<string, string>, profile?: Parameters<typeof modemView>[1]) =>
   check(name, { modem: modemView(answers, profile) });
 
 t.test('a modem that is well has no finding but "ok"', async (t) => {
@@ -141,44 +141,48 @@ t.test('who holds the port', async (t) => {
     verdict: 'problem',
     seen: 'python3 (pid 812) has /dev/ttyUSB2',
   });
-  const nobody = { nodes: [{ path: '/dev/ttyUSB2', uid: 0, gid: 20, mode: 0o660, holders: [] }], slot };
-  t.match(check('port_holder', nobody), { verdict: 'warning', advice: /as root/ });
+  const noServer = { nodes: [{ path: '/dev/ttyUSB2', uid: 0, gid: 20, mode: 0o660, holders: [] }], slot };
+  t.match(check('port_holder', noServer), { verdict: 'warning', advice: /as root/ });
   const root = hostView({ user: { uid: 0, groups: [0] } });
-  t.match(check('port_holder', nobody, { host: root }), { verdict: 'problem', advice: /usermod/ });
-  t.match(check('port_holder', nobody, { daemon: daemonView({ isDaemonRunning: false }) }), {
+  t.match(check('port_holder', noServer, { host: root }), { verdict: 'problem', advice: /usermod/ });
+  t.match(check('port_holder', noServer, { daemon: daemonView({ isDaemonRunning: false }) }), {
     verdict: 'ok',
   });
 });
 
 t.test('a make that no profile knows', async (t) => {
   const answers = { 'AT+CGMI': 'Foo', 'AT+CGMM': 'Bar' };
-  t.match(told('profile', answers, GENERIC), { verdict: 'warning', seen: /Foo Bar/, advice: /audio_port/ });
+  t.match(reported('profile', answers, GENERIC), {
+    verdict: 'warning',
+    seen: /Foo Bar/,
+    advice: /audio_port/,
+  });
 });
 
 t.test('the SIM: absent, locked, on its last try, unreadable', async (t) => {
-  t.match(told('sim', { 'AT+CPIN?': '+CME ERROR: 10' }), { verdict: 'problem', seen: /no SIM card/ });
-  t.match(told('sim', { 'AT+CPIN?': '+CME ERROR: 13' }), { verdict: 'problem', advice: /contacts/ });
-  t.match(told('sim', { 'AT+CPIN?': '+CPIN: SIM PIN' }), {
+  t.match(reported('sim', { 'AT+CPIN?': '+CME ERROR: 10' }), { verdict: 'problem', seen: /no SIM card/ });
+  t.match(reported('sim', { 'AT+CPIN?': '+CME ERROR: 13' }), { verdict: 'problem', advice: /contacts/ });
+  t.match(reported('sim', { 'AT+CPIN?': '+CPIN: SIM PIN' }), {
     verdict: 'problem',
     seen: /3 attempts/,
     advice: /sim_pin/,
   });
-  t.match(told('sim', { 'AT+CPIN?': '+CPIN: SIM PIN', 'AT+QPINC?': '+QPINC: "SC",1,10' }), {
+  t.match(reported('sim', { 'AT+CPIN?': '+CPIN: SIM PIN', 'AT+QPINC?': '+QPINC: "SC",1,10' }), {
     verdict: 'problem',
     seen: /one attempt left/,
     advice: /phone/,
   });
-  t.match(told('sim', { 'AT+CPIN?': '+CPIN: SIM PUK' }), { verdict: 'problem', advice: /PUK/ });
-  t.match(told('sim', { 'AT+CPIN?': '+CPIN: PH-NET PIN' }), {
+  t.match(reported('sim', { 'AT+CPIN?': '+CPIN: SIM PUK' }), { verdict: 'problem', advice: /PUK/ });
+  t.match(reported('sim', { 'AT+CPIN?': '+CPIN: PH-NET PIN' }), {
     verdict: 'problem',
     advice: /locked to another/,
   });
-  t.match(told('sim', { 'AT+CPIN?': '+CME ERROR: 14' }), { verdict: 'warning', seen: /not ready/ });
-  t.match(told('sim', { 'AT+QCCID': 'ERROR' }), { verdict: 'problem', seen: /ICCID cannot/ });
+  t.match(reported('sim', { 'AT+CPIN?': '+CME ERROR: 14' }), { verdict: 'warning', seen: /not ready/ });
+  t.match(reported('sim', { 'AT+QCCID': 'ERROR' }), { verdict: 'problem', seen: /ICCID cannot/ });
 });
 
-t.test('a number that nobody knows, and one that the configuration tells', async (t) => {
-  t.match(told('number', { 'AT+CNUM': 'ERROR' }), { verdict: 'warning', advice: /sims/ });
+t.test('an unknown number, and one from the configuration', async (t) => {
+  t.match(reported('number', { 'AT+CNUM': 'ERROR' }), { verdict: 'warning', advice: /sims/ });
   const modem = modemView({ 'AT+CNUM': '' });
   t.match(check('number', { modem, slot: slotOf({ number: '+12065550100' }) }), {
     verdict: 'ok',
@@ -192,65 +196,67 @@ t.test('registration: refused with its cause, searching, radio off, roaming', as
     'AT+CGREG?': `+CGREG: 2,${stat}`,
     'AT+CEREG?': `+CEREG: 2,${stat}`,
   });
-  t.match(told('registration', { ...all('3'), 'AT+CEREG?': '+CEREG: 3,3,,,,0,11' }), {
+  t.match(reported('registration', { ...all('3'), 'AT+CEREG?': '+CEREG: 3,3,,,,0,11' }), {
     verdict: 'problem',
     seen: /plmn/,
     advice: /bands/,
   });
-  t.match(told('registration', { ...all('3'), 'AT+CEREG?': '+CEREG: 3,3,,,,0,6' }), { advice: /IMEI/ });
-  t.match(told('registration', all('3')), {
+  t.match(reported('registration', { ...all('3'), 'AT+CEREG?': '+CEREG: 3,3,,,,0,6' }), { advice: /IMEI/ });
+  t.match(reported('registration', all('3')), {
     verdict: 'problem',
     seen: /no cause given/,
     advice: /activated/,
   });
-  t.match(told('registration', all('2')), { verdict: 'problem', advice: /antenna/ });
-  t.match(told('registration', { ...all('0'), 'AT+CFUN?': '+CFUN: 4' }), {
+  t.match(reported('registration', all('2')), { verdict: 'problem', advice: /antenna/ });
+  t.match(reported('registration', { ...all('0'), 'AT+CFUN?': '+CFUN: 4' }), {
     verdict: 'problem',
     seen: /radio is off/,
   });
-  t.match(told('registration', all('5')), { verdict: 'warning', seen: /roaming/ });
+  t.match(reported('registration', all('5')), { verdict: 'warning', seen: /roaming/ });
 });
 
 t.test('a SIM for VoLTE alone: what to do depends on the make', async (t) => {
   const denied = { 'AT+CREG?': '+CREG: 2,3', 'AT+CGREG?': '+CGREG: 2,3' };
-  t.match(told('registration', denied), { verdict: 'ok' }, 'it is in service');
-  t.match(told('volte', { ...denied, 'AT+QCFG="ims"': '+QCFG: "ims",2,0' }), {
+  t.match(reported('registration', denied), { verdict: 'ok' }, 'it is in service');
+  t.match(reported('volte', { ...denied, 'AT+QCFG="ims"': '+QCFG: "ims",2,0' }), {
     verdict: 'problem',
     advice: /AT\+QCFG="ims",1/,
   });
-  t.match(told('volte', { ...denied, 'AT+QCFG="ims"': '+QCFG: "ims",0,0' }), { verdict: 'warning' });
-  t.match(told('volte', { ...denied, 'AT+QCFG="ims"': '+QCFG: "ims",1,1' }), {
+  t.match(reported('volte', { ...denied, 'AT+QCFG="ims"': '+QCFG: "ims",0,0' }), { verdict: 'warning' });
+  t.match(reported('volte', { ...denied, 'AT+QCFG="ims"': '+QCFG: "ims",1,1' }), {
     verdict: 'ok',
     seen: /VoLTE is on/,
   });
-  t.match(told('volte', denied, SIMCOM), { verdict: 'warning', advice: /SIM7600/ });
-  t.match(told('volte', denied, HUAWEI), { verdict: 'problem', advice: /2G and 3G only/ });
+  t.match(reported('volte', denied, SIMCOM), { verdict: 'warning', advice: /SIM7600/ });
+  t.match(reported('volte', denied, HUAWEI), { verdict: 'problem', advice: /2G and 3G only/ });
 });
 
-t.test('signal, by the scale that is told', async (t) => {
-  t.match(told('signal', { 'AT+CSQ': '+CSQ: 6,99' }), { verdict: 'warning', seen: /-101 dBm \(RSSI\)/ });
-  t.match(told('signal', { 'AT+CSQ': '+CSQ: 2,99' }), { verdict: 'problem', advice: /antenna/ });
-  t.match(told('signal', { 'AT+CESQ': '+CESQ: 99,99,255,255,22,10' }), {
+t.test('signal, by the scale that is reported', async (t) => {
+  t.match(reported('signal', { 'AT+CSQ': '+CSQ: 6,99' }), { verdict: 'warning', seen: /-101 dBm \(RSSI\)/ });
+  t.match(reported('signal', { 'AT+CSQ': '+CSQ: 2,99' }), { verdict: 'problem', advice: /antenna/ });
+  t.match(reported('signal', { 'AT+CESQ': '+CESQ: 99,99,255,255,22,10' }), {
     verdict: 'problem',
     seen: /-131 dBm \(RSRP\)/,
   });
-  t.match(told('signal', { 'AT+CSQ': '+CSQ: 99,99', 'AT+CESQ': 'ERROR' }), {
+  t.match(reported('signal', { 'AT+CSQ': '+CSQ: 99,99', 'AT+CESQ': 'ERROR' }), {
     verdict: 'warning',
     seen: /not report/,
   });
 });
 
 t.test('storage at 80 % and full; a service centre that is missing', async (t) => {
-  t.match(told('storage', { 'AT+CPMS?': '+CPMS: "SM",7,10,"SM",7,10,"SM",7,10' }), {
+  t.match(reported('storage', { 'AT+CPMS?': '+CPMS: "SM",7,10,"SM",7,10,"SM",7,10' }), {
     verdict: 'ok',
     seen: 'SM 7 of 10',
   });
-  t.match(told('storage', { 'AT+CPMS?': '+CPMS: "ME",1,255,"SM",8,10,"SM",8,10' }), { verdict: 'warning' });
-  t.match(told('storage', { 'AT+CPMS?': '+CPMS: "SM",10,10,"SM",10,10,"SM",10,10' }), {
+  t.match(reported('storage', { 'AT+CPMS?': '+CPMS: "ME",1,255,"SM",8,10,"SM",8,10' }), {
+    verdict: 'warning',
+  });
+  t.match(reported('storage', { 'AT+CPMS?': '+CPMS: "SM",10,10,"SM",10,10,"SM",10,10' }), {
     verdict: 'problem',
     seen: /full/,
   });
-  t.match(told('service_centre', { 'AT+CSCA?': '+CSCA: "",129' }), {
+  t.match(reported('service_centre', { 'AT+CSCA?': '+CSCA: "",129' }), {
     verdict: 'problem',
     advice: /AT\+CSCA=/,
   });
@@ -262,12 +268,12 @@ t.test('the time that the network gives', async (t) => {
     const local = new Date(ms + quarters * 15 * 60_000).toISOString();
     return `+CCLK: "${local.slice(2, 10).replaceAll('-', '/')},${local.slice(11, 19)}${zone}"`;
   };
-  t.match(told('modem_clock', { 'AT+CCLK?': clockAt(Date.now(), '-32') }), { verdict: 'ok' });
-  t.match(told('modem_clock', { 'AT+CCLK?': clockAt(Date.now() + 7_200_000, '+08') }), {
+  t.match(reported('modem_clock', { 'AT+CCLK?': clockAt(Date.now(), '-32') }), { verdict: 'ok' });
+  t.match(reported('modem_clock', { 'AT+CCLK?': clockAt(Date.now() + 7_200_000, '+08') }), {
     verdict: 'warning',
     seen: /120 minutes ahead/,
   });
-  t.match(told('modem_clock', { 'AT+CCLK?': '+CCLK: "80/01/06,00:00:19+00"' }), { verdict: 'skipped' });
+  t.match(reported('modem_clock', { 'AT+CCLK?': '+CCLK: "80/01/06,00:00:19+00"' }), { verdict: 'skipped' });
 });
 
 t.test('audio: no way, a card of another rate', async (t) => {
@@ -284,29 +290,31 @@ t.test('audio: no way, a card of another rate', async (t) => {
 });
 
 t.test('audio at 16 kHz: SIM7600 on VoLTE, Quectel by +QDAI; a Huawei whose voice is locked', async (t) => {
-  t.match(told('audio_settings', { 'AT+CPCMBANDWIDTH?': '+CPCMBANDWIDTH: 0,1' }, SIMCOM), {
+  t.match(reported('audio_settings', { 'AT+CPCMBANDWIDTH?': '+CPCMBANDWIDTH: 0,1' }, SIMCOM), {
     verdict: 'warning',
     seen: /16 kHz in calls over VoLTE/,
     advice: /AT\+CPCMBANDWIDTH=1,1/,
   });
-  t.match(told('audio_settings', { 'AT+CPCMBANDWIDTH?': '+CPCMBANDWIDTH: 1,1' }, SIMCOM), { verdict: 'ok' });
+  t.match(reported('audio_settings', { 'AT+CPCMBANDWIDTH?': '+CPCMBANDWIDTH: 1,1' }, SIMCOM), {
+    verdict: 'ok',
+  });
   t.match(
-    told(
+    reported(
       'audio_settings',
       { 'AT+CPCMBANDWIDTH?': '+CPCMBANDWIDTH: 1,1', 'AT+CPCMFRM?': '+CPCMFRM: 1' },
       SIMCOM,
     ),
     { verdict: 'warning', seen: /CPCMFRM/ },
   );
-  t.match(told('audio_settings', { 'AT+QDAI?': '+QDAI: 1,0,0,5,0,1' }), {
+  t.match(reported('audio_settings', { 'AT+QDAI?': '+QDAI: 1,0,0,5,0,1' }), {
     verdict: 'problem',
     advice: /AT\+QDAI=1/,
   });
-  t.match(told('audio_settings', { 'AT^CVOICE?': '^CVOICE:1' }, HUAWEI), {
+  t.match(reported('audio_settings', { 'AT^CVOICE?': '^CVOICE:1' }, HUAWEI), {
     verdict: 'problem',
     seen: /locked/,
   });
-  t.match(told('audio_settings', { 'AT^CVOICE?': '^CVOICE:0,8000,16,20' }, HUAWEI), { verdict: 'ok' });
+  t.match(reported('audio_settings', { 'AT^CVOICE?': '^CVOICE:0,8000,16,20' }, HUAWEI), { verdict: 'ok' });
 });
 
 t.test('GPS text in the audio port, and the loop', async (t) => {
@@ -315,8 +323,8 @@ t.test('GPS text in the audio port, and the loop', async (t) => {
     verdict: 'problem',
     advice: /AT\+QGPSCFG="outport","none"/,
   });
-  const audio = { kind: 'not_heard', why: 'need not' } as const;
-  t.match(check('gps_in_audio', { audio }), { verdict: 'ok' }, 'the setting tells it');
+  const audio = { kind: 'not_heard', why: 'not needed' } as const;
+  t.match(check('gps_in_audio', { audio }), { verdict: 'ok' }, 'the setting says it');
   const modem = modemView({ 'AT+QGPSCFG="outport"': 'ERROR', 'AT+QGPS?': 'ERROR' });
   t.match(check('gps_in_audio', { audio, modem }), { verdict: 'skipped' });
   t.match(check('audio_loop', { loop: { kind: 'silence' } }), { verdict: 'warning' });

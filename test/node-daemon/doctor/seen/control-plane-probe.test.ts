@@ -23,7 +23,7 @@ t.test('status and clock of one that answers', async (t) => {
   t.ok(Math.abs(clockDifferenceMs - 7_200_000) < 60_000, `${clockDifferenceMs} ms`);
 });
 
-t.test('nobody listens; the name is not known; what answers is no HTTP', async (t) => {
+t.test('no server listens; the name is not known; the answer is no HTTP', async (t) => {
   const refused = await probeControlPlane(`http://127.0.0.1:${await freePort()}`, systemClock);
   t.match(refused, { error: 'ECONNREFUSED' });
   t.match(await probeControlPlane('https://nowhere.invalid', systemClock), {

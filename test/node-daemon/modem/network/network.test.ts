@@ -13,7 +13,7 @@ import {
 /** Lines of a modem, one for each domain. */
 const said = (...lines: string[]): Registration => Object.assign({}, ...lines.map(parseRegistration));
 
-t.test('the answer to a query and the URC of the same name are told apart', async (t) => {
+t.test('the answer to a query and the URC of the same name are distinguished', async (t) => {
   t.match(parseRegistration('+CREG: 2,1,"00A1","0001",7'), { CREG: { stat: 1, place: '00A1,0001,7' } });
   t.match(parseRegistration('+CREG: 1,"00A1","0001",7'), { CREG: { stat: 1, place: '00A1,0001,7' } });
   t.match(parseRegistration('+CREG: 0,3'), { CREG: { stat: 3 } });
@@ -27,7 +27,7 @@ t.test('the answer to a query and the URC of the same name are told apart', asyn
   }
 });
 
-t.test('the reject cause, where the modem tells one of the standard', async (t) => {
+t.test('the reject cause, where the modem reports one of the standard', async (t) => {
   const cause = (line: string): unknown => Object.values(parseRegistration(line) ?? {})[0]?.cause;
   // 3GPP TS 27.007 §7.2, §10.1.20, §10.1.22: [,[<lac>],[<ci>],[<AcT>][,<cause_type>,<reject_cause>]].
   t.equal(cause('+CREG: 3,3,,,,0,11'), 11);

@@ -48,7 +48,7 @@ t.test('a stick that shows its disk is a modem to be', async (t) => {
   const stick = device('12d1:1f01', { 0: undefined }, '08');
   t.ok(isModem(stick));
   t.same(placeOf(stick, '/dev'), { ports: [], reason: 'mass_storage', usb: { path: '1-1.2', id: stick.id } });
-  t.ok(isModem(device('12d1:ffff', { 0: undefined }, '08')), 'also under ids that nobody has written down');
+  t.ok(isModem(device('12d1:ffff', { 0: undefined }, '08')), 'also under ids that no table has');
   t.notOk(isModem(device('0951:1666', { 0: undefined }, '08')), 'a disk');
 });
 

@@ -48,7 +48,7 @@ t.test('a step goes to the port that answers', async (t) => {
   );
 });
 
-t.test('the port that told the IMEI last is the first', async (t) => {
+t.test('the port that last answered with the IMEI is the first', async (t) => {
   const { opened, run } = setUp({ provenPort: PATHS[1] });
   await run();
   t.same(opened, [PATHS[1]]);

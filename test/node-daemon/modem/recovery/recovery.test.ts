@@ -101,7 +101,7 @@ t.test('a modem that was well for a minute begins at the gentlest step', async (
 });
 
 t.test(
-  'a modem that the strongest step helped, if not for long, is not given up but begun anew',
+  'a modem that the strongest step helped, if not for long, is not given up but tried from the start',
   async (t) => {
     const { state, now } = play('silent', 5);
     const seen = { trouble: 'silent', now, random: 0.5 } as const;
@@ -145,7 +145,7 @@ t.test('without a network the modem is served all the same, also when it was giv
   t.ok(waits.every((waitMs) => waitMs <= 10_000));
 });
 
-t.test('a device that is plugged in anew is no longer given up', async (t) => {
+t.test('a device that is plugged in again is no longer given up', async (t) => {
   const { state, now } = play('silent', 6);
   const fresh = starting(state, now, 1_000);
   t.notOk(fresh.gaveUp);

@@ -20,7 +20,7 @@ t.test('the state of the SIM', async (t) => {
   t.same(simStateOf('+CPIN: NOT READY'), { kind: 'busy' });
 });
 
-t.test('the ICCID in each form in which modems tell it', async (t) => {
+t.test('the ICCID in each form in which modems report it', async (t) => {
   t.equal(iccidOf('+CCID: 8901260222193590037F'), '8901260222193590037');
   t.equal(iccidOf('+QCCID: 89012602221935900371'), '89012602221935900371');
   t.equal(iccidOf('+CCID: "898600710000000012"'), '898600710000000012');

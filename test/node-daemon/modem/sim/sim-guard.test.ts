@@ -29,7 +29,7 @@ const send = (rig: SessionRig) =>
     ?.send({ commandId: 'c1', params: PARAMS, deadlineAt: Number.MAX_SAFE_INTEGER })
     .catch((refusal: unknown) => refusal);
 
-t.test('a message to the other SIM is not told as one to this SIM, and stays', async (t) => {
+t.test('a message to the other SIM is not reported as one to this SIM, and stays', async (t) => {
   const { rig, ended } = await inService(t);
   await exchange(rig);
   rig.device.deliver(HI, { storage: 'SM' });
@@ -39,7 +39,7 @@ t.test('a message to the other SIM is not told as one to this SIM, and stays', a
   t.equal(rig.port.count(/^AT\+CMGD/), 0);
 });
 
-t.test('a message that is given directly is not told and not acknowledged', async (t) => {
+t.test('a message that is delivered directly is not reported and not acknowledged', async (t) => {
   const { rig, ended } = await inService(t);
   await exchange(rig);
   rig.port.say(lines(`+CMT: ,${HI.length / 2 - 8}`, HI));
@@ -100,5 +100,5 @@ t.test('a modem that restarted without a word and forgot its storage deletes no 
   });
   rig.device.deliver(HI, { storage: 'ME' });
   await until('its deletion', () => rig.device.stores['ME']?.size === 0);
-  t.ok(rig.device.stores['SM']?.has(1), 'nobody has read it');
+  t.ok(rig.device.stores['SM']?.has(1), 'no client has read it');
 });

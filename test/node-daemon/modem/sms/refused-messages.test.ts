@@ -26,24 +26,24 @@ t.test('messages that stay on the modem', async (t) => {
       clock.advance(REFUSED_LOG_MS / 4);
     }
   }
-  const told = lines.filter(({ message }) => message !== 'journal writes failed');
+  const reported = lines.filter(({ message }) => message !== 'journal writes failed');
   const reason = 'the journal cannot be written: ENOSPC';
   t.strictSame(
-    told,
+    reported,
     Array.from({ length: 5 }, () => ({
       level: 'warn',
       fields: { messages: MESSAGES, reason },
       message: LINE,
     })),
   );
-  t.equal(lines.length - told.length, 1, 'the disk itself, once');
+  t.equal(lines.length - reported.length, 1, 'the disk itself, once');
   disk.full = false;
   await inbox.sweep();
   t.ok(isEmpty(modem));
   t.equal(bodies().length, MESSAGES);
   clock.advance(REFUSED_LOG_MS);
   await inbox.sweep();
-  t.equal(lines.length, told.length + 1, 'nothing more when all is accepted');
+  t.equal(lines.length, reported.length + 1, 'nothing more when all is accepted');
 });
 
 t.test('messages given directly', async (t) => {

@@ -160,12 +160,12 @@ t.test('an unknown message is settled by the one report that can be its own', as
   ]);
 });
 
-t.test('two that it can be: nobody is told', async (t) => {
+t.test('two candidates: neither gets it', async (t) => {
   const { doubtful } = searched({ a: unknown(60_000), b: unknown(50_000) });
   t.equal(doubtful(report(45_000)), undefined);
 });
 
-t.test('a time that does not fit: nobody is told', async (t) => {
+t.test('a time that does not fit: no message gets it', async (t) => {
   const { doubtful } = searched({ lost: unknown(HOUR_MS) });
   t.equal(doubtful(report(HOUR_MS + 2 * 60_000)), undefined, 'before it was given');
   t.equal(doubtful(report(HOUR_MS - 6 * 60_000)), undefined, 'after the modem gave it up');
@@ -203,7 +203,7 @@ t.test('a message of which all references are known was accepted, whatever was s
   t.equal(reportFacts(ICCID, report(5_000), { owner: equal, receivedAt: at(0) }).length, 1);
 });
 
-t.test('a modem that tells 0 for every message', async (t) => {
+t.test('a modem that reports 0 for every message', async (t) => {
   const zero = { references: [0] };
   const one = searched({ a: command(9_000, { ...zero, reported: [1] }), b: command(8_000, zero) });
   t.match(one.doubtful(report(7_000, { messageReference: 41 })), { commandId: 'b' });

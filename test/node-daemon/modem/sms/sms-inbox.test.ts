@@ -80,7 +80,7 @@ t.test('after an announcement the storages are swept: others may have been lost'
   await until('the second', () => bodies().length === 2);
 });
 
-t.test('what lay there at the start is told before what is announced meanwhile', async (t) => {
+t.test('messages that lay there at the start are reported before those announced meanwhile', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const anHourEarlier = HI.replace('52112111', '52112101');
   modem.deliver(anHourEarlier, { index: 9, announce: false });
@@ -99,7 +99,7 @@ t.test('also of the same second, in a place behind those that are announced', as
   t.same(bodies(), ['Hi', 'Ho']);
 });
 
-t.test('killed between journal and deletion, the message is not told twice', async (t) => {
+t.test('killed between journal and deletion, the message is not reported twice', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const first = await start();
   modem.port.on(/^AT\+CMGD/, () => undefined);
@@ -112,7 +112,7 @@ t.test('killed between journal and deletion, the message is not told twice', asy
   t.ok(isEmpty(modem), 'but deleted');
 });
 
-t.test('a deletion that fails is tried again and the message is not told twice', async (t) => {
+t.test('a deletion that fails is tried again and the message is not reported twice', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const { inbox, bodies } = await start();
   let failures = 2;
@@ -246,7 +246,7 @@ t.test(
   },
 );
 
-t.test('what cannot be decoded is told as it is, and deleted', async (t) => {
+t.test('a message that cannot be decoded is reported as it is, and deleted', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const { facts } = await start();
   modem.deliver(`${HI.slice(0, -2)}`, { index: 1 });
@@ -295,7 +295,7 @@ t.test('parts that come at once are one message', async (t) => {
   t.same(bodies(), ['ABAB']);
 });
 
-t.test('a part that never comes: the others are told as they are', async (t) => {
+t.test('a part that never comes: the others are reported as they are', async (t) => {
   const { clock, modem, start } = await setUpInbox(t);
   const { facts, journal } = await start();
   modem.deliver(PART_2);
@@ -311,7 +311,7 @@ t.test('a part that never comes: the others are told as they are', async (t) => 
   t.equal(facts().length, 1);
 });
 
-t.test('the port is lost while the disk is slow: told once, and deleted by the next session', async (t) => {
+t.test('the port is lost while the disk is slow: one report, deleted by the next session', async (t) => {
   const { holdDisk, modem, openInbox, start } = await setUpInbox(t);
   const { bodies, crash, journal } = await start();
   const release = holdDisk();

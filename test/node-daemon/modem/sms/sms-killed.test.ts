@@ -23,7 +23,7 @@ const MOMENTS = 25;
 /** The state at a moment: the messages that the modem had, the outcomes that callers had, the contents of the disk. */
 interface Moment {
   readonly given: readonly string[];
-  readonly told: ReadonlyMap<string, SmsOutcome>;
+  readonly reported: ReadonlyMap<string, SmsOutcome>;
   readonly killed: Buffer;
   readonly powerless: Buffer;
 }
@@ -44,13 +44,13 @@ async function sendAndWatch(t: Test, seed: number): Promise<Moment[]> {
     isRegistered: () => true,
     confirmSim: async () => undefined,
   });
-  const told = new Map<string, SmsOutcome>();
+  const reported = new Map<string, SmsOutcome>();
   const given: string[] = [];
   const moments: Moment[] = [];
   const look = (): void => {
     if (moments.length >= MOMENTS || random(8) > 0) return;
     const left = { killed: disk.killed(random), powerless: disk.powerless(random) };
-    moments.push({ ...left, given: [...given], told: new Map(told) });
+    moments.push({ ...left, given: [...given], reported: new Map(reported) });
   };
   modem.port.on(PDU, () => {
     // Each is given once, in the order of the queue.
@@ -63,7 +63,7 @@ async function sendAndWatch(t: Test, seed: number): Promise<Moment[]> {
   const send = async (number: number): Promise<void> => {
     const params = { iccid: TEST_ICCID, to: '+15550001234', body: `message ${number}`, segments_max: 1 };
     const commandId = `c${number}`;
-    told.set(commandId, await outbox.send({ commandId, params, deadlineAt: Number.POSITIVE_INFINITY }));
+    reported.set(commandId, await outbox.send({ commandId, params, deadlineAt: Number.POSITIVE_INFINITY }));
     look();
   };
   await Promise.all(Array.from({ length: MESSAGES }, (_, number) => send(number)));
@@ -92,12 +92,12 @@ async function outcomesAfter(
 /** The rules that hold after every end of the process. */
 function check(
   t: Test,
-  { given, told }: Moment,
+  { given, reported }: Moment,
   outcomes: Map<string, SmsOutcome | undefined>,
   how: string,
 ): void {
-  for (const [commandId, outcome] of told)
-    t.same(outcomes.get(commandId), outcome, `${how}: told stays told`);
+  for (const [commandId, outcome] of reported)
+    t.same(outcomes.get(commandId), outcome, `${how}: a reported message stays reported`);
   for (const commandId of given) {
     const outcome = outcomes.get(commandId);
     t.ok(outcome, `${how}: what the modem saw is remembered`);
@@ -118,18 +118,18 @@ t.test('at any step of sending', async (t) => {
       check(t, moment, after, `run ${run}, killed`);
       const left = [...after].filter(
         ([commandId, outcome]) =>
-          outcome?.status === 'unknown' && /stopped/.test(outcome.message) && !moment.told.has(commandId),
+          outcome?.status === 'unknown' && /stopped/.test(outcome.message) && !moment.reported.has(commandId),
       );
       t.ok(left.length <= MAYBE_SENT_MAX, `${left.length} unknown after a kill`);
       settled += after.size;
       check(t, moment, await outcomesAfter(t, moment.powerless, 'the next boot'), `run ${run}, no power`);
     }
   }
-  t.ok(settled > 1000, `${settled} commands were looked at`);
+  t.ok(settled > 1000, `${settled} commands were checked`);
 });
 
 t.test(
-  'a message of which a report told the reference was accepted, with no answer and after a kill',
+  'a message whose reference came in a report was accepted, with no answer and after a kill',
   async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'killed-'));
     t.teardown(() => rm(folder, { recursive: true }));

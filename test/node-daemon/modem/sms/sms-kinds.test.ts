@@ -42,7 +42,7 @@ t.test(
   },
 );
 
-t.test('given directly to a disk that refuses, the network is told to keep it', async (t) => {
+t.test('delivered directly to a disk that refuses, it is left to the network', async (t) => {
   const { clock, disk, modem, start } = await setUpInbox(t);
   const { bodies, journal } = await start();
   const changes: boolean[] = [];
@@ -62,26 +62,23 @@ t.test('given directly to a disk that refuses, the network is told to keep it', 
   t.same(changes, [true, false], 'an alarm, and its end');
 });
 
-t.test(
-  'a journal that somebody deleted: a message stays on the modem until a kill cannot lose it',
-  async (t) => {
-    const { clock, folder, modem, start } = await setUpInbox(t);
-    const { crash, inbox, journal } = await start();
-    // The last that the first sweep writes: the next to find the file gone is the message.
-    await until('the card', () => journal.state.cards.get(TEST_IMEI) === TEST_ICCID);
-    await rm(join(folder, 'journal.log'));
-    modem.deliver(hi());
-    await until('the alarm', () => journal.isFailing);
-    t.notOk(isEmpty(modem));
-    await inbox.sweep();
-    t.ok(isEmpty(modem));
-    crash();
-    const { bodies } = await start([], false);
-    t.same(bodies(), ['Hi']);
-    clock.advance(CALM_MS);
-    t.equal(journal.isFailing, false);
-  },
-);
+t.test('a journal that was deleted: a message stays on the modem until a kill cannot lose it', async (t) => {
+  const { clock, folder, modem, start } = await setUpInbox(t);
+  const { crash, inbox, journal } = await start();
+  // The last that the first sweep writes: the next to find the file gone is the message.
+  await until('the card', () => journal.state.cards.get(TEST_IMEI) === TEST_ICCID);
+  await rm(join(folder, 'journal.log'));
+  modem.deliver(hi());
+  await until('the alarm', () => journal.isFailing);
+  t.notOk(isEmpty(modem));
+  await inbox.sweep();
+  t.ok(isEmpty(modem));
+  crash();
+  const { bodies } = await start([], false);
+  t.same(bodies(), ['Hi']);
+  clock.advance(CALM_MS);
+  t.equal(journal.isFailing, false);
+});
 
 t.test('an acknowledgement that comes too late is no failure', async (t) => {
   const { modem, start } = await setUpInbox(t);
@@ -102,7 +99,7 @@ t.test('flash messages are messages, stored, direct and with an announcement of 
   t.same(bodies(), ['Hi', 'Hi', 'Hi']);
 });
 
-t.test('a silent message is deleted and nobody hears of it', async (t) => {
+t.test('a silent message is deleted and not reported', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const { facts, inbox } = await start();
   modem.deliver(hi({ pid: '40' }));
@@ -122,7 +119,7 @@ t.test('a lamp without a text is nothing to read; with a text it is a message', 
   t.same(bodies().sort(), ['', 'Hi'], 'an empty message without a lamp is one');
 });
 
-t.test('a replacement is a message of its own: somebody may have read the first one', async (t) => {
+t.test('a replacement is a message of its own: the first one may have been read', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const { bodies } = await start();
   modem.deliver(hi({ pid: '41' }), { index: 1 });
@@ -162,7 +159,7 @@ t.test('a list that the modem refuses: each message is read by itself', async (t
   t.equal(bodies().length, 8);
 });
 
-t.test('with more unfinished messages than there is room for, a new one is told as it is', async (t) => {
+t.test('with more unfinished messages than there is room for, a new one is reported as it is', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const { facts, journal } = await start();
   const part = {

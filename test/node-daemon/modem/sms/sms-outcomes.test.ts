@@ -76,20 +76,17 @@ t.test('a port that is lost after the PDU leaves it unknown, and what waits is r
   t.match(await waiting, { ok: false, code: 'slot_unavailable' });
 });
 
-t.test(
-  'a message that cannot be encoded is rejected, given to nobody, and the next one goes out',
-  async (t) => {
-    const { modem, start } = await setUpOutbox(t);
-    const { journal, outbox, send } = await start();
-    const params = { ...PARAMS, to: '+1555000123456789012345' };
-    const failed = outbox.send({ commandId: 'bad', params, deadlineAt: Number.POSITIVE_INFINITY });
-    const next = send('c1');
-    t.match(await failed, { status: 'rejected', code: 'not_encodable' });
-    t.match(await next, { result: { status: 'accepted' } });
-    t.equal(modem.port.count(PDU), 1);
-    t.equal(journal.state.commands.get('bad')?.outcome?.status, 'rejected');
-  },
-);
+t.test('a message that cannot be encoded is rejected, never sent, and the next one goes out', async (t) => {
+  const { modem, start } = await setUpOutbox(t);
+  const { journal, outbox, send } = await start();
+  const params = { ...PARAMS, to: '+1555000123456789012345' };
+  const failed = outbox.send({ commandId: 'bad', params, deadlineAt: Number.POSITIVE_INFINITY });
+  const next = send('c1');
+  t.match(await failed, { status: 'rejected', code: 'not_encodable' });
+  t.match(await next, { result: { status: 'accepted' } });
+  t.equal(modem.port.count(PDU), 1);
+  t.equal(journal.state.commands.get('bad')?.outcome?.status, 'rejected');
+});
 
 t.test('every refusal says what is worth doing, in the words of the standard', async (t) => {
   // 3GPP TS 24.011 §8.2.5.4, 23.040 §9.2.3.22, 27.005 §3.2.5.
@@ -117,7 +114,7 @@ t.test('every refusal says what is worth doing, in the words of the standard', a
   }
 });
 
-t.test('what the modem or the network may have sent is unknown: nobody repeats it', async (t) => {
+t.test('a text that the modem or the network may have sent is unknown: it is not repeated', async (t) => {
   for (const answer of ['+CMS ERROR: 332', '+CMS ERROR: 197', '+CMS ERROR: 9999', '+CME ERROR: 31']) {
     const { modem, start } = await setUpOutbox(t);
     const { send } = await start();
@@ -126,23 +123,26 @@ t.test('what the modem or the network may have sent is unknown: nobody repeats i
   }
 });
 
-t.test('a later segment that fails: what went out is told, and never that nothing was sent', async (t) => {
-  const { modem, start } = await setUpOutbox(t);
-  const { journal, send } = await start();
-  let given = 0;
-  modem.port.on(PDU, () => {
-    given += 1;
-    return given === 2 ? lines('+CMS ERROR: 38') : lines(`+CMGS: ${given}`, 'OK');
-  });
-  t.match(await send('c1', { body: 'x'.repeat(400), segments_max: 3 }), {
-    result: {
-      status: 'unknown',
-      message: /^segment 1 was sent, but not the whole message; segment 2 of 3: network out of order/,
-    },
-  });
-  t.equal(given, 2, 'the rest is not sent');
-  t.same(journal.state.commands.get('c1')?.references, [1]);
-});
+t.test(
+  'a later segment that fails: the segments that went out are reported, never that nothing was sent',
+  async (t) => {
+    const { modem, start } = await setUpOutbox(t);
+    const { journal, send } = await start();
+    let given = 0;
+    modem.port.on(PDU, () => {
+      given += 1;
+      return given === 2 ? lines('+CMS ERROR: 38') : lines(`+CMGS: ${given}`, 'OK');
+    });
+    t.match(await send('c1', { body: 'x'.repeat(400), segments_max: 3 }), {
+      result: {
+        status: 'unknown',
+        message: /^segment 1 was sent, but not the whole message: segment 2 of 3: network out of order/,
+      },
+    });
+    t.equal(given, 2, 'the rest is not sent');
+    t.same(journal.state.commands.get('c1')?.references, [1]);
+  },
+);
 
 t.test('a first segment that is refused is a refusal of the message', async (t) => {
   const { modem, start } = await setUpOutbox(t);
@@ -165,5 +165,5 @@ t.test('an answer that comes late settles its message, while no other was given'
   await until('the outcome', () => journal.state.commands.get('c1')?.outcome?.status === 'accepted');
   t.match(await send('c1'), { result: { status: 'accepted', message_references: [77] } });
   modem.port.say(lines('+CMGS: 78', 'OK'));
-  t.match(await send('c1'), { result: { message_references: [77] } }, 'another one is nobody’s');
+  t.match(await send('c1'), { result: { message_references: [77] } }, 'another one belongs to no text');
 });

@@ -43,7 +43,7 @@ t.test('a report is matched to the newest command by SIM, reference and last dig
   });
 });
 
-t.test('a report in a storage is read, and one that nobody asked for has no command', async (t) => {
+t.test('a report in a storage is read, and an unrequested one has no command', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const { facts } = await start();
   modem.stores['SR'] = new Map();

@@ -61,10 +61,10 @@ function check(call: LineCall | undefined, step: Step, what: string): void {
   if (isEnd(step)) return;
   assert(next !== undefined, `${what}: no call goes without an end`);
   assert.equal(next.direction, call.direction, `${what}: another call does not take its place`);
-  assert(RANK[next.state] >= RANK[call.state], `${what}: no way back from ${call.state} to ${next.state}`);
+  assert(RANK[next.state] >= RANK[call.state], `${what}: no return from ${call.state} to ${next.state}`);
   if (typeof call.peer === 'string') assert.equal(next.peer, call.peer, `${what}: the peer stays`);
   if (next.state === call.state && next.peer === call.peer)
-    assert.equal(next, call, `${what}: what tells nothing new changes nothing`);
+    assert.equal(next, call, `${what}: a report of nothing new changes nothing`);
 }
 
 t.test('every event in every state', async (t) => {
@@ -134,7 +134,7 @@ t.test('from the dialling to the conversation', async (t) => {
     t.equal(callOf(nextCall(call, event))?.state, state, `${call.state}, ${JSON.stringify(event)}`);
 });
 
-t.test('a caller who hides is null, one who is not told yet is undefined', async (t) => {
+t.test('a caller who hides is null, one not reported yet is undefined', async (t) => {
   const listed = (number: string | null): CallEvent => ({
     kind: 'listed',
     call: { index: 1, direction: 'inbound', state: 'incoming', number },
@@ -146,24 +146,27 @@ t.test('a caller who hides is null, one who is not told yet is undefined', async
   t.equal(after(ring, hidden)?.peer, null);
   t.equal(after(hidden)?.peer, null);
   t.equal(after(ring, hidden, ring, hidden, listed(null))?.peer, null);
-  t.equal(after(ring, listed(null))?.peer, undefined, 'a list without a number tells nothing');
+  t.equal(after(ring, listed(null))?.peer, undefined, 'a list without a number says nothing');
   t.equal(after(listed(null))?.peer, undefined);
   t.equal(after(ring, listed(null), { kind: 'caller', number: PEER })?.peer, PEER, 'with the second ring');
   t.equal(after(ring, hidden, listed(PEER))?.peer, PEER, 'the list knows better');
   t.equal(after(ring, listed(PEER), hidden)?.peer, PEER);
 });
 
-t.test('any sequence: begins and ends take turns, and who called first is who is told', async (t) => {
-  fc.assert(
-    fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), (events) => {
-      let call: LineCall | undefined;
-      for (const event of events) {
-        const step = nextCall(call, event);
-        check(call, step, JSON.stringify(events));
-        call = callOf(step);
-      }
-    }),
-    { numRuns: 3_000 },
-  );
-  t.pass();
-});
+t.test(
+  'any sequence: begins and ends take turns, and the first caller is the one that is reported',
+  async (t) => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), (events) => {
+        let call: LineCall | undefined;
+        for (const event of events) {
+          const step = nextCall(call, event);
+          check(call, step, JSON.stringify(events));
+          call = callOf(step);
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+    t.pass();
+  },
+);

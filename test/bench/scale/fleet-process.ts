@@ -1,0 +1,108 @@
+// A part of the fleet in a process of its own. Takes JSON lines, answers each with one.
+import { generateKeyPairSync } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ENROL_PATH } from '#shared/link/enrolment.ts';
+import { FleetNode } from './fleet-node.ts';
+
+/** A lost link waits 50 ms at least, so that no loss is missed. */
+const WATCH_MS = 20;
+/** An instance refuses more than ten at once from one address. */
+const ENROLMENTS_AT_ONCE = 4;
+
+type Request =
+  | { do: 'enrol'; url: string; codes: Array<[node: number, code: string]> }
+  | { do: 'link'; count: number; withinMs: number }
+  | { do: 'watch' }
+  | { do: 'watched' }
+  | { do: 'facts'; nodes: number; outstanding: number; warmUpMs: number; forMs: number };
+
+const nodes: FleetNode[] = [];
+let started = 0;
+/** When each lost link was replaced (ms since the Unix epoch), by node; 0: not yet. */
+const lost = new Map<FleetNode, number>();
+
+setInterval(() => {
+  const now = Date.now();
+  for (const node of nodes.slice(0, started)) {
+    if (!node.isLinked) lost.set(node, 0);
+    else if (lost.get(node) === 0) lost.set(node, now);
+  }
+}, WATCH_MS);
+
+async function answer(request: Request): Promise<object> {
+  switch (request.do) {
+    case 'enrol':
+      await enrolAll(request);
+      return {};
+    case 'link':
+      for (const node of nodes.slice(started, started + request.count)) node.start();
+      started = Math.min(nodes.length, started + request.count);
+      return { linked: await linkedWithin(request.withinMs), started };
+    case 'watch':
+      lost.clear();
+      return {};
+    case 'watched':
+      return { lost: lost.size, linkedAt: [...lost.values()], linked: linked() };
+    case 'facts':
+      return produce(request);
+  }
+}
+
+const linked = (): number => nodes.filter(({ isLinked }) => isLinked).length;
+
+async function enrolAll({ url, codes }: Extract<Request, { do: 'enrol' }>): Promise<void> {
+  const waiting = [...codes];
+  const enrolOne = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [node, code] = next;
+      const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+      const response = await fetch(url + ENROL_PATH, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ code, public_key: publicKey.export({ format: 'jwk' }).x }),
+      });
+      if (!response.ok) throw new Error(`enrolment: ${response.status} ${await response.text()}`);
+      await response.arrayBuffer();
+      nodes.push(new FleetNode(node, { key: privateKey, url }));
+    }
+  };
+  await Promise.all(Array.from({ length: ENROLMENTS_AT_ONCE }, enrolOne));
+}
+
+async function linkedWithin(ms: number): Promise<number> {
+  const deadline = Date.now() + ms;
+  while (linked() < started && Date.now() < deadline) await pause(WATCH_MS);
+  return linked();
+}
+
+/** Texts arrive as fast as they are acknowledged, `outstanding` at most of each node. Counts them after the warm-up. */
+async function produce({ outstanding, warmUpMs, forMs, ...request }: Extract<Request, { do: 'facts' }>) {
+  const producers = nodes.slice(0, request.nodes);
+  let isOver = false;
+  for (const node of producers) {
+    const refill = (): void => {
+      while (!isOver && node.journal.state.facts.size < outstanding) node.receive();
+    };
+    node.journal.onAcknowledged = refill;
+    refill();
+  }
+  const acknowledged = (): number => producers.reduce((sum, { journal }) => sum + journal.acknowledged, 0);
+  await pause(warmUpMs);
+  const before = acknowledged();
+  const startedAt = performance.now();
+  await pause(forMs);
+  const facts = acknowledged() - before;
+  const seconds = (performance.now() - startedAt) / 1000;
+  isOver = true;
+  while (producers.some(({ journal }) => journal.state.facts.size > 0)) await pause(WATCH_MS);
+  return { facts, seconds };
+}
+
+const lines = createInterface({ input: process.stdin });
+lines.on('line', async (line) => {
+  process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line) as Request))}\n`);
+});
+lines.on('close', () => process.exit());
+process.on('SIGTERM', () => process.exit());
+process.stdout.write('{"event":"ready"}\n');

@@ -1,0 +1,28 @@
+// A ring at one instance, for the watchers of others.
+import type { ScriptedLine } from '../../fixtures/scripted-line.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import type { Account } from '../../fixtures/subscribed.ts';
+import { ringMeasurements, ringTimes, watchPresence } from '../presence-watch.ts';
+import type { Measurement } from '../report.ts';
+
+const SOCKETS = 1_000;
+const RINGS = 10;
+
+export async function benchRings(
+  urls: readonly string[],
+  account: Account,
+  line: ScriptedLine,
+): Promise<Measurement[]> {
+  const clients = Array.from({ length: SOCKETS }, (_, index) => ({
+    url: String(urls[index % urls.length]),
+    account,
+  }));
+  const watch = await watchPresence(clients);
+  const iccidOf = (): string | null => slotAt(1).iccid;
+  const rounds = await ringTimes(line, watch, { name: 'scale', rings: RINGS, perRing: SOCKETS, iccidOf });
+  watch.stop();
+  return ringMeasurements(`ring at one instance → ${SOCKETS} clients of two others,`, rounds, {
+    remark: 'clients are one process',
+    targets: [undefined, 40],
+  });
+}

@@ -1,0 +1,82 @@
+// NATS with TLS and with credentials in a file: what is let in, what is refused, and that no secret goes to a server without TLS.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { MessageSeal } from '#control-plane/bus/message-seal.ts';
+import { type NatsOptions, openNatsBus } from '#control-plane/bus/nats-bus.ts';
+import { checkBusOptions } from '#control-plane/config/bus-options.ts';
+import { systemClock } from '#shared/clock.ts';
+import { skipWithoutNats, startNats } from '../../fixtures/nats.ts';
+import { accreditedServer, certifiedServer } from '../../fixtures/nats-authority.ts';
+import { recordedLog } from '../../fixtures/recorded-log.ts';
+import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { until } from '../../fixtures/until.ts';
+
+const skip = skipWithoutNats();
+
+async function instance(t: Test, url: string, options: Partial<NatsOptions> = {}) {
+  const { log, lines } = recordedLog();
+  const bus = await openNatsBus({
+    options: { servers: [url], credentialsFile: undefined, caFile: undefined, ...options },
+    seal: new MessageSeal('a secret'),
+    prefix: 'p',
+    clock: systemClock,
+    log,
+  });
+  t.teardown(() => bus.stop());
+  return { bus, lines };
+}
+
+t.test('TLS with a certificate of an own authority', { skip }, async (t) => {
+  const { caFile, options } = certifiedServer(t);
+  const { url } = await startNats(t, options);
+  const secure = url.replace('nats:', 'tls:');
+  const [one, other] = [await instance(t, secure, { caFile }), await instance(t, secure, { caFile })];
+  t.same([one.bus.isConnected, other.bus.isConnected], [true, true]);
+  other.bus.serve('node.rack-1', async (request) => ({ got: request }));
+  const answer = await until('served', () =>
+    one.bus.request('node.rack-1', 1, { timeoutMs: 1_000 }).catch(() => undefined),
+  );
+  t.same(answer, { got: 1 });
+  for (const untrusted of [undefined, certifiedServer(t).caFile]) {
+    const { bus, lines } = await instance(t, secure, { caFile: untrusted });
+    t.equal(bus.isConnected, false, 'its certificate is not trusted');
+    t.match(lines, [{ level: 'warn', message: /no NATS server answers/ }]);
+  }
+});
+
+t.test('a server without TLS gets no password of a tls:// URL', { skip }, async (t) => {
+  const { url } = await startNats(t, ['--user', 'u', '--pass', 'p']);
+  const { bus } = await instance(t, url.replace('nats://', 'tls://u:p@'));
+  t.equal(bus.isConnected, false);
+});
+
+t.test('credentials in a file: a user of the account is let in, a stranger is not', { skip }, async (t) => {
+  const { credentialsFile, options, strangersFile } = accreditedServer(t);
+  const { url } = await startNats(t, options);
+  t.ok((await instance(t, url, { credentialsFile })).bus.isConnected);
+  await t.rejects(instance(t, url, { credentialsFile: strangersFile }), /NATS refuses this service/);
+  await t.rejects(instance(t, url), /NATS refuses this service/, 'without any');
+});
+
+t.test('files that are not there or of no use end the start, with the name of the option', async (t) => {
+  const folder = temporaryFolder(t);
+  const missing = join(folder, 'missing');
+  const useless = join(folder, 'useless');
+  writeFileSync(useless, 'nothing');
+  const url = 'tls://127.0.0.1:1';
+  await t.rejects(instance(t, url, { credentialsFile: missing }), /NATS_CREDENTIALS_FILE.*ENOENT/);
+  await t.rejects(instance(t, url, { credentialsFile: useless }), /NATS_CREDENTIALS_FILE/);
+  await t.rejects(instance(t, url, { caFile: missing }), /NATS_CA_FILE.*ENOENT/);
+  await t.rejects(instance(t, url, { caFile: useless }), /NATS_CA_FILE/);
+});
+
+t.test('an authority without TLS is a mistake', async (t) => {
+  const options = { databaseUrl: 'postgres://db', publicUrl: undefined, mediaBaseUrl: undefined };
+  const natsCaFile = 'ca.pem';
+  t.throws(
+    () => checkBusOptions({ ...options, natsUrl: ['nats://a:1'], natsCaFile }),
+    /tls:\/\/ in NATS_URL/,
+  );
+  t.doesNotThrow(() => checkBusOptions({ ...options, natsUrl: ['tls://a:1', 'nats://b:1'], natsCaFile }));
+});

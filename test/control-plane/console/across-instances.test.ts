@@ -1,0 +1,73 @@
+// The consoles of two instances: what happens at one is seen at the other, and an action reaches the node wherever its link is.
+import t, { type Test } from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
+import {
+  addOperator,
+  linkRack,
+  rackSlots,
+  signedIn,
+  startFleetConsole,
+} from '../../fixtures/fleet-console.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig(openDatabases, { hasInstances: true });
+const SLOTS = rackSlots(4);
+const LIVE = '/live?topic=of%3Dfleet%26range%3Dhour';
+
+/** A rack that is linked at the first instance, and ann, who is signed in at the second one. */
+async function twoConsoles(t: Test) {
+  const here = await startFleetConsole(t, rig);
+  const node = await linkRack(t, here, { nodeId: 'rack-1', slots: SLOTS });
+  const { service } = await rig.start(t, { databaseUrl: here.databaseUrl, consolePort: 0 });
+  const thereUrl = String(service.consoleUrl);
+  return { here, node, thereUrl, ann: await signedIn(thereUrl, here.key) };
+}
+
+t.test('a viewer at the other instance sees a slot change', async (t) => {
+  const { ann, node } = await twoConsoles(t);
+  const stream = await ann.get(LIVE, { Accept: 'text/event-stream' });
+  let text = '';
+  void (async () => {
+    for await (const chunk of stream.body as AsyncIterable<Uint8Array>) text += Buffer.from(chunk).toString();
+  })().catch(() => undefined);
+  await until('the whole page', () => text.includes('rack-1'));
+  t.notMatch(text, /port gone/);
+  const slots = SLOTS.map((slot, place) =>
+    place === 2 ? { ...slot, state: 'lost' as const, reason: 'port_gone' } : slot,
+  );
+  node.send({ type: 'slots', slots, alarms: [] });
+  await until('the change', () => /port gone/.test(text));
+});
+
+t.test('an action at the other instance reaches the node, and both have it in the audit log', async (t) => {
+  const { ann, here, node } = await twoConsoles(t);
+  const place = { node: 'rack-1', slot: 'm1' };
+  t.equal((await ann.post('/actions/restart-modem', place)).status, 303);
+  t.equal(node.commands('restart_modem').length, 1, 'once');
+  const there = await signedIn(here.consoleUrl, here.key);
+  for (const client of [ann, there])
+    t.match(await client.page('/audit'), /ann<.*restart modem.*rack-1\/m1.*done/s);
+  t.equal((await ann.post('/actions/revoke-node', { node: 'rack-1' })).status, 303);
+  await until('its link at the first instance ends', () => node.closeCode !== undefined);
+});
+
+t.test('a session is good at every instance, and ends at every instance', async (t) => {
+  const { here, thereUrl } = await twoConsoles(t);
+  const bob = await signedIn(here.consoleUrl, await addOperator(here.databaseUrl, 'bob'));
+  const elsewhere = await signedInWith(thereUrl, bob.cookie);
+  t.equal((await elsewhere('/')).status, 200);
+  const { close, ...operator } = await openOperator({
+    databaseUrl: here.databaseUrl,
+    dataDir: DATA_DIR,
+    url: '',
+  });
+  await operator.call('removeOperator', { name: 'bob' }).finally(close);
+  for (const url of [here.consoleUrl, thereUrl])
+    t.not((await (await signedInWith(url, bob.cookie))('/')).status, 200);
+});
+
+const signedInWith = async (consoleUrl: string, cookie: string) => (path: string) =>
+  fetch(consoleUrl + path, { redirect: 'manual', headers: { Cookie: cookie, Accept: 'text/html' } });

@@ -1,0 +1,78 @@
+// Limits with two instances: each counts by itself, so a client that comes to both has both quotas, and no more.
+import t, { type Test } from 'tap';
+import type { Config } from '#control-plane/config/config.ts';
+import { mintToken } from '#control-plane/domain/bearer-token.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { subscribeInStore } from '../../fixtures/subscribed.ts';
+
+const rig = await createRig(openDatabases, { hasInstances: true });
+const [ALICE] = BUYERS as [Wallet];
+const MAX = 3;
+
+async function two(t: Test, options: Partial<Config>) {
+  const given = { clock: new ManualClock(), ...options };
+  const { url, databaseUrl } = await rig.start(t, given);
+  const { url: other } = await rig.start(t, { ...given, databaseUrl });
+  return { urls: [url, other], databaseUrl };
+}
+
+/** How many requests pass, of many more than all instances allow. */
+async function passed(
+  urls: readonly string[],
+  path: string,
+  init: RequestInit,
+  good: number,
+): Promise<number> {
+  let count = 0;
+  for (let round = 0; round < 2 * MAX; round += 1)
+    for (const url of urls) {
+      const { status } = await fetch(url + path, init);
+      if (status === good) count += 1;
+      else if (status !== 429) throw new Error(`${path}: ${status}`);
+    }
+  return count;
+}
+
+t.test('of an address: requests, nonces, attempts to sign in, guesses of a token', async (t) => {
+  const { urls } = await two(t, {
+    requestsPerMinute: MAX,
+    noncesPerMinute: MAX,
+    signInsPerMinute: MAX,
+    waitlistPerMinute: MAX,
+  });
+  const post = { method: 'POST' };
+  t.equal(await passed(urls, '/auth/nonce', post, 200), 2 * MAX);
+  t.equal(await passed(urls, '/auth', post, 400), 2 * MAX);
+  const guess = { headers: { Authorization: `Bearer ${mintToken()}` } };
+  t.equal(await passed(urls, '/number', guess, 401), 2 * MAX);
+});
+
+t.test('of a token', async (t) => {
+  const { urls, databaseUrl } = await two(t, { tokenRequestsPerMinute: MAX });
+  await rig.connect(t, String(urls[0]));
+  const { headers } = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
+  t.equal(await passed(urls, '/number', { headers }, 200), 2 * MAX);
+});
+
+t.test('what may be used once is used once, whichever instance is asked', async (t) => {
+  const { urls } = await two(t, {});
+  const [here, there] = urls as [string, string];
+  const { nonce } = (await (await fetch(`${here}/auth/nonce`, { method: 'POST' })).json()) as {
+    nonce: string;
+  };
+  const guess = (url: string) =>
+    fetch(`${url}/auth`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ wallet: ALICE.address, nonce, signature: `0x${'11'.repeat(64)}1b` }),
+    });
+  const [first, second] = [await guess(there), await guess(here)];
+  const messages = await Promise.all(
+    [first, second].map(async (answer) => ((await answer.json()) as { message: string }).message),
+  );
+  t.match(messages, [/does not match/, /unknown, used or expired/], 'a nonce is one guess, of all instances');
+});

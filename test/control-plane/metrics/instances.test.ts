@@ -1,0 +1,32 @@
+// Metrics of several instances: those of the fleet are the same at each, so `max` is right; the others are of an instance, so `sum` is.
+import t from 'tap';
+import { type Family, readExposition, readingOf } from '../../fixtures/exposition.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+/** As docs/service/scale.md names them. */
+const OF_THE_FLEET = ['payments', 'numbers', 'subscriptions', 'nodes', 'modems', 'waitlist_entries'];
+
+const rig = await createRig(openDatabases, { hasInstances: true });
+
+t.test('two instances', async (t) => {
+  const here = await rig.start(t, { metricsPort: 0 });
+  const there = await rig.start(t, { metricsPort: 0, databaseUrl: here.databaseUrl });
+  await rig.connect(t, here.url, { slots: [slotAt(1), slotAt(2)] });
+  const scrape = async ({ service }: typeof here): Promise<Map<string, Family>> =>
+    readExposition(await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text());
+  await until('both numbers are on sale', async () => {
+    const pages = await Promise.all([here, there].map(scrape));
+    return pages.every((page) => readingOf(page, 'simrack_numbers', { state: 'available' }) === 2);
+  });
+  const [one, other] = [await scrape(here), await scrape(there)];
+  for (const name of OF_THE_FLEET) {
+    const family = `simrack_${name}`;
+    t.ok(one.get(family)?.samples.length, family);
+    t.same(one.get(family)?.samples, other.get(family)?.samples, family);
+  }
+  const linked = [one, other].map((page) => readingOf(page, 'simrack_websockets', { kind: 'node' }));
+  t.same(linked, [1, 0], 'a link is one of one instance');
+});

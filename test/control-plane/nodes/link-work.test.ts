@@ -1,0 +1,29 @@
+// Work of links takes turns.
+import t from 'tap';
+import { LinkWork } from '#control-plane/nodes/link-work.ts';
+import { until } from '../../fixtures/until.ts';
+
+t.test('so much work at once, in the order of its beginning; failed work gives its place up', async (t) => {
+  const work = new LinkWork(2);
+  const begun: number[] = [];
+  const ends = new Map<number, (error?: Error) => void>();
+  const runs = [0, 1, 2, 3].map((index) =>
+    work.run(() => {
+      begun.push(index);
+      return new Promise<number>((resolve, reject) =>
+        ends.set(index, (error) => (error === undefined ? resolve(index) : reject(error))),
+      );
+    }),
+  );
+  t.same(begun, [0, 1]);
+  const failed = t.rejects(runs[1] ?? Promise.resolve(), { message: 'lost' });
+  ends.get(1)?.(new Error('lost'));
+  await failed;
+  await until('the third', () => begun.length === 3);
+  t.same(begun, [0, 1, 2]);
+  ends.get(0)?.();
+  await until('the fourth', () => begun.length === 4);
+  for (const index of [2, 3]) ends.get(index)?.();
+  t.same(await Promise.all([runs[0], runs[2], runs[3]]), [0, 2, 3]);
+  t.equal(await work.run(async () => 'free'), 'free');
+});

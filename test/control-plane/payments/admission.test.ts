@@ -1,0 +1,71 @@
+// The queue of payments before their checks: how many are checked at a time, in which order, and how long one waits.
+import t from 'tap';
+import { Admission } from '#control-plane/payments/admission.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+
+const AT_ONCE = 4;
+const WAITING_MAX = 256;
+
+/** Work that ends when it is told to. `begun`: its number, in the order in which work began. */
+function setUp() {
+  const clock = new ManualClock();
+  const admission = new Admission(clock);
+  const begun: number[] = [];
+  const ends: Array<() => void> = [];
+  const run = (number: number): Promise<number> =>
+    admission.run(async () => {
+      begun.push(number);
+      await new Promise<void>((resolve) => {
+        ends[number] = resolve;
+      });
+      return number;
+    });
+  return { admission, clock, begun, ends, run };
+}
+
+/** All that can happen without an event has happened. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+t.test('some are checked at a time, and the others in the order in which they came', async (t) => {
+  const { begun, ends, run } = setUp();
+  const results = Array.from({ length: 7 }, (_, number) => run(number));
+  await settled();
+  t.same(begun, [0, 1, 2, 3]);
+  ends[2]?.();
+  await settled();
+  t.same(begun, [0, 1, 2, 3, 4]);
+  for (const number of [0, 1, 3, 4]) ends[number]?.();
+  await settled();
+  t.same(begun, [0, 1, 2, 3, 4, 5, 6]);
+  for (const number of [5, 6]) ends[number]?.();
+  t.same(await Promise.all(results), [0, 1, 2, 3, 4, 5, 6]);
+});
+
+t.test('one that is refused leaves its place to the next', async (t) => {
+  const { admission, begun, run } = setUp();
+  const refusals = Array.from({ length: AT_ONCE }, () =>
+    admission.run(() => Promise.reject(new Error('no payment'))),
+  );
+  void run(9);
+  for (const refusal of refusals) await t.rejects(refusal, { message: 'no payment' });
+  await settled();
+  t.same(begun, [9]);
+});
+
+t.test('one that waits for too long is refused, and takes no place later', async (t) => {
+  const { begun, clock, ends, run } = setUp();
+  for (let number = 0; number < AT_ONCE; number += 1) void run(number);
+  const refused = t.rejects(run(4), { code: 'overloaded' });
+  clock.advance(20_000);
+  await refused;
+  void run(5);
+  ends[0]?.();
+  await settled();
+  t.same(begun, [0, 1, 2, 3, 5]);
+});
+
+t.test('when too many wait, one more is refused at once', async (t) => {
+  const { run } = setUp();
+  for (let number = 0; number < AT_ONCE + WAITING_MAX; number += 1) void run(number);
+  await t.rejects(run(-1), { code: 'overloaded' });
+});

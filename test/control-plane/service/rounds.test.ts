@@ -1,0 +1,63 @@
+// The work of every minute on three instances at the same moment: each thing once, and no instance fails because of another.
+import { sql } from 'kysely';
+import pino from 'pino';
+import t from 'tap';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
+import { lapsed } from '../../fixtures/lapsed-subscription.ts';
+import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { openDatabases } from '../../fixtures/postgres.ts';
+import { createRig } from '../../fixtures/rig.ts';
+
+const INSTANCES = 3;
+const ROUNDS = 5;
+const LAPSED = 12;
+const WARNING = 40;
+/** What is old by the clock of an hour ago is old. */
+const STEP_MS = 61 * MINUTE_MS;
+
+const rig = await createRig(openDatabases, { hasInstances: true });
+
+interface Line {
+  level: number;
+  msg: string;
+  subscription?: string;
+}
+
+t.test('housekeeping', { timeout: 120_000 }, async (t) => {
+  const lines: Line[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line) as Line) });
+  const clock = new ManualClock();
+  const options = { clock, log, messageDays: 30 };
+  const { databaseUrl } = await rig.start(t, options);
+  for (let more = 1; more < INSTANCES; more += 1) await rig.start(t, { ...options, databaseUrl });
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
+  t.teardown(close);
+  await roundIsOver(clock, INSTANCES);
+  const ids: string[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { id: holder } = await lapsed(db);
+    await sql`update subscriptions set expires_at = now() + interval '1 year', lapsed_at = null
+      where id = ${holder}`.execute(db);
+    await sql`insert into messages (subscription_id, direction, from_number, to_number, body, created_at)
+      select ${holder}, 'received', '+13105550188', '+13105550199', 'old', now() - interval '60 days'
+      from generate_series(1, 200)`.execute(db);
+    for (let count = 0; count < LAPSED; count += 1) ids.push((await lapsed(db, { messages: 20 })).id);
+    await sql`insert into nonces (nonce, expires_at)
+      select ${`n${round}-`} || n, now() - interval '1 hour' from generate_series(1, 50) n`.execute(db);
+    clock.advance(STEP_MS);
+    await roundIsOver(clock, INSTANCES);
+  }
+  t.same(
+    lines.filter(({ level }) => level >= WARNING),
+    [],
+  );
+  const purged = lines
+    .filter(({ msg }) => msg === 'purged a subscription')
+    .map(({ subscription }) => subscription);
+  t.same(purged.sort(), ids.sort(), 'each once');
+  const count = async (table: 'messages' | 'nonces'): Promise<number> =>
+    (await db.selectFrom(table).selectAll().execute()).length;
+  t.equal(await count('nonces'), 0);
+  t.equal(await count('messages'), ROUNDS, 'what is not old stays');
+});

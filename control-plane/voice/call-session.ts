@@ -22,6 +22,8 @@ const COMMAND_TIMEOUT_MS = 10_000;
 /** Pauses between attempts to open a media link, and to hang up an unwanted call. */
 const MEDIA_RETRY_MS = 500;
 const HANG_UP_RETRY_MS = 5_000;
+/** Nothing announces that the instance with the node's link can be reached again. */
+const OFFLINE_RETRY_MS = 1_000;
 
 /** Attempts in a row to open the media link; after these the client is notified that there is none. */
 const MEDIA_ATTEMPTS_MAX = 5;
@@ -73,6 +75,8 @@ export class CallSession implements StreamedCall {
   #connecting: Promise<void> | undefined;
   #hangingUp: Promise<void> | undefined;
   #mediaAttempts = 0;
+  /** The last attempt reached no node. */
+  #isOffline = false;
   #linkedAtMs = 0;
   /** The node has answered it; the report that it is active follows. */
   #isAnswered = false;
@@ -291,6 +295,7 @@ export class CallSession implements StreamedCall {
       return;
     }
     this.#linkedAtMs = this.#parts.clock.now();
+    this.#isOffline = false;
     this.#audio.connect(socket);
   }
 
@@ -299,16 +304,17 @@ export class CallSession implements StreamedCall {
     const isRefused = error instanceof CommandRefused;
     // Some modems have no audio before the far end answers; then it is requested again.
     if (isRefused && this.#call.direction === 'outbound' && this.#call.state !== 'active') return;
-    this.#log.warn({ err: error }, 'no media link');
+    const isOffline = error instanceof NodeUnavailable && !error.isSent;
+    if (!isOffline || !this.#isOffline) this.#log.warn({ err: error }, 'the call has no audio yet');
+    this.#isOffline = isOffline;
     if (isRefused && error.code === 'call_unknown') {
       this.#after(END_WAIT_MS, () =>
         this.#closeClient(TEMPORARY_FAILURE, 'the node does not have this call'),
       );
       return;
     }
-    // Without a control link it is retried when there is one again.
-    if (error instanceof NodeUnavailable && !error.isSent) return;
-    this.#retryMedia();
+    if (isOffline) this.#after(OFFLINE_RETRY_MS, () => this.relinked());
+    else this.#retryMedia();
   }
 
   #onMediaClosed(code: number): void {

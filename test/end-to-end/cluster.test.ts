@@ -44,7 +44,9 @@ class Calls {
   readonly #placed = new Map<string, number>();
   #people: readonly Person[] = [];
   readonly #urls: string[];
+  /** Those that go on in every round. */
   talks: Talk[] = [];
+  readonly #all: Talk[] = [];
 
   constructor(cluster: Cluster, ringing: Person) {
     this.#cluster = cluster;
@@ -88,9 +90,13 @@ class Calls {
     await talk.end();
   }
 
+  /** Ends what runs, also after a failure. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#watchers.stop(), ...this.#all.map((talk) => talk.end())]);
+  }
+
   async end(): Promise<void> {
-    await this.#watchers.stop();
-    for (const talk of this.talks) await talk.end();
+    await this.stop();
     await until('the carrier has no call', async () => {
       const { body } = await request(`${this.#cluster.simulatorUrl}/calls`);
       return (body as CallView[]).every(({ state }) => state === 'ended');
@@ -117,7 +123,9 @@ class Calls {
   #talk(callId: string, parts: { place: number; account: Account }): Talk {
     const { number } = parts.account;
     this.#placed.set(number, (this.#placed.get(number) ?? 0) + 1);
-    return new Talk(callId, { urls: this.#urls, ...parts });
+    const talk = new Talk(callId, { urls: this.#urls, ...parts });
+    this.#all.push(talk);
+    return talk;
   }
 }
 
@@ -172,7 +180,7 @@ t.test(
     ];
     const payer = await Payer.start(cluster, erin.wallet, erin.expiresAt);
     const calls = new Calls(cluster, erin);
-    t.teardown(() => Promise.all([...texts.map((one) => one.stop()), payer.stop(), calls.end()]));
+    t.teardown(() => Promise.all([...texts.map((one) => one.stop()), payer.stop(), calls.stop()]));
     await calls.begin(carol, dave);
     for (const fault of faults) await round(t, { cluster, calls, texts }, fault);
     await Promise.all([...texts.map((one) => one.stop()), payer.stop()]);

@@ -207,6 +207,19 @@ t.test('an instance is killed with the node’s link and the client: the next on
   await two.abandoned();
 });
 
+t.test('a stream that is opened while the node has no link gets its audio when it has one', async (t) => {
+  const two = await twoInstances(t);
+  const { here, there, line } = two;
+  const { call_id: callId } = line.ring();
+  await until('recorded', async () => (await two.state()) === 'ringing');
+  await here.node.drop();
+  await until('offline', async () => (await here.dial()).body['reason'] === 'node_offline');
+  const client = await there.stream(callId);
+  const { calls, onCommand } = line;
+  line.node = await ScriptedNode.connect(here.url, { journalId: 'journal-1', calls, onCommand });
+  await until('answered', () => client.of({ type: 'answered' }).length === 1);
+});
+
 t.test('a node that moves during a call: its stream stays where it is', async (t) => {
   const clock = new ManualClock();
   const two = await twoInstances(t, { clock });

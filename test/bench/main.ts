@@ -23,6 +23,8 @@ import { benchVoiceRelay } from './voice-relay.ts';
 interface Options {
   /** Messages in the large database of `history`. */
   rows?: number | undefined;
+  /** Nodes of `scale:instance-dies`. */
+  nodes?: number | undefined;
 }
 
 const BENCHES: Readonly<Record<string, (options: Options) => Promise<Measurement[]>>> = {
@@ -48,9 +50,10 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<Measurement
 
 const { positionals: wanted, values: given } = parseArgs({
   allowPositionals: true,
-  options: { rows: { type: 'string' } },
+  options: { rows: { type: 'string' }, nodes: { type: 'string' } },
 });
-const options: Options = { rows: given.rows === undefined ? undefined : Number(given.rows) };
+const count = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+const options: Options = { rows: count(given.rows), nodes: count(given.nodes) };
 /** `scale` stands for all that begin with `scale:`. */
 const isWanted = (name: string): boolean =>
   wanted.length === 0 || wanted.some((each) => name === each || name.startsWith(`${each}:`));

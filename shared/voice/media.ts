@@ -79,8 +79,9 @@ export function decodeCapture(bytes: Uint8Array): CaptureFrame {
 
 /** An unsigned 32 bit little-endian number and an octet of flags in front of the audio; bit 0: live. */
 export function encodePlayout({ sequence, isLive, audio }: PlayoutFrame): Uint8Array {
-  const bytes = new Uint8Array(PLAYOUT_HEADER_BYTES + FRAME_BYTES);
-  new DataView(bytes.buffer).setUint32(0, sequence, true);
+  // Of Node's pool: a call sends fifty a second, and memory of their own costs more than all else here.
+  const bytes = Buffer.allocUnsafe(PLAYOUT_HEADER_BYTES + FRAME_BYTES);
+  bytes.writeUInt32LE(sequence, 0);
   bytes[4] = isLive ? LIVE : 0;
   bytes.set(audio, PLAYOUT_HEADER_BYTES);
   return bytes;

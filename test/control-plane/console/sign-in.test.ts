@@ -232,7 +232,7 @@ t.test('while the database is away nobody is let in, and nobody counts as guessi
   for (let attempt = 0; attempt < 12; attempt += 1) {
     const answer = await signIn(consoleUrl, key);
     t.equal(answer.status, 503);
-    t.match(await answer.text(), 'The database does not answer');
+    t.match(await answer.text(), 'The database does not respond');
   }
   const page = await ann.get('/numbers', { Accept: 'text/html' });
   t.equal(page.status, 503, 'who is signed in is not signed out');

@@ -170,11 +170,9 @@ export const historyMessageSchema = z.object({
     .nullable()
     .meta({ description: 'Status of a sent message; null for a received one.' }),
   created_at: timeField,
-  delivered_at: timeField
-    .nullable()
-    .meta({
-      description: 'Time when /sms/receive returned a received message; null for sent and unclaimed ones.',
-    }),
+  delivered_at: timeField.nullable().meta({
+    description: 'Time when /sms/receive returned a received message; null for sent and unclaimed ones.',
+  }),
 });
 
 /** GET /sms/messages. */

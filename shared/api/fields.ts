@@ -22,12 +22,10 @@ export const timeField = z.iso
   .datetime()
   .meta({ description: 'RFC 3339, UTC.', examples: ['2027-01-31T12:00:00.000Z'] });
 
-export const tokenField = z
-  .string()
-  .meta({
-    description: 'The bearer token. Keep it secret: the service stores only its hash.',
-    examples: ['simrack_…'],
-  });
+export const tokenField = z.string().meta({
+  description: 'The bearer token. Keep it secret: the service stores only its hash.',
+  examples: ['simrack_…'],
+});
 
 export const messageBodyField = z.string().meta({ examples: ['Your code is 417209.'] });
 

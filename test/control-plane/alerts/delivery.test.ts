@@ -198,7 +198,10 @@ t.test('by mail, too: each channel by itself', TIMEOUT, async (t) => {
     ],
   );
   const [raised, over] = mail.taken;
-  t.match(raised?.email.text, /New problems:.*rack-1 is offline.*power and the network.*rack-2.*From "lab"/s);
+  t.match(
+    raised?.email.text,
+    /New problems:.*rack-1 is offline.*power and the network.*rack-2.*Sent by "lab"/s,
+  );
   t.match(over?.email.text, /Resolved:.*over: node rack-1 is offline/s);
   t.match(raised?.messageId, /^<msg_[0-9a-f]{24}@numbers\.test>$/);
   t.equal(raised?.headers.get('auto-submitted'), 'auto-generated');

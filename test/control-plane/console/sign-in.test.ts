@@ -245,7 +245,7 @@ t.test('while the database is away no sign-in succeeds, and none counts as a gue
   for (let attempt = 0; attempt < 12; attempt += 1) {
     const answer = await signIn(consoleUrl, key);
     t.equal(answer.status, 503);
-    t.match(await answer.text(), 'The database does not answer');
+    t.match(await answer.text(), 'The database does not respond');
   }
   const page = await ann.get('/numbers', { Accept: 'text/html' });
   t.equal(page.status, 503, 'who is signed in is not signed out');

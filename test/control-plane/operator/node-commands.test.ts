@@ -146,7 +146,7 @@ t.test('enrolment that cannot be says what to do, in one line', async (t) => {
   for (const [answer, line] of [
     [await enrol(url, '00000-00000-00000-00000'), /unknown, used or expired/],
     [await enrol('http://127.0.0.1:1', code), /does not answer.*same command again/],
-    [await enrol(`${url}/nope`, code), /base URL|nothing at/],
+    [await enrol(`${url}/nope`, code), /base URL|Nothing exists at/],
     [await enrol(url, 'abc'), /code.*20/],
     [await enrol('ftp://x', code), /ftp:\/\/x/],
   ] as const) {

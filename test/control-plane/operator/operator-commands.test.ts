@@ -21,7 +21,7 @@ t.test('added, listed, removed; signed in meanwhile, and not after', { timeout: 
   const client = await signedIn(consoleUrl, key);
   t.match(await client.page('/'), 'Nothing needs attention');
   t.match(await control('operator', 'add', 'ann'), { status: 2, stderr: /operator "ann" exists already/ });
-  t.match(await control('operator', 'add', 'ann<b>'), { status: 1, stderr: /may have letters/ });
+  t.match(await control('operator', 'add', 'ann<b>'), { status: 1, stderr: /must have at most 40 letters/ });
   const listed = await control('operator', 'list', '--json');
   t.match(JSON.parse(listed.stdout), { operators: [{ name: 'ann', sessions: 1 }] });
   t.notMatch(listed.stdout, key);

@@ -37,7 +37,7 @@ t.test('each step does what is said beside it', async (t) => {
       await shownCode(url, 'Pay'),
       await shownCode(url, 'Call'),
       "await new Promise((resolve) => call.once('close', resolve));",
-      await shownCode(url, 'Come back'),
+      await shownCode(url, 'Sign in again'),
       'console.log(JSON.stringify({ number, token, expires_at, newToken }));',
     ].join('\n'),
   );

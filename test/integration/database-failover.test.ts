@@ -51,6 +51,7 @@ async function failOver(t: Test, databaseUrl: string, rounds: number): Promise<v
     await traffic.passes();
   }
   await traffic.check(t);
+  t.ok((traffic.statuses.get(503) ?? 0) > 0, 'clients noticed');
   t.comment(`${traffic.node.acknowledged} facts, ${traffic.node.links} links, answers`, traffic.statuses);
 }
 

@@ -11,14 +11,14 @@ import { SLOTS_A_NODE } from './numbered-sims.ts';
 import { type Subscriber, subscribeMany } from './subscribers.ts';
 
 /** The first ones make what all share, and the compiled code. */
-const FIRST_NODES = 200;
-const NODES = 1_000;
-const AT_ONCE = 100;
+const FIRST_NODES = 100;
+const NODES = 500;
+const AT_ONCE = 50;
 const FIRST_SOCKETS = 500;
 const SOCKETS = 2_000;
 const SUBSCRIBERS = 500;
-/** Each node has reported its slots twice, and has had a heartbeat. */
-const SETTLE_MS = 22_000;
+/** Each node has reported its slots again, and has had a heartbeat. */
+const SETTLE_MS = 12_000;
 const KB = 1024;
 
 interface Memory {

@@ -56,7 +56,7 @@ function about(node: FleetNode): Html {
 }
 
 const comparison = (fingerprint: string): Html =>
-  html`<p>Its key is <code class="hash">${fingerprint}</code>. Approve it only if <code>node-daemon enrol</code> printed the same.</p>`;
+  html`<p>Its key is <code class="hash">${fingerprint}</code>. Approve it only if <code>node-daemon enroll</code> printed the same.</p>`;
 
 /** The slots as they sit; each is a part of its own. */
 function bays(slots: readonly FleetSlot[]): Fragment[] {

@@ -15,7 +15,7 @@ export const NODE_COMMANDS = [
     mayCreate: true,
     async run(operator, _, args) {
       const { code, url, expires_at } = await operator.call('addNode', { node: nodeOf(args) });
-      const enrol = `node-daemon enrol ${url} ${code}`;
+      const enrol = `node-daemon enroll ${url} ${code}`;
       return `${code}\n\nOn the node, until ${expires_at}:\n\n  ${enrol}\n\nIn a checkout there, without the package:\n\n  npx --no-install ${enrol}\n`;
     },
   }),

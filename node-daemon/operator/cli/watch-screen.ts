@@ -1,6 +1,7 @@
 // The table of `watch`: how all slots are, as lines of a terminal. Pure.
 import { type Health, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
+import { stateText } from '../listings/slots.ts';
 import type { WatchedHost, WatchedSlot } from '../slot-activity.ts';
 
 /** The window that the lines must fit into. */
@@ -104,10 +105,10 @@ function headOf(host: WatchedHost | undefined, note: string): string {
 }
 
 function cellsOf(slot: WatchedSlot): string[] {
-  const { state, reason, operator, signal_dbm: signal, signals, calls, last_event: event } = slot;
+  const { operator, signal_dbm: signal, signals, calls, last_event: event } = slot;
   return [
     slot.slot,
-    reason === null ? state : `${state} (${reason})`,
+    stateText(slot),
     operator ?? '-',
     signal === null ? '-' : String(signal),
     sparkline([...signals, signal].slice(-SIGNALS_SHOWN)),

@@ -3,5 +3,5 @@
 // Ports that hang must leave threads for the journal. The program never needs this much heap, but without a limit V8 collects garbage
 // late.
 process.env.UV_THREADPOOL_SIZE ??= '64';
-process.setSourceMapsEnabled(true);
+require('./stack-traces.cjs');
 import('../dist/node-daemon/main.js');

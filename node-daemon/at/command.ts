@@ -47,9 +47,16 @@ export function atQuery(text: string, prefix: string, options: CommandOptions = 
   });
 }
 
+/** Patterns by prefix. The prefixes are constants of the program, so there are few. */
+const PREFIXES = new Map<string, RegExp>();
+
 /** Returns a pattern for lines with this prefix. */
 export function withPrefix(prefix: string): RegExp {
-  return new RegExp(`^${prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+  const known = PREFIXES.get(prefix);
+  if (known !== undefined) return known;
+  const pattern = new RegExp(`^${prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+  PREFIXES.set(prefix, pattern);
+  return pattern;
 }
 
 /** Returns a string argument in quotes (V.250 §5.4.2.2). Throws `AssertionError` for a value that cannot be quoted. */

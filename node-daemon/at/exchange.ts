@@ -159,7 +159,7 @@ function isEcho(state: AwaitingPrompt | AwaitingFinal, text: string): boolean {
 }
 
 function stripControls(text: string): string {
-  return [...text].filter((char) => char >= ' ').join('');
+  return text.replace(/[^ -\uffff]/g, '');
 }
 
 function onFinal(state: AwaitingPrompt | AwaitingFinal, final: FinalResult): ExchangeStep {

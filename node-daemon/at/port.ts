@@ -172,8 +172,8 @@ function readNow(
   }
 }
 
-/** A line nearly always fits into the port's buffer. Returns the number of accepted octets; the binding waits for the rest. */
-function writeNow(binding: LinuxPortBinding, buffer: Buffer): number {
+/** Returns the number of accepted octets. */
+function writeNow(binding: LinuxPortBinding, buffer: Uint8Array): number {
   if (binding.fd === null) throw new DisconnectError('the port is closed');
   try {
     return writeSync(binding.fd, buffer);
@@ -217,6 +217,23 @@ class SerialPort implements Port {
     if (this.#closed !== undefined || !this.#stream.isOpen) {
       return Promise.reject(this.#closed ?? new Error('the port is closed'));
     }
+    // A line nearly always fits into the port's buffer. Then it needs neither the stream's queue nor a timer.
+    const written = this.#stream.writableLength === 0 ? this.#writeNow(bytes) : 0;
+    if (written === bytes.length) return Promise.resolve();
+    return this.#writeRest(bytes.subarray(written));
+  }
+
+  /** Returns the number of accepted octets; 0 if the port fails, which the stream then reports. */
+  #writeNow(bytes: Uint8Array): number {
+    const { port } = this.#stream;
+    try {
+      return port === undefined ? 0 : writeNow(port, bytes);
+    } catch {
+      return 0;
+    }
+  }
+
+  #writeRest(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = this.#clock.after(WRITE_TIMEOUT_MS, () => {
         const error = new Error(`the port accepted no bytes for ${WRITE_TIMEOUT_MS} ms`);

@@ -62,8 +62,10 @@ export class JournalFile {
   async sync(): Promise<void> {
     const bytes = this.#writtenBytes;
     const disk = this.#opened();
+    // The check runs during the sync: if the file loses its name later, the next sync finds out.
+    const hasName = disk.isAt(this.#path);
     await disk.sync();
-    await this.#mustHaveName(disk);
+    if (!(await hasName)) throw this.#lostName();
     this.#durableBytes = bytes;
   }
 
@@ -152,8 +154,11 @@ export class JournalFile {
   }
 
   async #mustHaveName(disk: JournalDisk): Promise<void> {
-    if (!(await disk.isAt(this.#path)))
-      throw new Error(`${this.#path} was deleted or replaced by another program`);
+    if (!(await disk.isAt(this.#path))) throw this.#lostName();
+  }
+
+  #lostName(): Error {
+    return new Error(`${this.#path} was deleted or replaced by another program`);
   }
 
   async #leave(): Promise<void> {

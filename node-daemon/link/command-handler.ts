@@ -67,6 +67,8 @@ export class CommandHandler {
   readonly #unrecorded = new Map<string, SmsOutcome>();
   /** Ids that the server counts as never sent. */
   readonly #refused: RefusedIds;
+  /** Allowed destinations that were used lately: people answer each other, and a check costs a twentieth of a text. */
+  readonly #allowed = new Set<string>();
 
   constructor(parts: CommandHandlerParts) {
     this.#parts = parts;
@@ -135,8 +137,13 @@ export class CommandHandler {
   }
 
   #checkDestination(to: string): void {
+    if (this.#allowed.has(to)) return;
     const problem = problemOfDestination(to, this.#parts.destinations ?? DEFAULT_DESTINATIONS);
-    if (problem === undefined) return;
+    if (problem === undefined) {
+      if (this.#allowed.size >= ALLOWED_MAX) this.#allowed.clear();
+      this.#allowed.add(to);
+      return;
+    }
     const { kind, message } = problem;
     throw new CommandRefusal(kind === 'malformed' ? 'params_invalid' : 'destination_not_allowed', message);
   }
@@ -212,6 +219,9 @@ export class CommandHandler {
     return outcome;
   }
 }
+
+/** About 100 kB. */
+const ALLOWED_MAX = 1_000;
 
 const nothing = (): Record<string, never> => ({});
 

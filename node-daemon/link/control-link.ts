@@ -77,7 +77,7 @@ export class ControlLink {
     if (this.#identity.current === undefined) {
       this.#parts.log.warn(
         {},
-        `this node is not enrolled: run "${ownCommand('node-daemon')} enrol <url> <code>" while the daemon runs`,
+        `this node is not enrolled: run "${ownCommand('node-daemon')} enroll <url> <code>" while the daemon runs`,
       );
     }
     this.#clockCorrection.start();

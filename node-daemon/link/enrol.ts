@@ -61,7 +61,7 @@ export async function enrol({
   }
   const code = checkedCode(typedCode);
   // A daemon may be using the folder, but not another enrollment.
-  const unlock = await lockFolder(folder, 'node-daemon enrol', 0o700);
+  const unlock = await lockFolder(folder, 'node-daemon enroll', 0o700);
   try {
     const pendingPath = join(folder, 'enrolment.json');
     const pending = { ...preparedKey(folder, pendingPath, url, code), insecure: isInsecure };
@@ -152,9 +152,9 @@ function checkedCode(text: string): string {
 
 const { config, dataDir, defaultDataDir } = daemonOptions;
 
-/** `node-daemon enrol <url> <code>`: the command that an operator pastes on the node. */
+/** `node-daemon enroll <url> <code>`: the command that an operator pastes on the node. */
 export const ENROL_COMMAND = programCommand({
-  usage: 'enrol <url> <code>',
+  usage: 'enroll <url> <code>',
   about: 'Enroll this node with a code from "control-plane node add <name>". The daemon may be running.',
   options: {
     config,

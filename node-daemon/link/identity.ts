@@ -27,7 +27,7 @@ import { nodeNameSchema, showFingerprint } from '#shared/link/enrolment.ts';
 import { type ProofClaim, showProof, textToSign } from '#shared/link/proof.ts';
 import type { Logger } from '#shared/log.ts';
 
-/** `enrol` may replace the file while the daemon runs. The daemon must notice it within seconds. */
+/** `enroll` may replace the file while the daemon runs. The daemon must notice it within seconds. */
 const POLL_MS = 1_000;
 
 const FILE_NAME = 'identity.json';

@@ -2,6 +2,7 @@
 //
 //   connecting ──open──► greeting ──welcome──► linked ──leave──► leaving ──► closed
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
@@ -79,6 +80,9 @@ export class NodeLink {
   /** Contents of the last slots frame, as JSON. */
   #sentSlots = '';
   #commandsUnderWay = 0;
+  #connection: Socket | undefined;
+  /** Whether the connection holds back the frames of this turn of the event loop. */
+  #isCorked = false;
   #timer: Timer | undefined;
   #endTimer: Timer | undefined;
 
@@ -94,6 +98,9 @@ export class NodeLink {
     this.#socket = socket;
     let refusal: LinkEnd['refusal'];
     let failure: unknown;
+    socket.on('upgrade', (response) => {
+      this.#connection = response.socket;
+    });
     socket.on('open', () => this.#greet());
     socket.on('message', (data, isBinary) => this.#onMessage(data.toString(), isBinary));
     socket.on('ping', () => this.#expectPing());
@@ -286,11 +293,24 @@ export class NodeLink {
 
   #send(frame: NodeFrame): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#cork();
     try {
       this.#socket.send(encodeText(frame), () => undefined);
     } catch (error) {
       this.#parts.log.error({ err: error, type: frame.type }, 'failed to send a frame');
     }
+  }
+
+  /** Lets frames that are sent together, such as the facts and results of one sync of the journal, share one write. */
+  #cork(): void {
+    const connection = this.#connection;
+    if (this.#isCorked || connection === undefined) return;
+    this.#isCorked = true;
+    connection.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      connection.uncork();
+    });
   }
 
   /** Ends the link unless one of the next pings comes in time. */

@@ -82,6 +82,7 @@ export class Modem {
   #refused: Place | undefined;
   #running: Promise<void> | undefined;
   readonly #liveness = new Liveness();
+  #shown: { readonly record: SlotRecord['slot']; readonly slot: Slot } | undefined;
   /** The reason for which the current session must end. */
   #isRestartRequested = false;
 
@@ -107,9 +108,12 @@ export class Modem {
     });
   }
 
-  /** The state of the slot. For a lost modem, parts of it are the last known ones. */
+  /** The state of the slot. For a lost modem, parts of it are the last known ones. The same object until the state changes. */
   get slot(): Slot {
-    return { slot: this.name, ...this.#record.slot };
+    const record = this.#record.slot;
+    if (this.#shown?.record !== record || this.#shown.slot.slot !== this.name)
+      this.#shown = { record, slot: { slot: this.name, ...record } };
+    return this.#shown.slot;
   }
 
   /** The outbox; `undefined` while the SIM is not in service. */

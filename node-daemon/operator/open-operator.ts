@@ -12,7 +12,7 @@ import type { HangGuard } from '../system/hang-guard.ts';
 import type { NodeOperator, Streams } from './node-operator.ts';
 import { socketPathOf } from './operator-socket.ts';
 import type { PROCEDURES } from './procedures/all-procedures.ts';
-import { TIMEOUT_MS_MAX } from './procedures/procedure.ts';
+import { answerTimeMs } from './procedures/answer-time.ts';
 
 /** A modem is opened and identified, and then registered, within seconds. A modem that is not by then is shown as it is. */
 const STARTING_MAX_MS = 30_000;
@@ -110,8 +110,6 @@ async function untilNoneIs(state: Slot['state'], { rack, clock }: Host, timeoutM
 
 /** The daemon may be in the middle of a compaction. */
 const HELLO_TIMEOUT_MS = 10_000;
-/** Longer than the longest command and the queue before it may take. */
-const ANSWER_TIMEOUT_MS = TIMEOUT_MS_MAX + 60_000;
 
 const LOOK_FOR_DAEMON_MS = 500;
 
@@ -135,16 +133,14 @@ export async function daemonBack(settings: Settings, signal: AbortSignal): Promi
 /** Undefined when no daemon listens at its socket. Throws `OperatorError`. */
 export async function findDaemon(settings: Settings): Promise<NodeOperator | undefined> {
   const socketPath = socketPathOf(settings);
-  const client = new SocketClient<typeof PROCEDURES>({
-    socketPath,
-    program: 'the daemon',
-    timeoutMs: ANSWER_TIMEOUT_MS,
-    howToOpen: howToGetAt(socketPath),
-  });
+  const clientWaiting = (timeoutMs: number): SocketClient<typeof PROCEDURES> =>
+    new SocketClient({ socketPath, program: 'the daemon', timeoutMs, howToOpen: howToGetAt(socketPath) });
+  // Streams have a limit of their own.
+  const client = clientWaiting(HELLO_TIMEOUT_MS);
   if (!(await client.isThere('slots', HELLO_TIMEOUT_MS))) return undefined;
   return {
     isRunningDaemon: true,
-    call: (name, input) => client.call(name, input),
+    call: (name, input) => clientWaiting(answerTimeMs(name, input)).call(name, input),
     follow: <S extends keyof Streams>(
       stream: S,
       { signal, isFollowed = true }: { signal: AbortSignal; isFollowed?: boolean },

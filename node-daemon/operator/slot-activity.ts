@@ -138,7 +138,7 @@ export class SlotActivity {
   }
 
   #slotOf(iccid: string | null): string | undefined {
-    return this.#host.rack.slots().find((slot) => iccid !== null && slot.iccid === iccid)?.slot;
+    return iccid === null ? undefined : this.#host.rack.find(iccid)?.name;
   }
 
   #note(slot: string | undefined, text: string): void {

@@ -42,7 +42,7 @@ if [ "$metrics_port" != 9464 ]; then
   step 'Set another port for the status page and the metrics' sed -i "s/port: 9464/port: $metrics_port/" /etc/simrack/node-daemon.yaml
   step 'Apply the configuration' systemctl restart "$unit"
 fi
-step 'Enroll the node' node-daemon enrol "$control_plane" "$code"
+step 'Enroll the node' node-daemon enroll "$control_plane" "$code"
 step 'Wait for a registered modem and the link' wait_for is_linked
 step 'Show the status' systemctl show -P StatusText "$unit"
 step 'Send a text to the rack' curl -fsS "$simulator/sms" -d "{\"from\":\"+13105550188\",\"to\":\"$number\",\"body\":\"Your code is 123456\"}"

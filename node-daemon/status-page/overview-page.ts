@@ -52,7 +52,7 @@ function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatu
 
 function alarms({ alarms: troubles, isLinked, nodeId, controlPlane }: NodeStatus): Html {
   const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}. Incoming messages wait in the journal, and nothing is sent.`;
-  const enrol = html`This node is not enrolled: run <code>${ownCommand('node-daemon')} enrol</code> with the URL and the code from the control plane.`;
+  const enrol = html`This node is not enrolled: run <code>${ownCommand('node-daemon')} enroll</code> with the URL and the code from the control plane.`;
   const texts = [
     ...(nodeId === undefined ? [enrol] : isLinked ? [] : [link]),
     ...troubles.map((alarm) => html`${alarmText(alarm)}`),

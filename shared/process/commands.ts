@@ -1,4 +1,4 @@
-// Commands of a program, such as `control-plane node add <name>` and `node-daemon enrol <url> <code>`.
+// Commands of a program, such as `control-plane node add <name>` and `node-daemon enroll <url> <code>`.
 import type { Command } from 'commander';
 import { addFlags, type OptionsOf, parserOf, type Specs, valuesOf } from './options.ts';
 import { errorLine } from './terminal.ts';

@@ -62,7 +62,7 @@ export function benchInbound(): Promise<Measurement[]> {
       return [
         ...latencies,
         ...(await othersLatency(rack, folder, rack.modems.slice(MODEMS))),
-        memory(`node-daemon RSS, ${MODEMS} modems, idle`, daemon.pid, 120),
+        memory(`node-daemon RSS, ${MODEMS} modems, idle`, daemon.pid, 110),
         memory('control-plane RSS on Postgres', service.pid, 200),
       ];
     } finally {

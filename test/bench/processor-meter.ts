@@ -19,7 +19,7 @@ export class ProcessorMeter {
   }
 
   /** Milliseconds a message, of the last `rounds` rounds. */
-  measurement(name: string, rounds: number): Measurement {
-    return { name, rounds: this.#rounds.slice(-rounds), unit: 'ms of a core' };
+  measurement(name: string, rounds: number, atMost: number): Measurement {
+    return { name, rounds: this.#rounds.slice(-rounds), unit: 'ms of a core', target: { atMost } };
   }
 }

@@ -32,7 +32,7 @@ export function benchRack(): Promise<Measurement[]> {
       return [
         throughput,
         turnaround,
-        { name: `node-daemon RSS, ${MODEMS} modems`, rounds: [memory], unit: 'MB', target: { atMost: 200 } },
+        { name: `node-daemon RSS, ${MODEMS} modems`, rounds: [memory], unit: 'MB', target: { atMost: 150 } },
       ];
     } finally {
       for (const program of [daemon, lonelyDaemon, rack]) await program.stop();

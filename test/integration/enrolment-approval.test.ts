@@ -20,7 +20,7 @@ t.test('pending, compared, approved, linked', { timeout: 120_000 }, async (t) =>
   const folder = temporaryFolder(t);
   const dataDir = join(folder, 'data');
   for (const path of ['data', 'sys', 'dev']) mkdirSync(join(folder, path));
-  const enrolled = await runProgram('node-daemon', ['enrol', url, await nodeCode(url, 'lab')], {
+  const enrolled = await runProgram('node-daemon', ['enroll', url, await nodeCode(url, 'lab')], {
     DATA_DIR: dataDir,
   });
   const [fingerprint = 'none'] = /SHA256:[\w+/]{43}/.exec(enrolled.stdout) ?? [];

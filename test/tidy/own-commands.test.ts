@@ -23,7 +23,7 @@ const fetchingIn = (text: string): string[] =>
 t.test('what fetches is recognised', async (t) => {
   const bad = [
     'npx simrack',
-    'npx -y node-daemon enrol',
+    'npx -y node-daemon enroll',
     'npm exec control-plane',
     'npm i simrack',
     'npx --yes hardware-sim',

@@ -46,7 +46,7 @@ export const ACTION_WORDS = {
   'approve-node': {
     verb: 'Approve the node',
     consequence:
-      'The node may then connect. Compare the fingerprint of its key with the one that "node-daemon enrol" printed:',
+      'The node may then connect. Compare the fingerprint of its key with the one that "node-daemon enroll" printed:',
     done: 'The node may connect.',
     isGrave: false,
   },

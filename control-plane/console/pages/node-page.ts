@@ -59,7 +59,7 @@ function about(node: FleetNode): Html {
 }
 
 const comparison = (fingerprint: string): Html =>
-  html`<p>The fingerprint of its key is <code class="hash">${fingerprint}</code>. Approve the node only if <code>node-daemon enrol</code> printed the same fingerprint.</p>`;
+  html`<p>The fingerprint of its key is <code class="hash">${fingerprint}</code>. Approve the node only if <code>node-daemon enroll</code> printed the same fingerprint.</p>`;
 
 /** The slots as they sit; each is a part of its own. */
 function bays(slots: readonly FleetSlot[]): Fragment[] {

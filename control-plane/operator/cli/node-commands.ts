@@ -15,8 +15,8 @@ export const NODE_COMMANDS = [
     mayCreate: true,
     async run(operator, _, args) {
       const { code, url, expires_at } = await operator.call('addNode', { node: nodeOf(args) });
-      const enrol = `node-daemon enrol ${url} ${code}`;
-      return `${code}\n\nRun this on the node before ${expires_at}:\n\n  ${enrol}\n\nOr, in a clone of the repository instead of the package:\n\n  npx --no-install ${enrol}\n`;
+      const enroll = `node-daemon enroll ${url} ${code}`;
+      return `${code}\n\nRun this on the node before ${expires_at}:\n\n  ${enroll}\n\nOr, in a clone of the repository instead of the package:\n\n  npx --no-install ${enroll}\n`;
     },
   }),
   listCommand({

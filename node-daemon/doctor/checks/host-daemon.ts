@@ -38,7 +38,7 @@ export const dataFolder: HostCheck = ({ host }) => {
     case 'missing':
       return warning(
         `${path} does not exist`,
-        `Enroll this node, which creates the folder: ${ownCommand('node-daemon')} enrol <url> <code>. Or name the right folder with --data-dir.`,
+        `Enroll this node, which creates the folder: ${ownCommand('node-daemon')} enroll <url> <code>. Or name the right folder with --data-dir.`,
       );
     case 'writable':
       return roomOf(host.dataFolder);

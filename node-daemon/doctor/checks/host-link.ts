@@ -3,7 +3,7 @@ import { ownCommand } from '#shared/process/own-command.ts';
 import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
 import type { HostCheck } from './check.ts';
 
-const ENROL = `Run the command that "control-plane node add <name>" prints: ${ownCommand('node-daemon')} enrol <url> <code>`;
+const ENROL = `Run the command that "control-plane node add <name>" prints: ${ownCommand('node-daemon')} enroll <url> <code>`;
 
 /** Does this node have a name and a key? */
 export const enrolment: HostCheck = ({ host }) => {

@@ -1,10 +1,9 @@
 // `node-daemon list`: the contents of each slot.
-import type { Slot } from '#shared/link/messages.ts';
+import { jsonRows, tableOf, type View } from '#shared/operator/listing.ts';
 import { programCommand } from '#shared/process/commands.ts';
-import { alignedTable, toJson } from '#shared/process/terminal.ts';
+import { toJson } from '#shared/process/terminal.ts';
+import { SLOTS } from '../listings/slots.ts';
 import { JSON_OPTION, print, WHERE, withOperator } from './with-operator.ts';
-
-const HEADER = ['SLOT', 'STATE', 'OPERATOR', 'SIGNAL', 'NUMBER', 'MODEL', 'IMEI', 'ICCID', 'USB'];
 
 export const LIST_COMMAND = programCommand({
   usage: 'list',
@@ -13,26 +12,9 @@ export const LIST_COMMAND = programCommand({
   run: ({ json, ...where }) =>
     withOperator('list', where, async (operator) => {
       const slots = await operator.call('slots', {});
-      if (json) print(toJson(slots, 2));
-      else if (slots.length === 0) print('no modem found, and the configuration names no slot');
-      else print(alignedTable(HEADER, slots.map(rowOf)));
+      // A user who may read the data folder may read all of it.
+      const view: View = { isFull: true, nowMs: Date.now() };
+      if (json) print(toJson(jsonRows(SLOTS, slots, view), 2));
+      else print(slots.length === 0 ? SLOTS.empty : tableOf(SLOTS.columns, slots, view));
     }),
 });
-
-const stateOf = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
-  reason === null ? state : `${state} (${reason})`;
-
-function rowOf(slot: Slot): string[] {
-  const { operator, signal_dbm: signal, number, model, device_id: imei, iccid, usb_path: usbPath } = slot;
-  return [
-    slot.slot,
-    stateOf(slot),
-    operator,
-    signal === null ? null : `${signal} dBm`,
-    number,
-    model,
-    imei,
-    iccid,
-    usbPath,
-  ].map((cell) => cell ?? '-');
-}

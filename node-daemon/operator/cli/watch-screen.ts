@@ -1,6 +1,8 @@
 // The table of `watch`: how all slots are, as lines of a terminal. Pure.
+import type { Cell, View } from '#shared/operator/listing.ts';
 import { type Health, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
+import { timeOf, WATCHED_SLOTS } from '../listings/watched-slots.ts';
 import type { WatchedHost, WatchedSlot } from '../slot-activity.ts';
 
 /** The window that the lines must fit into. */
@@ -10,10 +12,11 @@ interface Screen {
   readonly isColored: boolean;
 }
 
-const HEADER = ['SLOT', 'STATE', 'OPERATOR', 'DBM', 'SIGNAL', 'CALLS', 'IN', 'OUT', 'FAIL', 'LAST EVENT'];
+const HEADER = WATCHED_SLOTS.columns.map(({ title }) => title.toUpperCase());
+/** The columns do not depend on it. */
+const VIEW: View = { isFull: true, nowMs: 0 };
 /** Numbers stand on the right. */
 const RIGHT = new Set(['DBM', 'CALLS', 'IN', 'OUT', 'FAIL']);
-const SIGNALS_SHOWN = 20;
 /** Columns that are left out, first to last, where the window is too narrow for all. */
 const DROPPED = ['SIGNAL', 'CALLS', 'OPERATOR', 'OUT', 'IN', 'DBM', 'FAIL'];
 /** So much of the last event, a time and some words, is worth a column. */
@@ -103,17 +106,14 @@ function headOf(host: WatchedHost | undefined, note: string): string {
   ].join('  ');
 }
 
-function cellsOf(slot: WatchedSlot): string[] {
-  const { state, reason, operator, signal_dbm: signal, signals, calls, last_event: event } = slot;
-  return [
-    slot.slot,
-    reason === null ? state : `${state} (${reason})`,
-    operator ?? '-',
-    signal === null ? '-' : String(signal),
-    sparkline([...signals, signal].slice(-SIGNALS_SHOWN)),
-    ...[calls, slot.sms_received, slot.sms_sent, slot.sms_failed].map(String),
-    event === null ? '' : `${timeOf(event.at)} ${event.text}`,
-  ].map(onOneLine);
+const cellsOf = (slot: WatchedSlot): string[] =>
+  WATCHED_SLOTS.columns.map(({ cell }) => onOneLine(textOf(cell(slot, VIEW))));
+
+/** An event that is missing is an empty text, and a value a dash. */
+function textOf(cell: Cell): string {
+  if (cell === null) return '-';
+  if (typeof cell === 'string') return cell;
+  return 'time' in cell ? (cell.time ?? '-') : cell.text;
 }
 
 const aligned = (row: readonly string[], columns: readonly Column[]): string =>
@@ -141,27 +141,4 @@ function colored(
   const characters = [...line];
   const part = (start: number, end?: number): string => characters.slice(start, end).join('');
   return `${part(0, from)}\u001b[${COLORS[SLOT_STATUS[slot.state].health]}m${part(from, from + stateWidth)}\u001b[0m${part(from + stateWidth)}`;
-}
-
-/** Of the clock on the wall. */
-function timeOf(at: string): string {
-  const date = new Date(at);
-  return [date.getHours(), date.getMinutes(), date.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':');
-}
-
-const BARS = '▁▂▃▄▅▆▇█';
-/** The range of +CSQ (3GPP TS 27.007 §8.5): the lowest and the highest bar. */
-const WEAKEST_DBM = -113;
-const STRONGEST_DBM = -51;
-
-/** A bar for each signal in dBm; a blank where there was none. */
-const sparkline = (signals: readonly (number | null)[]): string =>
-  signals.map((signal) => (signal === null ? ' ' : barOf(signal))).join('');
-
-function barOf(signal: number): string {
-  const share = (signal - WEAKEST_DBM) / (STRONGEST_DBM - WEAKEST_DBM);
-  const position = Math.round(share * (BARS.length - 1));
-  return BARS.charAt(Math.max(0, Math.min(BARS.length - 1, position)));
 }

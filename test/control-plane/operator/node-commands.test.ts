@@ -20,7 +20,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   const control = (...args: string[]) => run('control-plane', ['node', ...args], { DATA_DIR: dataDir });
   const first = await control('add', 'lab');
   t.match(first, { status: 0, stdout: CODE, stderr: '' }, 'before any service ran');
-  t.match(first.stdout, /\n {2}node-daemon enrol http:\/\/127\.0\.0\.1:8080 [0-9A-Z-]{23}\n/);
+  t.match(first.stdout, /\n {2}node-daemon enroll http:\/\/127\.0\.0\.1:8080 [0-9A-Z-]{23}\n/);
 
   const service = await startControlPlane(rig.chain, { dataDir, heartbeatMs: 60_000 });
   const socket = statSync(join(dataDir, 'operator.sock'));
@@ -29,12 +29,12 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   t.match(added, { status: 0, stderr: '' });
   t.match(
     added.stdout,
-    `  npx --no-install node-daemon enrol ${service.url} `,
+    `  npx --no-install node-daemon enroll ${service.url} `,
     'with the URL of the service',
   );
   const folder = join(dataDir, 'node');
   const code = String(CODE.exec(added.stdout)?.[0]);
-  const enrolled = await run('node-daemon', ['enrol', service.url, code], { DATA_DIR: folder });
+  const enrolled = await run('node-daemon', ['enroll', service.url, code], { DATA_DIR: folder });
   t.match(enrolled, { status: 0, stdout: /enrolled as lab/, stderr: '' });
   t.equal(statSync(join(folder, 'identity.json')).mode & 0o777, 0o600);
   const node = await ScriptedNode.connect(service.url, { nodeId: 'other' });
@@ -88,7 +88,7 @@ t.test('beside a service on Postgres', async (t) => {
   const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
   const env = { DATABASE_URL: databaseUrl, PUBLIC_URL: 'https://sim.example/' };
   const added = await run('control-plane', ['node', 'add', 'lab'], env);
-  t.match(added.stdout, / {2}node-daemon enrol https:\/\/sim\.example [0-9A-Z-]{23}/);
+  t.match(added.stdout, / {2}node-daemon enroll https:\/\/sim\.example [0-9A-Z-]{23}/);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
   t.match((await run('control-plane', ['node', 'list'], env)).stdout, /lab +linked +\d/);
   t.match(await run('control-plane', ['node', 'revoke', 'lab'], env), { status: 0 });
@@ -141,7 +141,7 @@ t.test('a node’s text steers no terminal', async (t) => {
 t.test('enrolment that cannot be says what to do, in one line', async (t) => {
   const { url } = await rig.start(t);
   const folder = temporaryFolder(t);
-  const enrol = (at: string, code: string) => run('node-daemon', ['enrol', at, code], { DATA_DIR: folder });
+  const enrol = (at: string, code: string) => run('node-daemon', ['enroll', at, code], { DATA_DIR: folder });
   const code = await nodeCode(url, 'lab');
   for (const [answer, line] of [
     [await enrol(url, '00000-00000-00000-00000'), /unknown, used or expired/],

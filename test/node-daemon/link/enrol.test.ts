@@ -165,7 +165,7 @@ t.test('what cannot be written is named, with its file', async (t) => {
   // A limit on the size of files refuses a write as a full disk does: without the name of the file.
   const bin = join(PROJECT_FOLDER, 'node-daemon/bin.cjs');
   const other = temporaryFolder(t);
-  const words = ['enrol', plane.url, CODE, '--data-dir', other];
+  const words = ['enroll', plane.url, CODE, '--data-dir', other];
   const limited = spawnSync('sh', ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, bin, ...words], {
     encoding: 'utf8',
     env: { PATH: process.env['PATH'], TSX_DISABLE_CACHE: '1' },
@@ -214,7 +214,7 @@ t.test(
     const url = plane.url.replace('127.0.0.1', '0.0.0.0');
     const bin = join(PROJECT_FOLDER, 'node-daemon/bin.cjs');
     const command = async (...words: string[]) => {
-      const child = spawn(process.execPath, [bin, 'enrol', url, CODE, '--data-dir', folder, ...words]);
+      const child = spawn(process.execPath, [bin, 'enroll', url, CODE, '--data-dir', folder, ...words]);
       const printed = Promise.all([text(child.stdout), text(child.stderr)]);
       const [status] = await once(child, 'exit');
       const [stdout, stderr] = await printed;

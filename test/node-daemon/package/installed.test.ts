@@ -45,7 +45,7 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
   };
 
   await step('install: it runs as its own user, is ready, and says that it is not enrolled', async (t) => {
-    t.match(await host.must(put(first.file)), /The node daemon runs: [\s\S]*node-daemon enrol <url> <code>/);
+    t.match(await host.must(put(first.file)), /The node daemon runs: [\s\S]*node-daemon enroll <url> <code>/);
     await statusIs('2 of 2 slots registered, not enrolled');
     const modes = await host.must(
       `stat -c '%n %U:%G %a' /usr/bin/node-daemon /etc/simrack/node-daemon.yaml /${STATE} /${STATE}/journal.log /run/simrack /usr/lib/simrack-node-daemon/serial-port.node`,

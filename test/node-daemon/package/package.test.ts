@@ -50,7 +50,7 @@ t.test('the program runs from its folder, wherever that is', async (t) => {
   const { file } = await packageOf('0.1.0', folder);
   run('dpkg-deb', '--extract', file, join(folder, 'root'));
   const main = join(folder, 'root/usr/lib/simrack-node-daemon/main.mjs');
-  t.match(run(process.execPath, main, '--help'), /enrol <url> <code>/);
+  t.match(run(process.execPath, main, '--help'), /enroll <url> <code>/);
   t.ok(statSync(join(folder, 'root/usr/bin/node-daemon')).mode & 0o111);
 });
 

@@ -41,8 +41,8 @@ function installed(t: Test, state: string, { before = '', isEnrolled = false } =
 t.test('a daemon that runs: how it stands, and what is next', async (t) => {
   const text = installed(t, 'active');
   t.match(text, 'The node daemon runs: 2 of 2 slots registered, not enrolled');
-  t.match(text, 'node-daemon enrol <url> <code>');
-  t.notMatch(installed(t, 'active', { isEnrolled: true }), /enrol </);
+  t.match(text, 'node-daemon enroll <url> <code>');
+  t.notMatch(installed(t, 'active', { isEnrolled: true }), /enroll </);
 });
 
 t.test('a daemon that does not start is not said to run: where to look, and what to do then', async (t) => {

@@ -40,7 +40,7 @@ t.test('a configuration file that is wrong', async (t) => {
 t.test('the data folder: missing, of another user, read-only, full', async (t) => {
   const { dataFolder } = hostView();
   const of = (differs: object) => ofHost('data_folder', { dataFolder: { ...dataFolder, ...differs } });
-  t.match(of({ state: 'missing' }), { verdict: 'warning', advice: /enrol/ });
+  t.match(of({ state: 'missing' }), { verdict: 'warning', advice: /node-daemon enroll/ });
   t.match(of({ state: 'foreign' }), { verdict: 'skipped', seen: /user 1000/ });
   t.match(of({ state: 'read_only' }), { verdict: 'problem', advice: /dmesg/ });
   t.match(of({ freeBytes: 10e6 }), { verdict: 'problem', advice: /Free space/ });
@@ -52,7 +52,7 @@ t.test('the data folder: missing, of another user, read-only, full', async (t) =
 t.test('a node that is not enrolled, and one whose identity is damaged', async (t) => {
   t.match(ofHost('enrolment', { enrolment: { kind: 'not_enrolled' } }), {
     verdict: 'problem',
-    advice: /node-daemon enrol/,
+    advice: /node-daemon enroll/,
   });
   t.match(ofHost('enrolment', { enrolment: { kind: 'damaged' } }), { verdict: 'problem', advice: /again/ });
 });

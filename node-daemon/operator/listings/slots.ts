@@ -1,0 +1,25 @@
+// The list of this host's slots.
+import type { Slot } from '#shared/link/messages.ts';
+import type { Listing } from '#shared/operator/listing.ts';
+import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
+
+/** The state with its reason: "lost (absent)". */
+export const stateText = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
+  reason === null ? state : `${state} (${reason})`;
+
+export const SLOTS: Listing<Slot> = {
+  name: 'slots',
+  title: 'Slots',
+  empty: 'no modem is there, and no slot is named',
+  columns: [
+    { title: 'Slot', cell: ({ slot }) => slot },
+    { title: 'State', cell: (slot) => ({ status: SLOT_STATUS[slot.state], text: stateText(slot) }) },
+    { title: 'Operator', cell: ({ operator }) => operator },
+    { title: 'Signal', cell: ({ signal_dbm: signal }) => (signal === null ? null : `${signal} dBm`) },
+    { title: 'Number', cell: ({ number }) => number },
+    { title: 'Model', cell: ({ model }) => model },
+    { title: 'IMEI', cell: ({ device_id: imei }) => imei },
+    { title: 'ICCID', cell: ({ iccid }) => iccid },
+    { title: 'USB', cell: ({ usb_path: usbPath }) => usbPath },
+  ],
+};

@@ -1,0 +1,47 @@
+// Shows lines of the sources in stack traces. With --enable-source-maps, Node keeps the map of each file in memory, 20 MB in all; this
+// reads a map when a trace is printed.
+const { readFileSync } = require('node:fs');
+const { SourceMap } = require('node:module');
+const { fileURLToPath } = require('node:url');
+
+/** Until the next turn of the event loop: the frames of a trace, and of its causes, are in the same files. */
+const maps = new Map();
+
+function mapOf(file) {
+  if (maps.size === 0) setImmediate(() => maps.clear()).unref();
+  if (!maps.has(file)) maps.set(file, readMap(file));
+  return maps.get(file);
+}
+
+function readMap(file) {
+  try {
+    return new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(file)}.map`, 'utf8')));
+  } catch {
+    // A file of Node or of a package, or a package without maps.
+    return undefined;
+  }
+}
+
+/** The frame with its place in the source. */
+function sourceFrame(frame) {
+  const file = frame.getFileName();
+  const line = frame.getLineNumber();
+  const column = frame.getColumnNumber();
+  if (!file?.startsWith('file:') || line === null || column === null) return String(frame);
+  const { originalSource, originalLine, originalColumn } = mapOf(file)?.findEntry(line - 1, column - 1) ?? {};
+  if (originalSource === undefined) return String(frame);
+  const source = fileURLToPath(new URL(originalSource, file));
+  return String(frame).replace(`${file}:${line}:${column}`, `${source}:${originalLine + 1}:${originalColumn + 1}`);
+}
+
+/** Called by V8 when the stack of an error is first read. */
+Error.prepareStackTrace = (error, frames) =>
+  [headOf(error), ...frames.map((frame) => `    at ${sourceFrame(frame)}`)].join('\n');
+
+function headOf(error) {
+  try {
+    return Error.prototype.toString.call(error);
+  } catch {
+    return 'Error';
+  }
+}

@@ -83,7 +83,7 @@ t.test('what the state of things does not allow is refused in words, and written
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   for (const [path, fields, why] of [
     ['/actions/release-number', { number: '+12065550001' }, /not in quarantine/],
-    ['/actions/slot-out-of-service', { node: 'rack-1', slot: 'm99', reason: 'x' }, /no slot/],
+    ['/actions/slot-out-of-service', { node: 'rack-1', slot: 'm99', reason: 'x' }, /not reported a slot/],
     ['/actions/revoke-node', { node: 'rack-9' }, /there is no node/],
     [
       '/actions/approve-node',

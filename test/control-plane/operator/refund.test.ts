@@ -27,7 +27,7 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
     control(order(id), { CHAIN_ID: '8453' }),
   ]);
   t.match(list.stdout, new RegExp(`^${id} +reverted .* 1800 USDC +0x90F7…b906 .*no number is free$`, 'm'));
-  t.match(without, { status: 2, stderr: /--yes sends 1800 USDC to 0x90F7/ });
+  t.match(without, { status: 2, stderr: /--yes to send 1800 USDC to 0x90F7/ });
   t.match(keyless, { status: 2, stderr: /give the key of 0x/ });
   t.match(stranger, {
     status: 2,

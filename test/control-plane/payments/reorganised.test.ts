@@ -123,7 +123,7 @@ t.test(
       '--reason',
       'the chain took its money back',
     );
-    t.match(ended, { status: 0, stderr: '', stdout: /is over/ });
+    t.match(ended, { status: 0, stderr: '', stdout: /has ended/ });
     await until('the token is refused', async () => (await number()).status === 401);
     t.equal((await recoverToken(url, BOB.privateKey)).status, 402, 'and may pay again');
     t.notMatch((await control('payment', 'list', '--stuck')).stdout, id);

@@ -1,6 +1,5 @@
 // The answer to one command, and the error codes.
 
-/** The outcome of one command. */
 export type Answer =
   /** Information lines, then OK (after the last command of the line). */
   | { kind: 'ok'; lines: readonly string[] }

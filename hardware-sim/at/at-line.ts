@@ -3,7 +3,6 @@
 /** The forms of a command: AT+X, AT+X=…, AT+X?, AT+X=?. */
 export type Operation = 'execute' | 'set' | 'read' | 'test';
 
-/** One command of a line. */
 export interface AtCommand {
   /** Upper case: "E", "&F", "S3", "D", "+CMGF", "^DSCI". */
   name: string;

@@ -17,7 +17,6 @@ const ESCAPE = 0x1b;
 const DELETE = 0x7f;
 const FIRST_PRINTABLE = 0x20;
 
-/** The connections of a port. */
 export interface CommandPortOptions {
   write: (bytes: Buffer) => void;
   clock: Clock;

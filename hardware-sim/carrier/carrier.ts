@@ -46,7 +46,6 @@ interface OutsideMessage {
   referenceBits: 8 | 16;
 }
 
-/** Options of a carrier. */
 interface CarrierOptions {
   journal: RackJournal;
   clock: Clock;

@@ -261,7 +261,6 @@ const NETWORK_FAULTS = {
   }),
 } as const;
 
-/** All faults by kind. */
 export const FAULT_SCHEMAS = {
   ...DEVICE_FAULTS,
   ...DIALOGUE_FAULTS,

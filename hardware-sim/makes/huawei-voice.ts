@@ -52,12 +52,11 @@ const key = forms({
     if (!/^[0-9*#A-D]$/i.test(digit ?? '')) return cme(CME.incorrectParameters);
     return isActive ? press(context, digit ?? '') : cme(CME.operationNotAllowed);
   },
-  test: () => ok(),
 });
 
 /** ^DDSETEX, ^DTMF, ^CHUP. */
 export const huaweiVoiceCommands = commandFamily('Huawei voice', {
   '^DDSETEX': voicePort,
   '^DTMF': key,
-  '^CHUP': forms({ execute: (_, context) => hangUp(context), test: () => ok() }),
+  '^CHUP': forms({ execute: (_, context) => hangUp(context) }),
 });

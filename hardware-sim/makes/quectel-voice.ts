@@ -180,7 +180,7 @@ export const quectelVoiceCommands = commandFamily('Quectel voice', {
     set: pressKeys(/^[0-9*#A-D]{1,31}$/i),
     test: () => ok('+VTS: (0-9,A-D,*,#),(0-255)'),
   }),
-  '+QVTS': forms({ set: pressKeys(/^[0-9*#A-D]{1,31}$/i), test: () => ok() }),
+  '+QVTS': forms({ set: pressKeys(/^[0-9*#A-D]{1,31}$/i) }),
   ...keptCommands({
     '+QAUDMOD': { initial: '0', range: '(0-3)' },
     '+QAUDLOOP': { initial: '0', range: '(0,1)' },

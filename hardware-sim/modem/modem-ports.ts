@@ -26,7 +26,6 @@ export interface SerialPort {
 /** Absolute paths of the links. */
 export type PortPaths = Record<AtPort | typeof PCM_PORT, string>;
 
-/** Options of the ports. */
 interface ModemPortsOptions {
   /** Folder of the links that are named after the slot. */
   linkFolder: string;

@@ -26,7 +26,6 @@ export class UsbError extends Error {
   override name = 'UsbError';
 }
 
-/** All devices of a rack. */
 export class UsbBus {
   readonly ttyNumbers = new DeviceNumbers();
   /** Of the links to the terminals. */

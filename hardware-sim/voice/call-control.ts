@@ -13,7 +13,6 @@ import type { CallChange, MakeVoice } from './make-voice.ts';
 import { ModemCall, type ModemCallOwner, STAT } from './modem-call.ts';
 import { Ringer } from './ringer.ts';
 
-/** Options of call control. */
 export interface CallControlOptions {
   imei: string;
   make: MakeVoice;

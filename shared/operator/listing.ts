@@ -18,7 +18,7 @@ export type Cell =
   | { readonly status: Status; readonly text: string }
   | { readonly link: LinkTarget; readonly text: string };
 
-export interface View {
+interface View {
   /** Show whole wallets and whole numbers of subscribers. */
   readonly isFull: boolean;
   /** Milliseconds since the epoch. */

@@ -18,7 +18,7 @@ const PCM_PORT = 'pcm';
 const EXCLUSIVE_USE_CHECK_MS = 1000;
 
 /** A terminal of the modem: its role, and the link under its kernel name. */
-export interface SerialPort {
+interface SerialPort {
   role: SerialRole;
   ttyPath: string;
 }

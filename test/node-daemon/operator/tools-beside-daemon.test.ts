@@ -156,13 +156,7 @@ t.test('ussd prints the answer, in every coding, and shows a menu', async (t) =>
 
 t.test('sms shows storages and journal, and strangers cannot steer the terminal', async (t) => {
   plane.acknowledges = false;
-  simulator.carrier.send({
-    from: STRANGER,
-    to: number,
-    body: 'red \u001b[31m alert',
-    encoding: undefined,
-    referenceBits: 8,
-  });
+  simulator.carrier.send({ from: STRANGER, to: number, body: 'red \u001b[31m alert' });
   await until('it is told', () => plane.factsOf('sms_received').length === 1);
   const { stdout, status } = await tool('sms', '1-1.1');
   t.equal(status, 0);

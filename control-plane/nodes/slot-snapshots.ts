@@ -1,7 +1,7 @@
 // A node's reports about its slots and itself, stored as they arrive. If several arrive during a write, only the last is stored.
 import type { Slot } from '#shared/link/messages.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
-import { countRefused } from '../store/fleet/node-refusals.ts';
+import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { countTenures } from '../store/fleet/sim-tenures.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/fleet/sims.ts';
 import { commitWaitingFacts } from './fact-commit.ts';
@@ -142,7 +142,7 @@ export class SlotSnapshots {
     if (this.#refusedNumbers.size < REFUSED_NUMBERS_MAX)
       for (const iccid of [...taken, ...invalid]) this.#refusedNumbers.add(iccid);
     const count = taken.length + invalid.length;
-    await countRefused(db, { nodeId: this.#link.nodeId, reason: 'numbers', count }, new Date(clock.now()));
+    await addRefusals(db, { nodeId: this.#link.nodeId, reason: 'numbers', count }, new Date(clock.now()));
   }
 
   async #writeAlarms(alarms: readonly string[]): Promise<void> {

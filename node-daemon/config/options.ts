@@ -12,7 +12,7 @@ const DEFAULT_DATA_DIR = 'data/node';
 const DEFAULT_LOG_LEVEL: LogLevel = 'info';
 
 /** A slot and the device path of its modem's AT port. */
-export interface ModemPort {
+interface ModemPort {
   readonly slot: string;
   readonly path: string;
 }

@@ -26,7 +26,7 @@ interface DaemonParts {
 }
 
 /** A daemon that runs until `stop`. */
-export interface Daemon {
+interface Daemon {
   /** Refuses new calls. Resolves when the calls in progress have ended, after their time, or when `signal` is aborted. */
   drain(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ export const TIMEOUT_MS_MAX = 180_000;
 export const slotField = z.string().min(1).max(64);
 export const timeoutField = z.int().min(100).max(TIMEOUT_MS_MAX).optional();
 
-export interface Context {
+interface Context {
   readonly host: Host;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly sentBefore: SentBefore;

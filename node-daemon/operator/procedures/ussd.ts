@@ -7,7 +7,7 @@ import { cmeMeaning } from '../../modem/sms/sms-errors.ts';
 import { modemIn, notInService, procedure, sessionIn, slotField, timeoutField } from './procedure.ts';
 
 /** The answer of the network to a USSD code. */
-export interface UssdAnswer {
+interface UssdAnswer {
   /** Null where the network sent no text. */
   readonly text: string | null;
   /** Whether the network waits for a reply. */

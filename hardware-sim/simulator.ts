@@ -73,7 +73,6 @@ export const SIMULATOR_DEFAULTS = {
   pcmRateHz: 8000,
 } as const;
 
-/** A rack that runs. */
 export interface Simulator {
   /** Of the HTTP interface. */
   url: string;

@@ -33,7 +33,7 @@ const ATTEMPTS_MAX = 100;
 /** Each of these attempts may have delivered one more mail. */
 const UNKNOWN_ATTEMPTS_MAX = 3;
 
-export type NextStep = { step: 'sent' | 'give_up' } | { step: 'retry'; afterMs: number };
+type NextStep = { step: 'sent' | 'give_up' } | { step: 'retry'; afterMs: number };
 
 /** `attempt`: from 1. */
 export function afterDelivery({ outcome, retryAfterMs = 0 }: Delivery, attempt: number): NextStep {

@@ -1,20 +1,15 @@
 // The channels for alerts, from the options.
-
-import { type MailAddress, mailSettingsOf, type SmtpServer } from '../config/mail-options.ts';
+import type { Config } from '../config/config.ts';
+import { mailSettingsOf } from '../config/mail-options.ts';
 import type { AlertChannel } from './alert-channel.ts';
 import { createAlertMail } from './alert-mail.ts';
 import { createWebhook } from './webhook.ts';
 
-interface ChannelOptions {
-  alertWebhookUrl: string | undefined;
-  alertWebhookSecret: Buffer | undefined;
-  alertMailTo: string | undefined;
-  smtpUrl: SmtpServer | undefined;
-  mailFrom: MailAddress | undefined;
-  publicUrl: string | undefined;
-  serviceName: string;
-  environment: string;
-}
+type ChannelOptions = Pick<
+  Config,
+  | ('alertWebhookUrl' | 'alertWebhookSecret' | 'alertMailTo' | 'smtpUrl' | 'mailFrom')
+  | ('publicUrl' | 'serviceName' | 'environment')
+>;
 
 /** The configured channels. Throws if one is configured incompletely. */
 export function alertChannelsOf(options: ChannelOptions): AlertChannel[] {

@@ -1,11 +1,11 @@
 // Checks everything periodically, and records problems and recoveries once, however many instances check.
 import type { Logger } from '#shared/log.ts';
 import type { Base } from '../bus/base.ts';
-import { keyOf, type OpenAlert } from '../domain/alert.ts';
+import { alertKey, type OpenAlert } from '../domain/alert.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/operations/alerts.ts';
 import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
-import { readFleet } from '../store/operations/fleet-snapshot.ts';
+import { readSnapshot } from '../store/operations/fleet-snapshot.ts';
 import { afterCheck } from './alert-state.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from './conditions.ts';
 
@@ -26,13 +26,13 @@ export async function checkForTroubles({
 }: AlertWatchParts): Promise<void> {
   const now = new Date(clock.now());
   const { before, after } = await db.transaction().execute(async (trx) => {
-    const before = new Map((await lockOpenAlerts(trx)).map((alert) => [keyOf(alert), alert]));
+    const before = new Map((await lockOpenAlerts(trx)).map((alert) => [alertKey(alert), alert]));
     const findings = findTroubles(
-      { ...(await readFleet(trx, now)), gas: chains.gas(), closedChains: chains.closedChains() },
+      { ...(await readSnapshot(trx, now)), gas: chains.gas(), closedChains: chains.closedChains() },
       thresholds,
-      (about) => before.get(keyOf(about))?.raisedAt != null,
+      (about) => before.get(alertKey(about))?.raisedAt != null,
     );
-    const found = new Map(findings.troubles.map((trouble) => [keyOf(trouble), trouble]));
+    const found = new Map(findings.troubles.map((trouble) => [alertKey(trouble), trouble]));
     const rules = rulesOf(thresholds);
     const after: OpenAlert[] = [];
     const gone: string[] = [];
@@ -50,7 +50,7 @@ export async function checkForTroubles({
     await forgetAlerts(trx, gone, now);
     return { before, after };
   });
-  for (const alert of after) logChange(alert, before.get(keyOf(alert)), log);
+  for (const alert of after) logChange(alert, before.get(alertKey(alert)), log);
   const open = after.filter(({ raisedAt, recoveredAt }) => raisedAt !== null && recoveredAt === null);
   emitMetric({ kind: 'alerts_checked', open: open.map(({ kind }) => kind) });
 }

@@ -3,9 +3,14 @@ import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { Config } from '../config/config.ts';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
-import { keyOf } from '../domain/alert.ts';
+import { alertKey } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
-import type { FleetSnapshot, NodeReading, SlotReading } from '../store/operations/fleet-snapshot.ts';
+import type {
+  ClosedChain,
+  FleetSnapshot,
+  NodeReading,
+  SlotReading,
+} from '../store/operations/fleet-snapshot.ts';
 
 /** A node without a link for two periods of its heartbeat is offline. */
 export type AlertThresholds = Pick<
@@ -48,7 +53,7 @@ export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Reco
   pool_low: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 5 * MINUTE_MS },
 });
 
-export interface Findings {
+interface Findings {
   troubles: Trouble[];
   /** False if the state is unknown now: the alert stays as it is. */
   isKnown(alert: Pick<OpenAlert, 'kind' | 'subject'>): boolean;
@@ -60,23 +65,23 @@ export function findTroubles(
   thresholds: AlertThresholds,
   isOpen: (trouble: Pick<Trouble, 'kind' | 'subject'>) => boolean,
 ): Findings {
-  const { nodes, payments, gas } = snapshot;
+  const { now, nodes, payments, gas } = snapshot;
   const linked = new Map(nodes.map(({ id, isLinked }) => [id, isLinked]));
   // For a node that is away, only its absence is reported: the state of its slots is unknown.
   const isSilent = (subject: string): boolean => linked.get(String(subject.split('/')[0])) === false;
   const found = [
-    ...nodes.flatMap((node) => (node.isLinked ? journalTroubles(node, thresholds, isOpen) : [offline(node)])),
-    ...nodes.flatMap(claimTroubles),
+    ...nodes.map((node) => (node.isLinked ? journalTrouble(node, thresholds, isOpen) : offline(node))),
+    ...nodes.map(claimTrouble),
     ...snapshot.slots
       .filter(({ nodeId }) => linked.get(nodeId) === true)
-      .flatMap((slot) => [...downTroubles(slot), ...storageTroubles(slot, thresholds, isOpen)]),
-    ...gasTroubles(snapshot, thresholds, isOpen),
-    ...chainTroubles(snapshot),
-    ...paymentTroubles(snapshot),
-    ...poolTroubles(snapshot, thresholds, isOpen),
-  ];
+      .flatMap((slot) => [downTrouble(slot), storageTrouble(slot, thresholds, isOpen)]),
+    ...[...gas].map((each) => gasTrouble(each, thresholds, isOpen)),
+    ...snapshot.closedChains.map((chain) => chainTrouble(chain, now)),
+    ...payments.stuck.map((payment) => paymentTrouble(payment, now)),
+    poolTrouble(snapshot, thresholds, isOpen),
+  ].filter((trouble) => trouble !== undefined);
   return {
-    troubles: [...new Map(found.map((trouble) => [keyOf(trouble), trouble])).values()],
+    troubles: [...new Map(found.map((trouble) => [alertKey(trouble), trouble])).values()],
     isKnown({ kind, subject }) {
       if (kind === 'slot_down' || kind === 'storage_full' || kind === 'journal_growing')
         return !isSilent(subject);
@@ -98,8 +103,11 @@ const offline = ({ id }: NodeReading): Trouble => ({
   advice: 'Check the power and the network of its host, and the log of node-daemon on it.',
 });
 
-function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: NodeReading): Trouble[] {
-  if (sims === 0 && others === 0 && disputed === 0 && !isSuspended) return [];
+function claimTrouble({
+  id,
+  claims: { disputed, isSuspended, others, sims },
+}: NodeReading): Trouble | undefined {
+  if (sims === 0 && others === 0 && disputed === 0 && !isSuspended) return undefined;
   const what = [
     ...(sims === 0 ? [] : [`${sims} ${sims === 1 ? 'SIM' : 'SIMs'} of other nodes`]),
     ...(disputed === 0
@@ -109,18 +117,16 @@ function claimTroubles({ id, claims: { disputed, isSuspended, others, sims } }: 
         ]),
     ...(others === 0 ? [] : [`${others} texts or calls of SIMs that other nodes hold`]),
   ];
-  return [
-    {
-      kind: 'node_claims',
-      subject: id,
-      severity: isSuspended ? 'critical' : 'warning',
-      reading: null,
-      summary: `node ${id} reports ${what.join(', and ') || 'many unknown SIMs'}${
-        isSuspended ? ': the service gives it no new SIMs' : ''
-      }`,
-      advice: claimAdvice({ disputed, isSuspended, sims }),
-    },
-  ];
+  return {
+    kind: 'node_claims',
+    subject: id,
+    severity: isSuspended ? 'critical' : 'warning',
+    reading: null,
+    summary: `node ${id} reports ${what.join(', and ') || 'many unknown SIMs'}${
+      isSuspended ? ': the service gives it no new SIMs' : ''
+    }`,
+    advice: claimAdvice({ disputed, isSuspended, sims }),
+  };
 }
 
 function claimAdvice({ disputed, isSuspended, sims }: Omit<NodeReading['claims'], 'others'>): string {
@@ -131,117 +137,109 @@ function claimAdvice({ disputed, isSuspended, sims }: Omit<NodeReading['claims']
   return 'If you moved a card there, run "control-plane slot transfer". Otherwise the key of the node may be stolen: revoke it.';
 }
 
-function journalTroubles(
+function journalTrouble(
   { id, journalDepth }: NodeReading,
   thresholds: AlertThresholds,
   isOpen: IsOpen,
-): Trouble[] {
+): Trouble | undefined {
   const about = { kind: 'journal_growing', subject: id } as const;
   const limit = isOpen(about) ? thresholds.alertJournalDepth / 2 : thresholds.alertJournalDepth;
-  if (journalDepth === null || journalDepth < limit) return [];
-  return [
-    {
-      ...about,
-      severity: 'critical',
-      reading: journalDepth,
-      summary: `the journal of node ${id} grows: ${journalDepth} facts are not acknowledged`,
-      advice: 'The node keeps the facts. Check the log and the database of the service.',
-    },
-  ];
+  if (journalDepth === null || journalDepth < limit) return undefined;
+  return {
+    ...about,
+    severity: 'critical',
+    reading: journalDepth,
+    summary: `the journal of node ${id} grows: ${journalDepth} facts are not acknowledged`,
+    advice: 'The node keeps the facts. Check the log and the database of the service.',
+  };
 }
 
-function downTroubles({ nodeId, slot, state, reason }: SlotReading): Trouble[] {
-  if (state === 'registered') return [];
+function downTrouble({ nodeId, slot, state, reason }: SlotReading): Trouble | undefined {
+  if (state === 'registered') return undefined;
   const why = reason !== null && /^\w+$/.test(reason) ? ` (${reason})` : '';
-  return [
-    {
-      kind: 'slot_down',
-      subject: `${nodeId}/${slot}`,
-      severity: 'warning',
-      reading: null,
-      summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${why}`,
-      advice: 'Run "node-daemon doctor" on the host of the node.',
-    },
-  ];
+  return {
+    kind: 'slot_down',
+    subject: `${nodeId}/${slot}`,
+    severity: 'warning',
+    reading: null,
+    summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${why}`,
+    advice: 'Run "node-daemon doctor" on the host of the node.',
+  };
 }
 
-function storageTroubles(
+function storageTrouble(
   { nodeId, slot, storage }: SlotReading,
   { alertStoragePercent: percent }: AlertThresholds,
   isOpen: IsOpen,
-): Trouble[] {
-  if (storage === null || storage.total <= 0) return [];
+): Trouble | undefined {
+  if (storage === null || storage.total <= 0) return undefined;
   const about = { kind: 'storage_full', subject: `${nodeId}/${slot}` } as const;
   const { used, total } = storage;
   const limit = isOpen(about) ? percent - STORAGE_MARGIN_PERCENT : percent;
-  if (used * 100 < limit * total) return [];
-  return [
-    {
-      ...about,
-      severity: used >= total ? 'critical' : 'warning',
-      reading: null,
-      summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places in use`,
-      advice:
-        'A slot with a full storage cannot receive messages. To list them, run "node-daemon sms <slot>" on the host.',
-    },
-  ];
+  if (used * 100 < limit * total) return undefined;
+  return {
+    ...about,
+    severity: used >= total ? 'critical' : 'warning',
+    reading: null,
+    summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places in use`,
+    advice:
+      'A slot with a full storage cannot receive messages. To list them, run "node-daemon sms <slot>" on the host.',
+  };
 }
 
 /** Fees fluctuate: the alert ends at a quarter more than the threshold. */
-const gasTroubles = ({ gas }: FleetSnapshot, { relayerTransfersMin }: AlertThresholds, isOpen: IsOpen) =>
-  [...gas].flatMap(([chainId, transfers]): Trouble[] => {
-    const about = { kind: 'relayer_low', subject: String(chainId) } as const;
-    const limit = isOpen(about) ? relayerTransfersMin * 1.25 : relayerTransfersMin;
-    if (transfers === undefined || (transfers >= limit && transfers > 0)) return [];
-    return [
-      {
-        ...about,
-        severity: transfers === 0 ? 'critical' : 'warning',
-        reading: null,
-        summary: `the relayer on chain ${chainId} has gas for ${transfers} transfers`,
-        advice: 'Send ether to the relayer. Its address is in the log of the service.',
-      },
-    ];
-  });
+function gasTrouble(
+  [chainId, transfers]: [number, number | undefined],
+  { relayerTransfersMin }: AlertThresholds,
+  isOpen: IsOpen,
+): Trouble | undefined {
+  const about = { kind: 'relayer_low', subject: String(chainId) } as const;
+  const limit = isOpen(about) ? relayerTransfersMin * 1.25 : relayerTransfersMin;
+  if (transfers === undefined || (transfers >= limit && transfers > 0)) return undefined;
+  return {
+    ...about,
+    severity: transfers === 0 ? 'critical' : 'warning',
+    reading: null,
+    summary: `the relayer on chain ${chainId} has gas for ${transfers} transfers`,
+    advice: 'Send ether to the relayer. Its address is in the log of the service.',
+  };
+}
 
-const chainTroubles = ({ now, closedChains }: FleetSnapshot) =>
-  closedChains
-    .filter(
-      ({ reason, since }) => reason === 'misconfigured' || now.getTime() - since.getTime() >= UNREACHABLE_MS,
-    )
-    .map(
-      ({ chainId, reason }): Trouble => ({
-        kind: 'chain_unavailable',
-        subject: String(chainId),
-        severity: 'critical',
-        reading: null,
-        summary:
-          reason === 'unreachable'
-            ? `the RPC of chain ${chainId} does not respond: payments on it are closed`
-            : `chain ${chainId} does not match the configuration: payments on it are closed`,
-        advice:
-          reason === 'unreachable'
-            ? 'Check the RPC. Payments under way are finished once it responds.'
-            : 'The log of the service names the difference. Correct the options and restart the service.',
-      }),
-    );
+function chainTrouble({ chainId, reason, since }: ClosedChain, now: Date): Trouble | undefined {
+  if (reason !== 'misconfigured' && now.getTime() - since.getTime() < UNREACHABLE_MS) return undefined;
+  const isUnreachable = reason === 'unreachable';
+  return {
+    kind: 'chain_unavailable',
+    subject: String(chainId),
+    severity: 'critical',
+    reading: null,
+    summary: isUnreachable
+      ? `the RPC of chain ${chainId} does not respond: payments on it are closed`
+      : `chain ${chainId} does not match the configuration: payments on it are closed`,
+    advice: isUnreachable
+      ? 'Check the RPC. Payments under way are finished once it responds.'
+      : 'The log of the service names the difference. Correct the options and restart the service.',
+  };
+}
 
-const paymentTroubles = ({ now, payments }: FleetSnapshot) =>
-  payments.stuck
-    .filter(({ state, since }) => state !== 'refunding' || now.getTime() - since.getTime() >= REFUNDING_MS)
-    .map(
-      ({ id, state, isPaid }): Trouble => ({
-        kind: 'payment_stuck',
-        subject: id,
-        severity: 'critical',
-        reading: null,
-        summary: stuckSummary(id, state, isPaid),
-        advice:
-          state === 'taken_back'
-            ? `"${ownCommand('control-plane')} payment show ${id}" shows the subscription. "subscription end" removes the unpaid year.`
-            : `"${ownCommand('control-plane')} payment show ${id}" shows its history.`,
-      }),
-    );
+function paymentTrouble(
+  { id, state, since, isPaid }: FleetSnapshot['payments']['stuck'][number],
+  now: Date,
+): Trouble | undefined {
+  if (state === 'refunding' && now.getTime() - since.getTime() < REFUNDING_MS) return undefined;
+  const show = `"${ownCommand('control-plane')} payment show ${id}"`;
+  return {
+    kind: 'payment_stuck',
+    subject: id,
+    severity: 'critical',
+    reading: null,
+    summary: stuckSummary(id, state, isPaid),
+    advice:
+      state === 'taken_back'
+        ? `${show} shows the subscription. "subscription end" removes the unpaid year.`
+        : `${show} shows its history.`,
+  };
+}
 
 function stuckSummary(id: string, state: string, isPaid: boolean): string {
   if (state === 'taken_back')
@@ -251,21 +249,19 @@ function stuckSummary(id: string, state: string, isPaid: boolean): string {
     : `payment ${id} is stuck: ${state}`;
 }
 
-function poolTroubles(
+function poolTrouble(
   { available }: FleetSnapshot,
   { alertPoolMin: min }: AlertThresholds,
   isOpen: IsOpen,
-): Trouble[] {
+): Trouble | undefined {
   const about = { kind: 'pool_low', subject: 'pool' } as const;
   const limit = isOpen(about) ? min + Math.floor(min / 5) : min;
-  if (available >= limit) return [];
-  return [
-    {
-      ...about,
-      severity: available === 0 ? 'critical' : 'warning',
-      reading: null,
-      summary: available === 1 ? '1 number is available' : `${available} numbers are available`,
-      advice: `"${ownCommand('control-plane')} number list" shows which are offline or out of service.`,
-    },
-  ];
+  if (available >= limit) return undefined;
+  return {
+    ...about,
+    severity: available === 0 ? 'critical' : 'warning',
+    reading: null,
+    summary: available === 1 ? '1 number is available' : `${available} numbers are available`,
+    advice: `"${ownCommand('control-plane')} number list" shows which are offline or out of service.`,
+  };
 }

@@ -1,6 +1,7 @@
 // The format of a backup: gzip of a JSON header line, the rows of each table, one a line and an empty line after the last, and a trailer
 // line with a digest of everything before it.
 import * as z from 'zod';
+import { jsonOf } from '#shared/json.ts';
 
 const FORMAT = 'simrack-backup';
 const VERSION = 1;
@@ -46,7 +47,7 @@ export const headerOf = (contents: Contents, now: Date): BackupHeader => ({
 });
 
 export function readHeader(line: string): BackupHeader {
-  const written = parsed(line);
+  const written = jsonOf(line);
   const { format, version } = (written ?? {}) as { format?: unknown; version?: unknown };
   if (format !== FORMAT)
     throw new BackupError('the file is not a backup of Simrack, or its beginning is damaged');
@@ -63,15 +64,7 @@ export const trailerOf = (sha256: string): string => JSON.stringify({ sha256 });
 
 /** Throws unless the last line is the trailer of a complete backup with this digest. */
 export function checkTrailer(line: string, sha256: string): void {
-  const checked = trailerSchema.safeParse(parsed(line));
+  const checked = trailerSchema.safeParse(jsonOf(line));
   if (!checked.success || checked.data.sha256 !== sha256)
     throw new BackupError('it is damaged: its contents do not match its digest');
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,34 +1,19 @@
 // Reads the passphrase, recipients and identities of a backup from files, the environment or a terminal; never from the command line.
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod';
+import { secretFileSchema } from '../config/secret-file.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import type { BackupKey, Lock } from './encryption.ts';
 
 /** Shorter passphrases can be found by brute force. */
 const PASSPHRASE_LENGTH_MIN = 8;
-const FILE_BYTES_MAX = 64 * 1024;
 const IDENTITY = /^AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{20,}$/;
-
-const fileSchema = z.string().transform((path, context): string => {
-  const problem = (message: string): never => {
-    context.addIssue(message);
-    return z.NEVER;
-  };
-  // The name is not shown: it may be the secret itself.
-  try {
-    const text = readFileSync(path, 'utf8');
-    return text.length > FILE_BYTES_MAX ? problem('the file is too long') : text;
-  } catch (error) {
-    return problem(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-  }
-});
 
 const passphraseFile = {
   env: 'BACKUP_PASSPHRASE_FILE',
   about: 'file whose first line is the passphrase; or set BACKUP_PASSPHRASE',
-  schema: fileSchema.optional(),
+  schema: secretFileSchema.optional(),
 };
 const passphrase = {
   env: 'BACKUP_PASSPHRASE',
@@ -47,7 +32,7 @@ export const LOCK_OPTIONS = {
   recipientsFile: {
     env: 'BACKUP_RECIPIENTS_FILE',
     about: 'file of age public keys, one per line',
-    schema: fileSchema.optional(),
+    schema: secretFileSchema.optional(),
   },
   passphraseFile,
   passphrase,
@@ -58,7 +43,7 @@ export const KEY_OPTIONS = {
   identityFile: {
     env: 'BACKUP_IDENTITY_FILE',
     about: 'file of age-keygen with the private key that decrypts the backup',
-    schema: fileSchema.optional(),
+    schema: secretFileSchema.optional(),
   },
   passphraseFile,
   passphrase,
@@ -94,7 +79,7 @@ export async function lockOf(
 }
 
 /** The key of a backup; undefined if none is given. Throws `OperatorRefusal`. */
-export function keyOf(
+export function backupKeyOf(
   options: PassphraseOptions & { identityFile: string | undefined },
 ): BackupKey | undefined {
   const secret = passphraseOf(options);

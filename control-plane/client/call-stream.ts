@@ -6,6 +6,7 @@ import {
   serverFrameSchema,
   VOICE_SUBPROTOCOL,
 } from '#shared/api/voice-frames.ts';
+import { jsonOf } from '#shared/json.ts';
 import { FRAME_BYTES, FRAME_MS } from '#shared/voice/media.ts';
 import { noAnswer } from './api-error.ts';
 import { closed, openSocket } from './socket.ts';
@@ -20,7 +21,7 @@ const AHEAD_MESSAGES = AHEAD_MS / ((MESSAGE_BYTES / FRAME_BYTES) * FRAME_MS);
 
 const CLEAR_TIMEOUT_MS = 5_000;
 
-export type Cleared = Extract<ServerFrame, { type: 'cleared' }>;
+type Cleared = Extract<ServerFrame, { type: 'cleared' }>;
 
 export interface StreamOptions {
   /** 20 ms from the far end: signed 16 bit little-endian, mono, 16 kHz. */
@@ -147,10 +148,5 @@ export class CallStream {
   }
 }
 
-function eventOf(data: Buffer): ServerFrame | undefined {
-  try {
-    return serverFrameSchema.safeParse(JSON.parse(data.toString())).data;
-  } catch {
-    return undefined;
-  }
-}
+const eventOf = (data: Buffer): ServerFrame | undefined =>
+  serverFrameSchema.safeParse(jsonOf(data.toString())).data;

@@ -1,6 +1,7 @@
 // Watches a number's calls, through restarts and broken connections, until it is stopped or loses its permission.
 import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frames.ts';
 import { type Clock, sleep, systemClock } from '#shared/clock.ts';
+import { jsonOf } from '#shared/json.ts';
 import { PRESENCE_CLOSE } from '#shared/voice/close-code.ts';
 import { ApiError } from './api-error.ts';
 import { closed, openSocket } from './socket.ts';
@@ -86,10 +87,5 @@ function closeError(code: number, reason: string): ApiError {
     : new ApiError({ status: 0, code: 'unreachable', message: `closed with ${code} ${reason}`.trim() });
 }
 
-function eventOf(data: Buffer): PresenceEvent | undefined {
-  try {
-    return presenceEventSchema.safeParse(JSON.parse(data.toString())).data;
-  } catch {
-    return undefined;
-  }
-}
+const eventOf = (data: Buffer): PresenceEvent | undefined =>
+  presenceEventSchema.safeParse(jsonOf(data.toString())).data;

@@ -1,5 +1,6 @@
 // One request of an operation: the shared schemas serialize its query and body, and validate its response.
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
+import { jsonOf } from '#shared/json.ts';
 import { errorOfAnswer, noAnswer } from './api-error.ts';
 import type { RawAnswer } from './payments/offer.ts';
 
@@ -81,14 +82,6 @@ const pathOf = ({ path }: Operation, params: object = {}): string =>
   path.replace(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(String((params as Record<string, unknown>)[name])),
   );
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function searchOf(query: object | undefined): string {
   const search = new URLSearchParams();

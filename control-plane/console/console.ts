@@ -33,7 +33,7 @@ type ConsoleOptions = SiteOptions &
     serviceName: string;
   };
 
-export interface Console {
+interface Console {
   url: string;
   stop(): Promise<void>;
 }

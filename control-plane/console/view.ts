@@ -9,7 +9,7 @@ import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
 import { type FleetNode, readFleet } from '../store/fleet/fleet-nodes.ts';
 import type { PaymentRow } from '../store/money/payment-list.ts';
-import { listSlotEvents, type SlotEvent } from '../store/operations/events.ts';
+import { listSlotEvents, type SlotHistoryEvent } from '../store/operations/events.ts';
 import { takeInventory } from '../store/operations/inventory.ts';
 import { readSamples, readSignal, type Sample } from '../store/operations/samples.ts';
 import type { Fragment } from './live/live-topic.ts';
@@ -42,7 +42,7 @@ export class ConsoleView {
   readonly #inventory: Reading<Inventory>;
   readonly #stuck: Reading<Json<PaymentRow>[]>;
   readonly #alerts: Reading<Json<AlertRow>[]>;
-  readonly #events: Reading<SlotEvent[]>;
+  readonly #events: Reading<SlotHistoryEvent[]>;
   readonly #samples: Readonly<Record<Range, Reading<Sample[]>>>;
 
   constructor(parts: ViewParts) {

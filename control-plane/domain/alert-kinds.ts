@@ -10,7 +10,7 @@ interface AlertText {
 }
 
 /** All kinds, in the order in which they are shown. */
-export const ALERTS = {
+export const ALERT_TEXTS = {
   node_offline: {
     severity: 'critical',
     raised: 'A node has no link. Revoked nodes do not count, nor do nodes without an approved key and a SIM.',
@@ -68,5 +68,5 @@ export const ALERTS = {
   },
 } as const satisfies Record<string, AlertText>;
 
-export type AlertKind = keyof typeof ALERTS;
-export const ALERT_KINDS = Object.keys(ALERTS) as readonly AlertKind[];
+export type AlertKind = keyof typeof ALERT_TEXTS;
+export const ALERT_KINDS = Object.keys(ALERT_TEXTS) as readonly AlertKind[];

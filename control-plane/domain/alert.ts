@@ -63,4 +63,5 @@ export interface AlertMessage {
 export const ALERT_CHANNELS = ['webhook', 'mail'] as const;
 export type AlertChannelName = (typeof ALERT_CHANNELS)[number];
 
-export const keyOf = ({ kind, subject }: Pick<Trouble, 'kind' | 'subject'>): string => `${kind} ${subject}`;
+export const alertKey = ({ kind, subject }: Pick<Trouble, 'kind' | 'subject'>): string =>
+  `${kind} ${subject}`;

@@ -9,7 +9,6 @@ export interface Subscription {
   number: string;
   /** The chain of the wallet's contract account; undefined for a wallet with a key. */
   accountChainId: number | undefined;
-  createdAt: Date;
   expiresAt: Date;
 }
 

@@ -22,7 +22,7 @@ export type MailOutcome =
   /** The server did not get the address: there was no session, or it refuses this sender. */
   | 'unavailable';
 
-export type NextStep =
+type NextStep =
   | { step: 'done' | 'forget_address' | 'wait_for_next_opening' | 'release' }
   | { step: 'retry'; afterMs: number };
 

@@ -55,7 +55,7 @@ export class SmsWaits {
   /** Waits per token. */
   readonly #held = new Map<string, number>();
   readonly #givingBack = new Set<Promise<void>>();
-  #looking: Timer | undefined;
+  #pollTimer: Timer | undefined;
   #isDraining = false;
 
   constructor(parts: SmsWaitsParts) {
@@ -120,7 +120,7 @@ export class SmsWaits {
   drain(): void {
     this.#isDraining = true;
     for (const waiter of this.#waiters) ring(waiter);
-    this.#looking?.cancel();
+    this.#pollTimer?.cancel();
   }
 
   /** Resolves when all lost messages are claimable again. */
@@ -191,11 +191,11 @@ export class SmsWaits {
 
   /** One query per second for all waits. */
   #pollStore(): void {
-    if (this.#looking !== undefined || this.#isDraining) return;
-    this.#looking = this.#parts.clock.after(POLL_EVERY_MS, () => void this.#look());
+    if (this.#pollTimer !== undefined || this.#isDraining) return;
+    this.#pollTimer = this.#parts.clock.after(POLL_EVERY_MS, () => void this.#poll());
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { inbox, log } = this.#parts;
     try {
       const ids = [...new Set([...this.#waiters].map(({ subscription }) => subscription.id))];
@@ -204,7 +204,7 @@ export class SmsWaits {
     } catch (error) {
       log.warn({ err: error }, 'polling the store for messages failed');
     }
-    this.#looking = undefined;
+    this.#pollTimer = undefined;
     if (this.#waiters.size > 0) this.#pollStore();
   }
 }

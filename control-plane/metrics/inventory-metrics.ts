@@ -6,7 +6,7 @@ import type { Instruments } from './instruments.ts';
 const READ_TIMEOUT_MS = 3_000;
 
 /** Counts by state. States with a count of 0 may be left out. */
-export type Counts = ReadonlyMap<string, number>;
+type Counts = ReadonlyMap<string, number>;
 
 /** One reading of the store. */
 export interface Inventory {
@@ -36,32 +36,32 @@ export type InventoryStates = Readonly<Record<keyof Inventory, readonly string[]
 /** `read` is called once per scrape, however many gauges use it. If it does not return in time, the scrape leaves these metrics out. */
 export function inventoryMetrics(
   make: Instruments,
-  { look, states, clock }: { look: () => Promise<Inventory>; states: InventoryStates; clock: Clock },
+  { read, states, clock }: { read: () => Promise<Inventory>; states: InventoryStates; clock: Clock },
 ): void {
-  let looking: Promise<Inventory | undefined> | undefined;
-  const seen = (): Promise<Inventory | undefined> => {
-    looking ??= withTimeout(
+  let reading: Promise<Inventory | undefined> | undefined;
+  const readOnce = (): Promise<Inventory | undefined> => {
+    reading ??= withTimeout(
       clock,
-      look(),
+      read(),
       READ_TIMEOUT_MS,
       () => new Error('the database did not respond in time'),
     )
       .catch(() => undefined)
       .finally(() => {
-        looking = undefined;
+        reading = undefined;
       });
-    return looking;
+    return reading;
   };
   make.view(
     'database_up',
     '1 if the database responded to this scrape; at 0 the metrics that come from it are missing',
     [],
-    async (gauge) => gauge.set(Number((await seen()) !== undefined)),
+    async (gauge) => gauge.set(Number((await readOnce()) !== undefined)),
   );
   for (const key of Object.keys(HELP) as (keyof Inventory)[]) {
     const [name, help] = HELP[key];
     make.view(name, help, ['state'], async (gauge) => {
-      const counts = (await seen())?.[key];
+      const counts = (await readOnce())?.[key];
       if (counts === undefined) return;
       for (const state of states[key]) gauge.set({ state }, counts.get(state) ?? 0);
     });

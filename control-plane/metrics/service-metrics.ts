@@ -49,8 +49,8 @@ export class ServiceMetrics {
 
   /** Adds the state that is read at each scrape. */
   watch(view: ServiceView): void {
-    const { inventory: look, inventoryStates: states } = view;
-    inventoryMetrics(this.#make, { look, states, clock: systemClock });
+    const { inventory: read, inventoryStates: states } = view;
+    inventoryMetrics(this.#make, { read, states, clock: systemClock });
     this.#listen(smsMetrics(this.#make, view));
     this.#listen(callMetrics(this.#make, view));
     this.#listen(databaseMetrics(this.#make, view.connections));

@@ -19,7 +19,7 @@ import {
 } from '#shared/link/messages.ts';
 import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/version.ts';
 import { dialOutcomeSchema } from '#shared/voice/call.ts';
-import { closeLink, type LinkStanding, openLink, renewLink } from '../store/fleet/node-links.ts';
+import { closeLink, type LinkStatus, openLink, renewLink } from '../store/fleet/node-links.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
 import type { CallWatch } from './fleet.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -48,7 +48,7 @@ const CLOSE_CODE_OF = {
   replaced: LINK_CLOSE.replaced,
   unauthorized: LINK_CLOSE.unauthorized,
   revoked: LINK_CLOSE.revoked,
-} as const satisfies Record<Exclude<LinkStanding, 'up'>, number>;
+} as const satisfies Record<Exclude<LinkStatus, 'up'>, number>;
 
 export class NodeSession implements NodeLink {
   readonly nodeId: string;
@@ -277,11 +277,11 @@ export class NodeSession implements NodeLink {
 
   async #renew(aliveUntil: Date): Promise<void> {
     try {
-      const standing = await renewLink(this.#parts.db, this.#link, aliveUntil);
+      const status = await renewLink(this.#parts.db, this.#link, aliveUntil);
       // A node that was asked to leave has its newer link elsewhere; its remaining commands finish here.
-      if (standing === 'up' || (standing === 'replaced' && this.#isDraining)) return;
-      this.#parts.log.info({ standing }, 'closing a link: the node was revoked or enrolled again');
-      this.close(CLOSE_CODE_OF[standing], standing);
+      if (status === 'up' || (status === 'replaced' && this.#isDraining)) return;
+      this.#parts.log.info({ status }, 'closing a link: the node was revoked or enrolled again');
+      this.close(CLOSE_CODE_OF[status], status);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'renewing a link failed');
     }

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Slot } from '#shared/link/messages.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
-import { countRefused } from '../store/fleet/node-refusals.ts';
-import { refreshReadings, withoutReadings } from '../store/fleet/sim-readings.ts';
+import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { countTenures } from '../store/fleet/sim-tenures.ts';
+import { refreshReadings, withoutReadings } from '../store/fleet/sim-readings.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/fleet/sims.ts';
 import { commitWaitingFacts } from './fact-commit.ts';
 import type { NodeLink } from './node-link.ts';
@@ -166,7 +166,7 @@ export class SlotSnapshots {
     if (this.#refusedNumbers.size < REFUSED_NUMBERS_MAX)
       for (const iccid of [...taken, ...invalid]) this.#refusedNumbers.add(iccid);
     const count = taken.length + invalid.length;
-    await countRefused(db, { nodeId: this.#link.nodeId, reason: 'numbers', count }, new Date(clock.now()));
+    await addRefusals(db, { nodeId: this.#link.nodeId, reason: 'numbers', count }, new Date(clock.now()));
   }
 
   async #writeAlarms(alarms: readonly string[]): Promise<void> {

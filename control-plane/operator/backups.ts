@@ -10,7 +10,13 @@ import { type RowBatch, readBackup, type VerifiedBackup, verifyBackup } from '..
 import { writeBackup } from '../backup/backup-writer.ts';
 import { restoreDatabase } from '../backup/database-restore.ts';
 import { type BackupKey, encrypted, needsPassphrase, type WriteBackup } from '../backup/encryption.ts';
-import { askPassphrase, type KEY_OPTIONS, keyOf, type LOCK_OPTIONS, lockOf } from '../backup/secret-files.ts';
+import {
+  askPassphrase,
+  backupKeyOf,
+  type KEY_OPTIONS,
+  type LOCK_OPTIONS,
+  lockOf,
+} from '../backup/secret-files.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
 import { findService, inTurn, type RunningService } from './operator-socket.ts';
@@ -40,7 +46,7 @@ export async function restoreFrom(
   file: string,
   options: Place & OptionsOf<typeof KEY_OPTIONS>,
 ): Promise<void> {
-  const key = keyOf(options);
+  const key = backupKeyOf(options);
   if (file === STANDARD)
     return withCopy(process.stdin, (copy) => restore(options, { file: copy, name: 'standard input', key }));
   return restore(options, { file, name: file, key: key ?? (await askedFor(file)) });

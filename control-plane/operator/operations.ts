@@ -4,7 +4,7 @@ import type { Base } from '../bus/base.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { restartModem } from '../nodes/modem-restart.ts';
-import { Arrivals } from '../probes/probe-text.ts';
+import { ProbeReceipts } from '../probes/probe-text.ts';
 import { Prober } from '../probes/prober.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import { createOperatorApi } from './operator-api.ts';
@@ -14,7 +14,7 @@ import type { NodeOperations } from './procedures/procedure.ts';
 const MINUTE_MS = 60_000;
 
 /** A round begins at most this much late; without rounds there is only little to tidy up. */
-const LOOK_MS = 10_000;
+const PROBE_CHECK_MS = 10_000;
 
 interface OperationsParts extends Base {
   fleet: Fleet;
@@ -38,7 +38,7 @@ export function createOperations(parts: OperationsParts): Operations {
   const { db, bus, clock, log, fleet, probeMinutes } = parts;
   const prober = new Prober({
     ...parts,
-    arrivals: new Arrivals(bus, clock),
+    receipts: new ProbeReceipts(bus, clock),
     withCalls: parts.probeCalls,
     timeoutMs: parts.probeTimeoutMs,
     periodMs: probeMinutes && probeMinutes * MINUTE_MS,
@@ -55,7 +55,7 @@ export function createOperations(parts: OperationsParts): Operations {
     bus.publish({ kind: 'subscription_changed', subscriptionId });
   const acted = (): void => bus.publish({ kind: 'operator_acted' });
   const probing = repeat(
-    { clock, log, task: 'probes', everyMs: probeMinutes === undefined ? MINUTE_MS : LOOK_MS },
+    { clock, log, task: 'probes', everyMs: probeMinutes === undefined ? MINUTE_MS : PROBE_CHECK_MS },
     () => prober.check(),
   );
   return {

@@ -9,7 +9,7 @@ import { connectRefundWallet } from '../payments/refund-wallet.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 import { rpcFor } from './void-payment.ts';
 
-export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
+type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
   readonly key: Parameters<typeof connectRefundWallet>[0]['key'];
   readonly reason: string;
   readonly yes: boolean;

@@ -13,7 +13,7 @@ export interface Challenge {
  * One payment option for x402 v1. `amount` is the name in the service document. Clients of v1 require `maxAmountRequired`, `resource`,
  * `description` and `mimeType` in every entry, and refuse to sign without them.
  */
-export interface AcceptedPayment {
+interface AcceptedPayment {
   scheme: 'exact';
   network: string;
   amount: string;

@@ -53,7 +53,7 @@ export interface CheckoutParts {
 }
 
 /** The year that a payment bought. */
-export interface Paid extends Applied {
+interface Paid extends Applied {
   /** Headers for the payer's client. */
   receipt: Record<string, string>;
 }

@@ -27,7 +27,7 @@ const MISSES_MAX = 3;
 const RETRY = { firstMinMs: 500, firstMaxMs: 1_500, capMs: 60_000 };
 
 /** The chain responds but does not match the configuration: waiting does not help. */
-export class NetworkMisconfigured extends Error {
+class NetworkMisconfigured extends Error {
   override name = 'NetworkMisconfigured';
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 
 /** After this time every node behind an RPC has a transaction that one of them accepted, unless it was dropped. */
-export const NONCE_MEMORY_MS = 30_000;
+const NONCE_MEMORY_MS = 30_000;
 
 /** A turn. */
 export interface NonceTurn {

@@ -3,10 +3,11 @@ import { sleep } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import { isTolerablySame } from '../domain/probe-text.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
+import { CommandRefused } from '../nodes/node-link.ts';
 import { type CallRow, deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
+import { abandoned, failed, notTried } from './outcome.ts';
 
 export interface CallParts extends Pick<Base, 'db' | 'clock'> {
   fleet: Fleet;
@@ -27,10 +28,10 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
   const { id, sender, recipient } = probe;
   const link = fleet.find(sender.node);
   const far = fleet.find(recipient.node);
-  if (link === undefined || far === undefined) return { result: 'abandoned', why: 'a node has no link here' };
+  if (link === undefined || far === undefined) return abandoned('a node has no link here');
   // No await between this check and `begin`, so that of two calls at once only one passes.
   if ([sender, recipient].some(({ iccid, node }) => live.isBusy({ iccid, nodeId: node })))
-    return { result: 'abandoned', why: 'a SIM is in a call' };
+    return abandoned('a SIM is in a call');
   const over = new AbortController();
   const stages = new CallStages(live, probe);
   const session = live.begin({
@@ -56,7 +57,7 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
       .then(
         (outcome) =>
           outcome.status === 'ended' ? failed(`the call was not connected: ${outcome.reason}`) : undefined,
-        (error: unknown) => notDialled(error),
+        notTried,
       );
     const limit = sleep(clock, RING_MS, AbortSignal.any([signal, over.signal])).then(nothing, nothing);
     const first = await Promise.race([
@@ -64,7 +65,7 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
       refused.then(async (end) => end ?? (await limit)),
       limit,
     ]);
-    if (signal.aborted) return { result: 'abandoned', why: 'the service stopped' };
+    if (signal.aborted) return abandoned('the service stopped');
     if (first === undefined) return failed('it did not ring at the other end');
     if ('result' in first) return first;
     const latencyMs = clock.now() - probe.startedAt.getTime();
@@ -101,7 +102,7 @@ async function answered(
       () => undefined,
       (error: unknown) => error,
     );
-  if (refusal !== undefined) return { ...failed('it rang but was not answered'), failedEnd: 'recipient' };
+  if (refusal !== undefined) return failed('it rang but was not answered', 'recipient');
   const limit = sleep(clock, ANSWER_MS, over.signal).then(() => 'late' as const);
   const seen = await Promise.race([stages.active, limit.catch(() => 'late' as const)]);
   if (seen === 'late') return failed('it was answered, but its caller did not see that');
@@ -151,17 +152,4 @@ class CallStages {
   }
 }
 
-const failed = (why: string): Extract<ProbeOutcome, { result: 'failed' }> => ({
-  result: 'failed',
-  failedEnd: 'either',
-  why,
-});
-
 const nothing = (): undefined => undefined;
-
-function notDialled(error: unknown): ProbeOutcome {
-  if (error instanceof CommandRefused) return { result: 'abandoned', why: `not tried: ${error.message}` };
-  if (error instanceof NodeUnavailable)
-    return { result: 'abandoned', why: `the node did not answer: ${error.message}` };
-  throw error;
-}

@@ -4,12 +4,12 @@ import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Bus } from '../bus/bus.ts';
 import { probeText } from '../domain/probe-text.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
+import { abandoned, failed, notTried } from './outcome.ts';
 
 export interface TextParts {
   fleet: Fleet;
-  arrivals: Arrivals;
+  receipts: ProbeReceipts;
   /** How long the carrier may take to accept the text. */
   sendTimeoutMs: number;
 }
@@ -22,13 +22,13 @@ const RECIPIENTS_FAULT = new Set(['cms_1', 'cms_27', 'cms_28']);
 
 /** The outcome as this instance saw it. If the text arrived, the store already has an outcome, and this one is ignored. */
 export async function tryText(
-  { fleet, arrivals, sendTimeoutMs }: TextParts,
+  { fleet, receipts, sendTimeoutMs }: TextParts,
   { id, token, sender, recipient, deadlineAt }: Probe,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   // It may arrive before the carrier's confirmation.
   const stopped = new AbortController();
-  const arrived = arrivals.wait(id, { until: deadlineAt, signal: AbortSignal.any([signal, stopped.signal]) });
+  const arrived = receipts.wait(id, { until: deadlineAt, signal: AbortSignal.any([signal, stopped.signal]) });
   const sent = await fleet
     .reach(sender.node)
     .command(
@@ -36,37 +36,29 @@ export async function tryText(
       { iccid: sender.iccid, to: recipient.number, body: probeText(token), segments_max: 1 },
       { id, timeLeftMs: Math.floor(sendTimeoutMs * START_SHARE), timeoutMs: sendTimeoutMs },
     )
-    .catch((error: unknown) => notSent(error));
+    .catch(notTried);
   const outcome = 'result' in sent ? sent : failureBy(sent);
   if (outcome.result === 'abandoned' || outcome.failedEnd === 'sender') stopped.abort();
   await arrived;
-  return signal.aborted ? { result: 'abandoned', why: 'the service stopped' } : outcome;
+  return signal.aborted ? abandoned('the service stopped') : outcome;
 }
 
 /** The outcome to report unless the text arrives. */
-function failureBy(sent: SmsOutcome): Extract<ProbeOutcome, { result: 'failed' }> {
+function failureBy(sent: SmsOutcome): ReturnType<typeof failed> {
   switch (sent.status) {
     case 'accepted':
-      return { result: 'failed', failedEnd: 'either', why: 'the carrier accepted it, but it did not arrive' };
+      return failed('the carrier accepted it, but it did not arrive');
     case 'unknown':
-      return { result: 'failed', failedEnd: 'either', why: `it did not arrive: ${sent.message}` };
+      return failed(`it did not arrive: ${sent.message}`);
     case 'rejected':
-      return {
-        result: 'failed',
-        failedEnd: RECIPIENTS_FAULT.has(sent.code) ? 'either' : 'sender',
-        why: `not sent: ${sent.code}: ${sent.message}`,
-      };
+      return failed(
+        `not sent: ${sent.code}: ${sent.message}`,
+        RECIPIENTS_FAULT.has(sent.code) ? 'either' : 'sender',
+      );
   }
 }
 
-function notSent(error: unknown): Extract<ProbeOutcome, { result: 'abandoned' }> {
-  if (error instanceof CommandRefused) return { result: 'abandoned', why: `not tried: ${error.message}` };
-  if (error instanceof NodeUnavailable)
-    return { result: 'abandoned', why: `the node did not answer: ${error.message}` };
-  throw error;
-}
-
-export class Arrivals {
+export class ProbeReceipts {
   readonly #clock: Clock;
   readonly #waiting = new Map<string, () => void>();
 

@@ -2,7 +2,7 @@
 import { TRIALS_COUNTED, type Trial } from '../store/operations/probe-trials.ts';
 
 /** `open`: not decided yet. */
-export type Verdict = { is: 'bad'; reason: string } | { is: 'good' } | { is: 'open' };
+type Verdict = { is: 'bad'; reason: string } | { is: 'good' } | { is: 'open' };
 
 const WHAT_FAILED = {
   sms: { sender: 'its texts do not arrive', recipient: 'texts to it do not arrive' },

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { type HttpServer, listenHttp } from '../http/server.ts';
 import { ServiceMetrics } from '../metrics/service-metrics.ts';
 
-export interface Ports {
+interface Ports {
   api: HttpServer;
   metrics: ServiceMetrics;
   /** Undefined if metrics are not served. */

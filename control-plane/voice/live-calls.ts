@@ -11,7 +11,7 @@ import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
 import { storableText } from '../store/database/database.ts';
 import { isLinked } from '../store/fleet/node-links.ts';
-import { countRefused } from '../store/fleet/node-refusals.ts';
+import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import {
   type CallRow,
@@ -267,7 +267,7 @@ export class LiveCalls implements CallWatch {
     const [heldAs = 'no holder'] = await findHeldAs(db, from, [{ iccid, at: now }]);
     if (heldAs === 'no holder') {
       log.warn({ node: from, call: callId }, 'a node reported a call of a SIM that it does not hold');
-      return countRefused(db, { nodeId: from, reason: 'calls', count: 1 }, now);
+      return addRefusals(db, { nodeId: from, reason: 'calls', count: 1 }, now);
     }
     // Another instance may have dialed it.
     const isRecorded = isKnown || first.direction === 'outbound';
@@ -298,7 +298,7 @@ export class LiveCalls implements CallWatch {
   #refuseChanged(nodeId: string, callId: string): void {
     const { db, clock, log } = this.#parts;
     log.warn({ node: nodeId, call: callId }, 'call report refused: SIM, direction or peer changed');
-    countRefused(db, { nodeId, reason: 'calls', count: 1 }, new Date(clock.now())).catch((error: unknown) =>
+    addRefusals(db, { nodeId, reason: 'calls', count: 1 }, new Date(clock.now())).catch((error: unknown) =>
       log.warn({ err: error, node: nodeId }, 'counting a refused call report failed'),
     );
   }

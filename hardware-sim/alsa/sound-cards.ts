@@ -57,7 +57,6 @@ export class SoundCard {
   }
 }
 
-/** All cards. */
 export class SoundCards {
   readonly #rackFolder: string;
   readonly #numbers = new DeviceNumbers();

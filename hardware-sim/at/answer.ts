@@ -1,6 +1,5 @@
 // The answer to one command, and the error codes.
 
-/** The outcome of one command. */
 export type Answer =
   /** Information lines, then OK (after the last command of the line). */
   | { kind: 'ok'; lines: readonly string[] }
@@ -54,74 +53,58 @@ export class CommandRefused extends Error {
   }
 }
 
-/** Codes of +CME ERROR (3GPP TS 27.007 §9.2). */
-export const CME = {
-  operationNotAllowed: 3,
-  operationNotSupported: 4,
-  incorrectPassword: 16,
-  simNotInserted: 10,
-  simPinRequired: 11,
-  simPukRequired: 12,
-  simFailure: 13,
-  simBusy: 14,
-  invalidIndex: 21,
-  noNetworkService: 30,
-  incorrectParameters: 50,
+type ErrorTable = Readonly<Record<string, readonly [code: number, text: string]>>;
+
+const codesOf = <T extends ErrorTable>(table: T): { readonly [K in keyof T]: number } =>
+  Object.fromEntries(Object.entries(table).map(([name, [code]]) => [name, code])) as {
+    [K in keyof T]: number;
+  };
+
+const textsOf = (table: ErrorTable): ReadonlyMap<number, string> => new Map(Object.values(table));
+
+/** 3GPP TS 27.007 §9.2. */
+const CME_ERRORS = {
+  operationNotAllowed: [3, 'operation not allowed'],
+  operationNotSupported: [4, 'operation not supported'],
+  simNotInserted: [10, 'SIM not inserted'],
+  simPinRequired: [11, 'SIM PIN required'],
+  simPukRequired: [12, 'SIM PUK required'],
+  simFailure: [13, 'SIM failure'],
+  simBusy: [14, 'SIM busy'],
+  incorrectPassword: [16, 'incorrect password'],
+  invalidIndex: [21, 'invalid index'],
+  noNetworkService: [30, 'no network service'],
+  incorrectParameters: [50, 'incorrect parameters'],
 } as const;
 
-/** Codes of +CMS ERROR (3GPP TS 27.005 §3.2.5). The carrier adds causes of 3GPP TS 24.011 annex E, below 128. */
-export const CMS = {
-  operationNotAllowed: 302,
-  invalidPduParameter: 304,
-  invalidTextParameter: 305,
-  simNotInserted: 310,
-  simPinRequired: 311,
-  simFailure: 313,
-  simBusy: 314,
-  simPukRequired: 316,
-  memoryFailure: 320,
-  invalidMemoryIndex: 321,
-  memoryFull: 322,
-  noNetworkService: 331,
-  noAcknowledgementExpected: 340,
-  unknownError: 500,
+/** 3GPP TS 27.005 §3.2.5. The carrier adds causes of 3GPP TS 24.011 annex E, below 128. */
+const CMS_ERRORS = {
+  operationNotAllowed: [302, 'operation not allowed'],
+  invalidPduParameter: [304, 'invalid PDU mode parameter'],
+  invalidTextParameter: [305, 'invalid text mode parameter'],
+  simNotInserted: [310, '(U)SIM not inserted'],
+  simPinRequired: [311, '(U)SIM PIN required'],
+  simFailure: [313, '(U)SIM failure'],
+  simBusy: [314, '(U)SIM busy'],
+  simPukRequired: [316, '(U)SIM PUK required'],
+  memoryFailure: [320, 'memory failure'],
+  invalidMemoryIndex: [321, 'invalid memory index'],
+  memoryFull: [322, 'memory full'],
+  noNetworkService: [331, 'no network service'],
+  noAcknowledgementExpected: [340, 'no +CNMA acknowledgement expected'],
+  unknownError: [500, 'unknown error'],
 } as const;
 
-const CME_TEXTS: Readonly<Record<number, string>> = {
-  [CME.operationNotAllowed]: 'operation not allowed',
-  [CME.operationNotSupported]: 'operation not supported',
-  [CME.simNotInserted]: 'SIM not inserted',
-  [CME.simPinRequired]: 'SIM PIN required',
-  [CME.simPukRequired]: 'SIM PUK required',
-  [CME.simFailure]: 'SIM failure',
-  [CME.simBusy]: 'SIM busy',
-  [CME.incorrectPassword]: 'incorrect password',
-  [CME.invalidIndex]: 'invalid index',
-  [CME.noNetworkService]: 'no network service',
-  [CME.incorrectParameters]: 'incorrect parameters',
-};
+/** Codes of +CME ERROR. */
+export const CME = codesOf(CME_ERRORS);
+/** Codes of +CMS ERROR. */
+export const CMS = codesOf(CMS_ERRORS);
 
-const CMS_TEXTS: Readonly<Record<number, string>> = {
-  [CMS.operationNotAllowed]: 'operation not allowed',
-  [CMS.invalidPduParameter]: 'invalid PDU mode parameter',
-  [CMS.invalidTextParameter]: 'invalid text mode parameter',
-  [CMS.simNotInserted]: '(U)SIM not inserted',
-  [CMS.simPinRequired]: '(U)SIM PIN required',
-  [CMS.simFailure]: '(U)SIM failure',
-  [CMS.simBusy]: '(U)SIM busy',
-  [CMS.simPukRequired]: '(U)SIM PUK required',
-  [CMS.memoryFailure]: 'memory failure',
-  [CMS.invalidMemoryIndex]: 'invalid memory index',
-  [CMS.memoryFull]: 'memory full',
-  [CMS.noNetworkService]: 'no network service',
-  [CMS.noAcknowledgementExpected]: 'no +CNMA acknowledgement expected',
-  [CMS.unknownError]: 'unknown error',
-};
+const TEXTS = { cme: textsOf(CME_ERRORS), cms: textsOf(CMS_ERRORS) };
 
 /** The line of an error. `cmee` is 0 (plain), 1 (number) or 2 (text); +CMS errors have no plain form. */
-export function errorLine(answer: { kind: 'cme' | 'cms'; code: number }, cmee: number): string {
+export function errorResult(answer: { kind: 'cme' | 'cms'; code: number }, cmee: number): string {
   if (answer.kind === 'cme' && cmee === 0) return 'ERROR';
-  const texts = answer.kind === 'cme' ? CME_TEXTS : CMS_TEXTS;
-  const shown = cmee === 2 ? (texts[answer.code] ?? 'unknown error') : String(answer.code);
+  const shown = cmee === 2 ? (TEXTS[answer.kind].get(answer.code) ?? 'unknown error') : String(answer.code);
   return `+${answer.kind.toUpperCase()} ERROR: ${shown}`;
 }

@@ -1,9 +1,8 @@
 // Parses a command line, as a modem does (ITU-T V.250 §5). Pure.
 
 /** The forms of a command: AT+X, AT+X=…, AT+X?, AT+X=?. */
-export type Operation = 'execute' | 'set' | 'read' | 'test';
+type Operation = 'execute' | 'set' | 'read' | 'test';
 
-/** One command of a line. */
 export interface AtCommand {
   /** Upper case: "E", "&F", "S3", "D", "+CMGF", "^DSCI". */
   name: string;

@@ -1,6 +1,6 @@
 // One AT port of a modem: bytes to command lines and bodies, answers to bytes (ITU-T V.250 §5 and §6.2).
 import type { Clock } from '#shared/clock.ts';
-import { type Answer, errorLine, type Prompt } from './answer.ts';
+import { type Answer, errorResult, type Prompt } from './answer.ts';
 import { type AtCommand, parseCommandLine } from './at-line.ts';
 import { PortOutput } from './port-output.ts';
 import { defaultPortSettings, type PortSettings } from './settings.ts';
@@ -17,7 +17,6 @@ const ESCAPE = 0x1b;
 const DELETE = 0x7f;
 const FIRST_PRINTABLE = 0x20;
 
-/** The connections of a port. */
 export interface CommandPortOptions {
   write: (bytes: Buffer) => void;
   clock: Clock;
@@ -192,7 +191,7 @@ export class CommandPort {
         return false;
       case 'cme':
       case 'cms':
-        this.#finish(errorLine(answer, this.settings.errorReporting));
+        this.#finish(errorResult(answer, this.settings.errorReporting));
         return false;
       case 'result':
         this.#finish(answer.code);

@@ -17,7 +17,6 @@ interface Waiter {
   resolve: (line: string) => void;
 }
 
-/** The command lines of one modem. */
 export class CommandRecord {
   readonly #clock: Clock;
   #lines: string[] = [];

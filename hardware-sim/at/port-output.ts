@@ -17,7 +17,6 @@ const NUMERIC_RESULTS: Readonly<Record<string, string>> = {
   'NO ANSWER': '8',
 };
 
-/** The connections of an output. */
 interface PortOutputOptions {
   settings: PortSettings;
   clock: Clock;

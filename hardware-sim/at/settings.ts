@@ -3,7 +3,6 @@ import { CARRIER_SERVICE_CENTRE } from '../carrier/numbering.ts';
 
 /** Memories for messages (3GPP TS 27.005 §3.1): SIM, modem, status reports. */
 export const MEMORIES = ['SM', 'ME', 'SR'] as const;
-/** Name of a memory. */
 export type Memory = (typeof MEMORIES)[number];
 
 /** Settings of one AT port: another client on the other port has its own. */

@@ -41,7 +41,6 @@ export interface Ticker {
   skip(): void;
 }
 
-/** The tickers of a rack. */
 export class FrameClock {
   readonly #clock: Clock;
   /** Each with the time before which it must not have its next frame. */

@@ -52,7 +52,6 @@ const START_SAMPLES = 2 * NETWORK_FRAME_SAMPLES;
 /** 120 ms. */
 const SAMPLES_MAX = 6 * NETWORK_FRAME_SAMPLES;
 
-/** One direction. */
 export class Lane {
   readonly #queue = new SampleQueue(SAMPLES_MAX);
   #isFlowing = false;

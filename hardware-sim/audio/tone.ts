@@ -42,7 +42,6 @@ export class Tone {
   }
 }
 
-/** The two frequencies of a key. */
 function frequenciesOf(digit: string): readonly [lowHz: number, highHz: number] {
   const row = KEYS.findIndex((keys) => keys.includes(digit));
   const column = KEYS[row]?.indexOf(digit) ?? 0;

@@ -1,6 +1,6 @@
 // A behaviour: a family of commands that a modem answers.
 import type { Answer } from '../at/answer.ts';
-import { CME, CommandRefused, cme } from '../at/answer.ts';
+import { CME, CommandRefused, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { PortSettings } from '../at/settings.ts';
 import type { MobileEquipment } from '../equipment/mobile-equipment.ts';
@@ -12,7 +12,6 @@ export interface CommandContext {
   port: PortSettings;
 }
 
-/** A family of commands. */
 export interface Behaviour {
   /** Name of the family, as lists show it. */
   name: string;
@@ -38,7 +37,7 @@ export function commandFamily(name: string, handlers: Readonly<Record<string, Co
   };
 }
 
-/** The four forms of an extended command (3GPP TS 27.007 §4.2); a missing one answers an error. */
+/** The four forms of an extended command (3GPP TS 27.007 §4.2). Without `test` that form answers OK, without another an error. */
 interface CommandForms {
   execute?: CommandHandler;
   set?: CommandHandler;
@@ -49,7 +48,8 @@ interface CommandForms {
 /** A handler that picks by form. */
 export function forms(handlers: CommandForms): CommandHandler {
   return (command, context) =>
-    handlers[command.operation]?.(command, context) ?? cme(CME.incorrectParameters);
+    handlers[command.operation]?.(command, context) ??
+    (command.operation === 'test' ? ok() : cme(CME.incorrectParameters));
 }
 
 /** The allowed values of a number. */

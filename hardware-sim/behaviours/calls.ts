@@ -105,8 +105,8 @@ export const calls = commandFamily('calls', {
   D: dial,
   A: (_, { equipment }) => (equipment.voice.calls.answer() ? ok() : NO_CARRIER),
   H: hookOff,
-  '+CHUP': forms({ execute: (_, context) => hangUp(context), test: () => ok() }),
-  '+CLCC': forms({ execute: listCalls, test: () => ok() }),
+  '+CHUP': forms({ execute: (_, context) => hangUp(context) }),
+  '+CLCC': forms({ execute: listCalls }),
   '+CHLD': forms({ set: callHold, test: () => ok('+CHLD: (0,1,1x)') }),
   '+VTS': forms({ set: pressKeys(/^[0-9*#A-D]$/i), test: () => ok('+VTS: (0-9,*,#,A,B,C,D),(0-255)') }),
   '+CCWA': forms({
@@ -114,5 +114,5 @@ export const calls = commandFamily('calls', {
     read: (_, { equipment }) => ok(`+CCWA: ${equipment.settings.kept.get('+CCWA n') ?? '0'}`),
     test: () => ok('+CCWA: (0,1)'),
   }),
-  '+CEER': forms({ execute: endReport, test: () => ok() }),
+  '+CEER': forms({ execute: endReport }),
 });

@@ -6,7 +6,7 @@ import { type CommandHandler, commandFamily, forms } from './behaviour.ts';
 
 /** Commands that answer one line when executed, and OK when tested. */
 function answering(line: (model: ModemModel) => string): CommandHandler {
-  return forms({ execute: (_, { equipment }) => ok(line(equipment.model)), test: () => ok() });
+  return forms({ execute: (_, { equipment }) => ok(line(equipment.model)) });
 }
 
 const manufacturer = answering(({ manufacturer }) => manufacturer);
@@ -17,7 +17,6 @@ const imei = forms({
   execute: (_, { equipment }) => ok(equipment.imei),
   /** AT+CGSN=1 asks for the IMEI by name. */
   set: ({ value }, { equipment }) => (value === '1' ? ok(`+CGSN: "${equipment.imei}"`) : { kind: 'error' }),
-  test: () => ok(),
 });
 
 /** Maker, model, revision, IMEI. */

@@ -2,7 +2,6 @@
 import { CME, cme, ok } from '../at/answer.ts';
 import { type CommandHandler, commandFamily, forms } from './behaviour.ts';
 
-/** One of them. */
 interface KeptSetting {
   /** Value of a freshly started modem. */
   initial: string;

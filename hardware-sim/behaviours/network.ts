@@ -88,7 +88,6 @@ const clock = forms({
   read: (_, { equipment }) =>
     ok(`+CCLK: "${timestampToText(encodeTimestamp(equipment.now(), NETWORK_OFFSET_QUARTER_HOURS))}"`),
   set: () => ok(),
-  test: () => ok(),
 });
 
 const packetAttach = forms({

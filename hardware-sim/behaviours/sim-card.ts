@@ -45,7 +45,7 @@ export function iccidForms(
   form: (iccid: string) => string = (iccid) => iccid,
 ): CommandHandler {
   const show: CommandHandler = (_, context) => ok(`${prefix}: ${form(iccidOf(context))}`);
-  return forms({ execute: show, read: show, test: () => ok() });
+  return forms({ execute: show, read: show });
 }
 
 const PHONE_BOOKS = ['SM', 'ME', 'ON'];
@@ -59,7 +59,6 @@ const pin = forms({
     equipment.onConditionsChanged();
     return answer;
   },
-  test: () => ok(),
 });
 
 const pinTries = forms({
@@ -67,7 +66,6 @@ const pinTries = forms({
     const { pin: pinLeft, puk } = equipment.sim.tries;
     return ok(`+CPINR: SIM PIN,${pinLeft},3`, `+CPINR: SIM PUK,${puk},10`);
   },
-  test: () => ok(),
 });
 
 /** Of all locks only that of the card itself can be asked for and changed. */
@@ -86,17 +84,13 @@ const lock = forms({
   test: () => ok('+CLCK: ("SC","AO","OI","OX","AI","IR","AB","AG","AC","FD","PN","PU","PP","PC","PF")'),
 });
 
-const imsi = forms({
-  execute: (_, context) => ok(requireSim(context).imsi),
-  test: () => ok(),
-});
+const imsi = forms({ execute: (_, context) => ok(requireSim(context).imsi) });
 
 const ownNumber = forms({
   execute: (_, context) => {
     const { number } = requireSim(context);
     return ok(`+CNUM: ${quoted('', context.port)},${quoted(number, context.port)},145`);
   },
-  test: () => ok(),
 });
 
 const phoneBookStorage = forms({

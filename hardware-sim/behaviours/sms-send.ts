@@ -28,7 +28,6 @@ const send = forms({
     const length = pduLengthParameter(command);
     return messagePrompt(context, (body) => submit('+CMGS', pduMessage(body, length), context));
   },
-  test: () => ok(),
 });
 
 function sendText(command: AtCommand, context: CommandContext): Answer {
@@ -58,7 +57,6 @@ const sendFromStore = forms({
     const markAsSent = (): void => equipment.stores.setStatus(port.writeMemory, [index], STATUS_SENT);
     return submit('+CMSS', message, context, markAsSent);
   },
-  test: () => ok(),
 });
 
 function readdressed(pdu: string, command: AtCommand, { port }: CommandContext): InputMessage {

@@ -119,7 +119,6 @@ const serviceCentre = forms({
     const { serviceCentre: number } = context.equipment.settings;
     return ok(`+CSCA: ${quoted(number, context.port)},${number.startsWith('+') ? 145 : 129}`);
   },
-  test: () => ok(),
 });
 
 const textParameters = forms({
@@ -134,7 +133,6 @@ const textParameters = forms({
     return ok();
   },
   read: (_, { port }) => ok(`+CSMP: ${port.textParameters.join(',')}`),
-  test: () => ok(),
 });
 
 const textHeaders = forms({

@@ -53,7 +53,6 @@ const read = forms({
     if (message.status === STATUS_UNREAD) equipment.stores.setStatus(port.readMemory, [index], STATUS_READ);
     return ok(line);
   },
-  test: () => ok(),
 });
 
 /** Index of a slot, used or not, in the memory that is read from. */
@@ -105,7 +104,6 @@ const write = forms({
       return store({ status, length, pdu: linePdu }, context);
     });
   },
-  test: () => ok(),
 });
 
 function writeText(destination: string, context: CommandContext): Answer {

@@ -32,7 +32,6 @@ export class CallRefused extends Error {
   }
 }
 
-/** Options of a switch. */
 interface CallSwitchOptions {
   clock: Clock;
   /** Milliseconds since the epoch, with fractions. */
@@ -47,7 +46,6 @@ interface CallSwitchOptions {
   subscriberOf: (number: string) => VoiceSubscriber | null | undefined;
 }
 
-/** All calls of a rack. */
 export class CallSwitch {
   readonly #options: CallSwitchOptions;
   readonly #calls: BoundedLog<Call>;

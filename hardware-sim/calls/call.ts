@@ -9,7 +9,6 @@ type CallState = 'dialling' | 'alerting' | 'answered' | 'ended';
 /** A side of a call. */
 export type Side = 'origin' | 'destination';
 
-/** Options of a call. */
 interface CallOptions {
   id: number;
   /** Null when withheld. */

@@ -6,7 +6,6 @@ import { CAUSE } from './cause.ts';
 import type { FarEndSettings } from './far-end-settings.ts';
 import { FarEndVoice } from './far-end-voice.ts';
 
-/** Options of a far end. */
 interface FarEndOptions {
   call: Call;
   side: Side;

@@ -9,7 +9,6 @@ export const KEYS_MAX = 64;
 /** Longest tone or pause. */
 const PRESS_MS_MAX = 25_500;
 
-/** One key. */
 export interface KeyPress {
   digit: string;
   toneMs: number;
@@ -17,7 +16,6 @@ export interface KeyPress {
   gapMs: number;
 }
 
-/** Of one side. */
 export class KeyTones {
   readonly #onPressed: (press: KeyPress) => void;
   #waiting: KeyPress[] = [];

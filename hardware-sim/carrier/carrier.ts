@@ -42,11 +42,11 @@ interface OutsideMessage {
   from: string;
   to: string;
   body: string;
-  encoding: 'gsm7' | 'ucs2' | undefined;
-  referenceBits: 8 | 16;
+  /** Default: 7 bit when the alphabet has every character, UCS-2 otherwise. */
+  encoding?: 'gsm7' | 'ucs2' | undefined;
+  referenceBits?: 8 | 16;
 }
 
-/** Options of a carrier. */
 interface CarrierOptions {
   journal: RackJournal;
   clock: Clock;
@@ -56,10 +56,7 @@ interface CarrierOptions {
 
 /** The service centre of the rack: accepts, routes, keeps, delivers, reports. */
 export class Carrier {
-  readonly #journal: RackJournal;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #publish: Publish;
+  readonly #options: CarrierOptions;
   readonly #byNumber = new Map<string, Subscription>();
   /** Modems by the ICCID of the card in them. */
   readonly #holders = new Map<string, Subscriber>();
@@ -67,10 +64,7 @@ export class Carrier {
   #isClosed = false;
 
   constructor(options: CarrierOptions) {
-    this.#journal = options.journal;
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#publish = options.publish;
+    this.#options = options;
   }
 
   addSubscription(subscription: Subscription): void {
@@ -96,12 +90,12 @@ export class Carrier {
 
   /** Messages that modems sent, oldest first; with `afterId` only those after that one. */
   heard(afterId = 0): HeardMessage[] {
-    return this.#journal.state.heard.after(afterId);
+    return this.#options.journal.state.heard.after(afterId);
   }
 
   /** Messages and reports that wait for a card. */
   waitingCount(iccid: string): number {
-    const { deliver, report } = simMemoriesOf(this.#journal.state, iccid).waiting;
+    const { deliver, report } = simMemoriesOf(this.#options.journal.state, iccid).waiting;
     return deliver.size + report.size;
   }
 
@@ -125,8 +119,8 @@ export class Carrier {
     const records: RackRecord[] = [{ kind: 'heard', message: heard }];
     if (recipient !== undefined) records.push(this.#forward(heard, submit, recipient.iccid, report));
     else if (report !== undefined) records.push(...this.#reportRecords(report, heard.id + 1));
-    this.#journal.commit(records);
-    this.#publish('sms_submitted', { ...heard });
+    this.#options.journal.commit(records);
+    this.#options.publish('sms_submitted', { ...heard });
     const iccid = recipient?.iccid ?? sender.sim.iccid;
     // After the modem has given its result: reports and copies come later on the air, too.
     if (sender.modem.reportPolicy.comesBeforeResult) this.#deliverNew(iccid);
@@ -138,26 +132,22 @@ export class Carrier {
    * Sends a text to a modem, cut into segments when it is long. On return it is in the journal. Throws
    * `PduError` when it cannot be encoded, `CarrierError`, `JournalError`.
    */
-  send(message: OutsideMessage): { id: number; segments: number } {
-    const id = this.#journal.state.nextId;
-    const segments = segmentsOf(message.body, {
-      ...(message.encoding === undefined ? {} : { encoding: message.encoding }),
-      referenceBits: message.referenceBits,
-      reference: id % 2 ** message.referenceBits,
-    });
-    const { iccid } = this.#recipient(message.to, segments.length);
+  send({ from, to, body, encoding, referenceBits = 8 }: OutsideMessage): { id: number; segments: number } {
+    const id = this.#options.journal.state.nextId;
+    const segments = segmentsOf(body, { encoding, referenceBits, reference: id % 2 ** referenceBits });
+    const { iccid } = this.#recipient(to, segments.length);
     const records = segments.map((userData, index) =>
       writtenDeliver({
         id: id + index,
         iccid,
-        from: message.from,
+        from,
         userData,
         protocolIdentifier: 0,
         hasReplyPath: false,
         ...this.#timeFor(iccid),
       }),
     );
-    this.#journal.commit(records);
+    this.#options.journal.commit(records);
     this.#deliverNew(iccid);
     return { id, segments: segments.length };
   }
@@ -165,8 +155,8 @@ export class Carrier {
   /** Sends a PDU unchanged, valid or not. `length` is the one that a listing shows. Throws as `send`. */
   sendRaw(to: string, pdu: string, length: number | undefined): { id: number; segments: number } {
     const { iccid } = this.#recipient(to, 1);
-    const id = this.#journal.state.nextId;
-    this.#journal.commit([writtenRaw(id, iccid, pdu, length)]);
+    const id = this.#options.journal.state.nextId;
+    this.#options.journal.commit([writtenRaw(id, iccid, pdu, length)]);
     this.#deliverNew(iccid);
     return { id, segments: 1 };
   }
@@ -178,11 +168,11 @@ export class Carrier {
     this.#delivering.add(iccid);
     const senders = new Set<string>();
     try {
-      const { deliver, report } = simMemoriesOf(this.#journal.state, iccid).waiting;
+      const { deliver, report } = simMemoriesOf(this.#options.journal.state, iccid).waiting;
       for (const queue of [deliver, report]) this.#deliverQueue(queue, holder, senders);
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;
-      this.#log.error({ err: error, iccid }, 'cannot deliver');
+      this.#options.log.error({ err: error, iccid }, 'cannot deliver');
     } finally {
       this.#delivering.delete(iccid);
     }
@@ -201,7 +191,7 @@ export class Carrier {
     this.deliverWaiting(iccid);
     const waiting = this.waitingCount(iccid);
     if (waiting === 0) return;
-    this.#publish('sms_waiting', { imei: this.#holders.get(iccid)?.imei ?? null, iccid, waiting });
+    this.#options.publish('sms_waiting', { imei: this.#holders.get(iccid)?.imei ?? null, iccid, waiting });
   }
 
   #recipient(to: string, segments: number): Subscription {
@@ -218,7 +208,7 @@ export class Carrier {
       return decodeSubmit(tpdu);
     } catch (error) {
       if (!(error instanceof PduError)) throw error;
-      this.#log.warn({ imei, reason: error.message }, 'refused a message');
+      this.#options.log.warn({ imei, reason: error.message }, 'refused a message');
       return undefined;
     }
   }
@@ -228,11 +218,11 @@ export class Carrier {
     { userData }: Submit,
     { to, linePdu }: { to: string; linePdu: string },
   ): HeardMessage {
-    const { state } = this.#journal;
+    const { state } = this.#options.journal;
     const concatenation = concatenationOf(userData);
     return {
       id: state.nextId,
-      at_ms: this.#clock.now(),
+      at_ms: this.#options.clock.now(),
       imei: modem.imei,
       iccid: sim.iccid,
       from: sim.number,
@@ -264,12 +254,12 @@ export class Carrier {
   }
 
   #timeFor(iccid: string) {
-    return { atMs: this.#clock.now(), time: this.#holders.get(iccid)?.timePolicy ?? USUAL_TIME };
+    return { atMs: this.#options.clock.now(), time: this.#holders.get(iccid)?.timePolicy ?? USUAL_TIME };
   }
 
   #recordsOfDelivery(message: WaitingMessage): RackRecord[] {
     if (message.report === undefined) return [];
-    return this.#reportRecords(message.report, this.#journal.state.nextId);
+    return this.#reportRecords(message.report, this.#options.journal.state.nextId);
   }
 
   #reportRecords(request: ReportRequest, firstId: number): RackRecord[] {

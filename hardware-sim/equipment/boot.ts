@@ -3,7 +3,6 @@ import type { Clock, Timer } from '#shared/clock.ts';
 import type { ModelLines } from './modem-model.ts';
 import type { SimReader } from './sim-reader.ts';
 
-/** Options of a start. */
 interface BootOptions {
   clock: Clock;
   sim: SimReader;

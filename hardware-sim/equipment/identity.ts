@@ -8,7 +8,6 @@ export interface ModemIdentity {
   imei: string;
 }
 
-/** A SIM card. */
 export interface SimIdentity {
   /** 19 digits. */
   iccid: string;

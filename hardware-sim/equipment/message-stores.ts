@@ -13,7 +13,6 @@ export const USUAL_CAPACITIES: Capacities = { SM: 50, ME: 255, SR: 20 };
 
 const NO_MESSAGES: ReadonlyMap<number, StoredMessage> = new Map();
 
-/** Options of the stores. */
 interface MessageStoresOptions {
   journal: RackJournal;
   imei: string;

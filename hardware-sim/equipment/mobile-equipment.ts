@@ -29,7 +29,6 @@ export interface EquipmentTraits extends VoiceTraits {
   capacities: Capacities;
 }
 
-/** Options of the mobile equipment. */
 interface MobileEquipmentOptions extends VoiceNetwork {
   identity: ModemIdentity;
   model: ModemModel;

@@ -3,7 +3,6 @@ import type { Memory, ModemSettings } from '../at/settings.ts';
 import type { UsbDescription } from '../usb/usb-description.ts';
 import type { MakeVoice } from '../voice/make-voice.ts';
 
-/** One model of modem, as data. */
 export interface ModemModel {
   usb: UsbDescription;
   /** The same with a sound card; `undefined` for a model that cannot have one. */

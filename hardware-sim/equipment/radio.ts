@@ -8,7 +8,6 @@ import { isRegistered, type Registration, registrationOf, registrationText } fro
 const USUAL_RSSI = 21;
 const NO_RSSI = 99;
 
-/** Options of a radio. */
 interface RadioOptions {
   faults: FaultSet;
   clock: Clock;

@@ -10,31 +10,22 @@ const PIN_TRIES = 3;
 const PUK_TRIES = 10;
 const PUK = '12345678';
 
-const CME_CODES: Record<Exclude<SimState, 'ready'>, number> = {
-  not_inserted: CME.simNotInserted,
-  pin: CME.simPinRequired,
-  puk: CME.simPukRequired,
-  busy: CME.simBusy,
-  failure: CME.simFailure,
-};
-
-const CMS_CODES: Record<Exclude<SimState, 'ready'>, number> = {
-  not_inserted: CMS.simNotInserted,
-  pin: CMS.simPinRequired,
-  puk: CMS.simPukRequired,
-  busy: CMS.simBusy,
-  failure: CMS.simFailure,
-};
+/** Names of the errors of +CME ERROR and +CMS ERROR that stand for a state. */
+const ERRORS = {
+  not_inserted: 'simNotInserted',
+  pin: 'simPinRequired',
+  puk: 'simPukRequired',
+  busy: 'simBusy',
+  failure: 'simFailure',
+} as const satisfies Record<Exclude<SimState, 'ready'>, keyof typeof CME & keyof typeof CMS>;
 
 /** The code of +CME ERROR that stands for a state; `undefined` when ready. */
-export function cmeCodeOf(state: SimState): number | undefined {
-  return state === 'ready' ? undefined : CME_CODES[state];
-}
+export const cmeCodeOf = (state: SimState): number | undefined =>
+  state === 'ready' ? undefined : CME[ERRORS[state]];
 
 /** The same for +CMS ERROR. */
-export function cmsCodeOf(state: SimState): number | undefined {
-  return state === 'ready' ? undefined : CMS_CODES[state];
-}
+export const cmsCodeOf = (state: SimState): number | undefined =>
+  state === 'ready' ? undefined : CMS[ERRORS[state]];
 
 /** A card with PIN 1234 and PUK 12345678. */
 export class SimCard {

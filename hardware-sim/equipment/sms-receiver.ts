@@ -16,7 +16,6 @@ const HELD_URCS_MAX = 50;
 /** TP-PID of a message that the modem acknowledges and discards (3GPP TS 23.040 §9.2.3.9). */
 const PID_TYPE_0 = 0x40;
 
-/** Options of a receiver. */
 interface SmsReceiverOptions {
   imei: string;
   journal: RackJournal;
@@ -38,7 +37,6 @@ interface Unacknowledged {
   timer: Timer;
 }
 
-/** The receiving side of one modem. */
 export class SmsReceiver {
   readonly #options: SmsReceiverOptions;
   #heldUrcs: { id: number; line: string }[] = [];

@@ -9,7 +9,7 @@ import type { FaultSet } from './fault-set.ts';
 const SEND_COMMANDS = ['+CMGS', '+CMSS'];
 
 /** A command about to be carried out. */
-export interface Attempt {
+interface Attempt {
   command: AtCommand;
   answer: () => Answer | Promise<Answer>;
   /** Aborted when the modem loses power. */
@@ -40,7 +40,7 @@ export function answerFaultsOf(faults: FaultSet, clock: Clock): AnswerFaults {
     intruder: () => faults.take('urc_mid_answer')?.line,
     latenessMs: () => faults.take('late_answer')?.ms,
     applyTo: (attempt) => {
-      const given = errorInstead(faults, attempt.command) ?? settled(attempt, attempt.answer);
+      const given = errorInstead(faults, attempt.command) ?? answered(attempt, attempt.answer);
       const answer = mapAnswer(given, (value) => spoiled(faults, attempt, value));
       const delayMs = faults.take('slow_answer')?.ms;
       if (delayMs === undefined) return answer;
@@ -67,7 +67,7 @@ function errorInstead(faults: FaultSet, command: AtCommand): Answer | undefined 
 }
 
 /** Turns what a behaviour throws into an answer. */
-function settled(attempt: Attempt, answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+function answered(attempt: Attempt, answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
   try {
     const given = answer();
     return given instanceof Promise ? given.catch((error) => answerTo(error, attempt)) : given;
@@ -102,7 +102,7 @@ function spoiled(faults: FaultSet, attempt: Attempt, answer: Answer): Answer {
       : { failure: { afterCharacters: failure.after_characters, answer: cms(failure.code) } }),
     isShown: faults.take('lose_prompt') === undefined,
     complete: (body) => {
-      const given = settled(attempt, () => answer.complete(body));
+      const given = answered(attempt, () => answer.complete(body));
       if (!SEND_COMMANDS.includes(command.name)) return given;
       return mapAnswer(given, (result) => withoutLostResult(faults, result));
     },

@@ -5,7 +5,6 @@ import type { FaultOf, FaultSet } from './fault-set.ts';
 
 /** Steps that cure a hanging modem, the weakest first. */
 const STEPS = ['reopen', 'radio', 'restart', 'usb_reset'] as const;
-/** One of them. */
 export type CuringStep = FaultOf<'stuck'>['cured_by'];
 
 /** How often we ask whether a port was opened again. */
@@ -17,7 +16,6 @@ const RESTART_COMMAND = /\+CFUN=1,1|\+CRESET|\^RESET/i;
 const RADIO_OFF_COMMAND = /\+CFUN=[04]/i;
 const RADIO_ON_COMMAND = /\+CFUN=1/i;
 
-/** Options of the watch over a hanging modem. */
 interface StuckOptions {
   faults: FaultSet;
   /** Real time: ports do not follow a clock that is moved by hand. */

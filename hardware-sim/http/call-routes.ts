@@ -1,9 +1,8 @@
 // The requests about calls: settings of far ends, calling modems, listing and ending calls.
 import * as z from 'zod';
 import { DTMF_DIGITS } from '../audio/tone.ts';
-import { WavError } from '../audio/wav.ts';
 import type { Call, Side } from '../calls/call.ts';
-import { CallRefused, type CallSwitch } from '../calls/call-switch.ts';
+import type { CallSwitch } from '../calls/call-switch.ts';
 import { CAUSE, CAUSE_MAX } from '../calls/cause.ts';
 import { farEndSchema, wavSamplesOf } from '../calls/far-end-settings.ts';
 import { KEYS_MAX } from '../calls/key-tones.ts';
@@ -69,11 +68,9 @@ function numberOf(parameter: string): string {
 async function putFarEnd(calls: CallSwitch, { parameter, incoming }: RouteRequest): Promise<unknown> {
   const number = numberOf(parameter);
   const settings = checked(farEndSchema, await readJson(incoming));
-  return refusing(() => {
-    if (settings.wav !== undefined) wavSamplesOf(settings.wav);
-    calls.setFarEnd(number, settings);
-    return settings;
-  });
+  if (settings.wav !== undefined) wavSamplesOf(settings.wav);
+  calls.setFarEnd(number, settings);
+  return settings;
 }
 
 async function ring(calls: CallSwitch, { incoming }: RouteRequest): Promise<unknown> {
@@ -82,7 +79,7 @@ async function ring(calls: CallSwitch, { incoming }: RouteRequest): Promise<unkn
     ...(ringMs === undefined ? {} : { ringMs }),
     ...(farEnd === undefined ? {} : { farEnd }),
   };
-  return refusing(() => ({ id: calls.ring(from, to, options).id }));
+  return { id: calls.ring(from, to, options).id };
 }
 
 /** `since` is an id, and excludes its call. */
@@ -130,15 +127,4 @@ function frames(call: Call, { query }: RouteRequest): unknown {
     throw new HttpError('invalid_request', 'side: origin or destination');
   }
   return call.leg(side)?.audio?.frames(direction, Number(since)) ?? [];
-}
-
-function refusing<T>(step: () => T): T {
-  try {
-    return step();
-  } catch (error) {
-    if (error instanceof CallRefused) throw new HttpError(error.code, error.message, { cause: error });
-    if (error instanceof WavError)
-      throw new HttpError('invalid_wav', `wav ${error.message}`, { cause: error });
-    throw error;
-  }
 }

@@ -1,28 +1,13 @@
 // A request that gets no answer but an error; `server.ts` writes it as {error, message}.
+import { WavError } from '../audio/wav.ts';
+import { CallRefused } from '../calls/call-switch.ts';
+import { CarrierError } from '../carrier/carrier.ts';
+import { FaultError } from '../faults/fault-set.ts';
+import { UnknownCardError } from '../modem/sim-cards.ts';
+import { PduError } from '../pdu/octets.ts';
 
-/** The `error` of an error body. */
-type ErrorCode =
-  | 'invalid_json'
-  | 'invalid_request'
-  | 'invalid_fault'
-  | 'unknown_number'
-  | 'unknown_modem'
-  | 'unknown_sim'
-  | 'unknown_call'
-  | 'line_busy'
-  | 'unreachable'
-  | 'no_far_end'
-  | 'invalid_wav'
-  | 'too_many_subscribers'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'payload_too_large'
-  | 'carrier_full'
-  | 'too_many_clients'
-  | 'internal_error';
-
-/** HTTP status of each code. */
-export const STATUSES: Record<ErrorCode, number> = {
+/** HTTP status of each `error` of an error body. */
+export const STATUSES = {
   invalid_json: 400,
   invalid_request: 400,
   invalid_fault: 400,
@@ -41,7 +26,9 @@ export const STATUSES: Record<ErrorCode, number> = {
   carrier_full: 503,
   too_many_clients: 503,
   internal_error: 500,
-};
+} as const;
+
+type ErrorCode = keyof typeof STATUSES;
 
 /** Thrown by routes; its message is shown to the client. */
 export class HttpError extends Error {
@@ -52,4 +39,15 @@ export class HttpError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/** The error for the client that an error of the rack means; undefined for a fault of the simulator. */
+export function httpErrorOf(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
+  if (error instanceof CallRefused || error instanceof CarrierError)
+    return new HttpError(error.code, error.message);
+  if (error instanceof FaultError) return new HttpError('invalid_fault', error.message);
+  if (error instanceof PduError) return new HttpError('invalid_request', error.message);
+  if (error instanceof UnknownCardError) return new HttpError('unknown_sim', error.message);
+  return error instanceof WavError ? new HttpError('invalid_wav', `wav ${error.message}`) : undefined;
 }

@@ -13,7 +13,6 @@ export interface RouteRequest {
   parameter: string;
 }
 
-/** One request that is answered. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `{…}` stands for one segment. */

@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import type { CallSwitch } from '../calls/call-switch.ts';
 import type { Carrier } from '../carrier/carrier.ts';
-import { FaultError, parseFault } from '../faults/fault-set.ts';
+import { parseFault } from '../faults/fault-set.ts';
 import type { SimulatedModem } from '../modem/modem.ts';
-import { type SimCards, UnknownCardError } from '../modem/sim-cards.ts';
+import type { SimCards } from '../modem/sim-cards.ts';
 import type { EventFeed } from '../state/event-feed.ts';
 import { callRoutes } from './call-routes.ts';
 import { EventStreams } from './event-stream.ts';
@@ -15,7 +15,7 @@ import { smsRoutes } from './sms-routes.ts';
 import { modemView, simView } from './views.ts';
 
 /** The rack, as the routes use it. */
-export interface Rack {
+interface Rack {
   modems: readonly SimulatedModem[];
   simCards: SimCards;
   carrier: Carrier;
@@ -83,13 +83,7 @@ function modemOf({ modems }: Pick<Rack, 'modems'>, name: string): SimulatedModem
 }
 
 async function setFault(modem: SimulatedModem, { incoming }: RouteRequest): Promise<unknown> {
-  const value = await readJson(incoming);
-  try {
-    modem.play(parseFault(value));
-  } catch (error) {
-    if (error instanceof FaultError) throw new HttpError('invalid_fault', error.message, { cause: error });
-    throw error;
-  }
+  modem.play(parseFault(await readJson(incoming)));
   return modemView(modem);
 }
 
@@ -117,14 +111,7 @@ async function putCard(
   { incoming }: RouteRequest,
 ): Promise<unknown> {
   const { iccid, urc } = checked(cardSchema, await readJson(incoming));
-  try {
-    simCards.put(iccid ?? undefined, modem, { isAnnounced: urc });
-  } catch (error) {
-    if (error instanceof UnknownCardError) {
-      throw new HttpError('unknown_sim', error.message, { cause: error });
-    }
-    throw error;
-  }
+  simCards.put(iccid ?? undefined, modem, { isAnnounced: urc });
   return modemView(modem);
 }
 

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
-import { HttpError, STATUSES } from './http-error.ts';
+import { HttpError, httpErrorOf, STATUSES } from './http-error.ts';
 import type { Answers, Route } from './route.ts';
 
 const HOST = '127.0.0.1';
@@ -90,13 +90,13 @@ function match(pattern: string, pathname: string): string | undefined {
 }
 
 function fail(response: ServerResponse, error: unknown, log: Logger): void {
-  if (!(error instanceof HttpError)) log.error({ err: error }, 'request failed');
+  const known = httpErrorOf(error);
+  if (known === undefined) log.error({ err: error }, 'request failed');
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const { code, message } =
-    error instanceof HttpError ? error : new HttpError('internal_error', 'the simulator failed; see its log');
+  const { code, message } = known ?? new HttpError('internal_error', 'the simulator failed; see its log');
   // The rest of a body that was not read would look like the next request.
   if (!response.req.complete) response.setHeader('connection', 'close');
   writeJson(response, STATUSES[code], { error: code, message });

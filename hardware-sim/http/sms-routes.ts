@@ -1,11 +1,10 @@
 // The requests about messages: sending to modems, and what modems have sent.
 import * as z from 'zod';
 import { isE164 } from '#shared/identities.ts';
-import { type Carrier, CarrierError } from '../carrier/carrier.ts';
+import type { Carrier } from '../carrier/carrier.ts';
 import { isOriginator } from '../carrier/numbering.ts';
-import { PduError } from '../pdu/octets.ts';
 import type { HeardMessage } from '../state/records.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError, httpErrorOf } from './http-error.ts';
 import { checked, type Route, type RouteRequest, readJson } from './route.ts';
 import { messageView } from './views.ts';
 
@@ -46,7 +45,7 @@ export function smsRoutes(carrier: Carrier): Route[] {
 
 async function sendSms(carrier: Carrier, { incoming }: RouteRequest): Promise<unknown> {
   const value = await readJson(incoming);
-  if (!Array.isArray(value)) return refusing(() => sendOne(carrier, checked(smsSchema, value)));
+  if (!Array.isArray(value)) return sendOne(carrier, checked(smsSchema, value));
   return checked(batchSchema, value).map((sms) => resultOf(() => sendOne(carrier, sms)));
 }
 
@@ -58,26 +57,17 @@ function sendOne(carrier: Carrier, sms: z.output<typeof smsSchema>): unknown {
 /** One of many: its refusal does not stop the others. */
 function resultOf(send: () => unknown): unknown {
   try {
-    return refusing(send);
+    return send();
   } catch (error) {
-    if (error instanceof HttpError) return { error: error.code, message: error.message };
-    throw error;
+    const known = httpErrorOf(error);
+    if (known === undefined) throw error;
+    return { error: known.code, message: known.message };
   }
 }
 
 async function sendRawSms(carrier: Carrier, { incoming }: RouteRequest): Promise<unknown> {
   const { to, pdu, length } = checked(rawSmsSchema, await readJson(incoming));
-  return refusing(() => carrier.sendRaw(to, pdu, length));
-}
-
-function refusing<T>(send: () => T): T {
-  try {
-    return send();
-  } catch (error) {
-    if (error instanceof PduError) throw new HttpError('invalid_request', error.message, { cause: error });
-    if (error instanceof CarrierError) throw new HttpError(error.code, error.message, { cause: error });
-    throw error;
-  }
+  return carrier.sendRaw(to, pdu, length);
 }
 
 /** Date and time with zone, as in RFC 3339 §5.6. */

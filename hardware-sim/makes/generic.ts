@@ -1,27 +1,9 @@
 // A stick without a name that knows the 3GPP commands and no others.
 import { commandFamily } from '../behaviours/behaviour.ts';
 import { iccidForms } from '../behaviours/sim-card.ts';
-import { causeText } from '../calls/cause.ts';
 import { vendorInterface } from '../usb/usb-description.ts';
-import type { MakeVoice } from '../voice/make-voice.ts';
+import { USUAL_VOICE } from '../voice/make-voice.ts';
 import { type Make, QUALCOMM_STORAGE } from './make.ts';
-
-/** 4 URBs of 4096 octets, as the Linux `option` driver has them for each port. */
-export const DRIVER_BUFFER_BYTES = 4 * 4096;
-
-const genericVoice: MakeVoice = {
-  lines: () => [],
-  connectsBeforeOk: false,
-  missedLines: () => [],
-  endReport: ({ cause }) => causeText(cause),
-  detectedKey: () => undefined,
-  audio: {
-    isAlwaysOn: true,
-    bufferBytes: DRIVER_BUFFER_BYTES,
-    rateHz: () => 8000,
-    mixesNmea: () => true,
-  },
-};
 
 export const generic: Make = {
   name: 'generic',
@@ -53,6 +35,6 @@ export const generic: Make = {
     storeFull: () => [],
     signal: () => [],
   },
-  voice: genericVoice,
+  voice: USUAL_VOICE,
   behaviours: [commandFamily('generic', { '+CCID': iccidForms('+CCID') })],
 };

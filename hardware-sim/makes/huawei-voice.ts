@@ -3,9 +3,7 @@
 import { CME, cme, ok } from '../at/answer.ts';
 import { commandFamily, forms } from '../behaviours/behaviour.ts';
 import { hangUp, press } from '../behaviours/calls.ts';
-import { causeText } from '../calls/cause.ts';
-import type { CallLines, MakeVoice } from '../voice/make-voice.ts';
-import { DRIVER_BUFFER_BYTES } from './generic.ts';
+import { type CallLines, type MakeVoice, USUAL_VOICE } from '../voice/make-voice.ts';
 
 /** <end_status>: ended by the network or the other side, and by the stick itself. */
 const STATUS_NETWORK = 104;
@@ -20,18 +18,11 @@ const lines: CallLines = (change, { index, durationS, direction }, { end }) => {
 };
 
 export const huaweiVoice: MakeVoice = {
+  ...USUAL_VOICE,
   lines,
-  connectsBeforeOk: false,
-  missedLines: () => [],
-  endReport: ({ cause }) => causeText(cause),
   detectedKey: (digit, { kept }) =>
     kept.get('^DDTMFCFG')?.startsWith('1') === true ? `^DDTMF:${digit}` : undefined,
-  audio: {
-    isAlwaysOn: false,
-    bufferBytes: DRIVER_BUFFER_BYTES,
-    rateHz: () => 8000,
-    mixesNmea: () => true,
-  },
+  audio: { ...USUAL_VOICE.audio, isAlwaysOn: false },
 };
 
 /** 2: samples on the port of the voice. Other ports do not carry them. */
@@ -52,12 +43,11 @@ const key = forms({
     if (!/^[0-9*#A-D]$/i.test(digit ?? '')) return cme(CME.incorrectParameters);
     return isActive ? press(context, digit ?? '') : cme(CME.operationNotAllowed);
   },
-  test: () => ok(),
 });
 
 /** ^DDSETEX, ^DTMF, ^CHUP. */
 export const huaweiVoiceCommands = commandFamily('Huawei voice', {
   '^DDSETEX': voicePort,
   '^DTMF': key,
-  '^CHUP': forms({ execute: (_, context) => hangUp(context), test: () => ok() }),
+  '^CHUP': forms({ execute: (_, context) => hangUp(context) }),
 });

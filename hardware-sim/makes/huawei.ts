@@ -26,7 +26,6 @@ const pinState = forms({
     const asked = { 'SIM PIN': String(tries.pin), 'SIM PUK': String(tries.puk) }[shown] ?? '';
     return ok(`^CPIN: ${shown},${asked},${tries.puk},${tries.pin},10,3`);
   },
-  test: () => ok(),
 });
 
 /** Service, domain, roaming, mode 5 WCDMA, SIM. */
@@ -35,22 +34,17 @@ const systemInformation = forms({
     const hasService = isRegistered(equipment.registration);
     return ok(`^SYSINFO:${hasService ? '2,3,0,5' : '0,0,0,0'},${equipment.sim.state === 'ready' ? 1 : 255}`);
   },
-  test: () => ok(),
 });
 
 const extendedSignal = forms({
   read: (_, { equipment }) =>
     ok(isRegistered(equipment.registration) ? '^HCSQ:"WCDMA",40,38,45' : '^HCSQ:"NOSERVICE"'),
-  test: () => ok(),
 });
 
 /** ^ICCID, ^CPIN, ^RESET, ^SYSINFO, ^HCSQ, and settings that change nothing. */
 function huaweiCommands(shownIccid: (iccid: string) => string): Behaviour {
   return commandFamily('Huawei', {
-    '^ICCID': forms({
-      read: (_, context) => ok(`^ICCID: ${shownIccid(iccidOf(context))}`),
-      test: () => ok(),
-    }),
+    '^ICCID': forms({ read: (_, context) => ok(`^ICCID: ${shownIccid(iccidOf(context))}`) }),
     '^CPIN': pinState,
     '^RESET': restart,
     '^SYSINFO': systemInformation,

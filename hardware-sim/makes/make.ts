@@ -5,10 +5,8 @@ import { STORAGE_INTERFACE, type UsbDescription } from '../usb/usb-description.t
 
 /** Makes that a rack can have. */
 export const MAKE_NAMES = ['quectel', 'simcom', 'huawei', 'huawei-e303', 'generic'] as const;
-/** The name of a make. */
 export type MakeName = (typeof MAKE_NAMES)[number];
 
-/** One make. */
 export interface Make extends ModemModel {
   name: MakeName;
   /** Its own commands. They come before the common ones. */

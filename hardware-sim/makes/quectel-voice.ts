@@ -7,7 +7,7 @@ import { hangUp, pressKeys } from '../behaviours/calls.ts';
 import { keptCommands } from '../behaviours/kept-settings.ts';
 import { CAUSE_MAX } from '../calls/cause.ts';
 import type { VoiceRoute } from '../voice/host-audio.ts';
-import type { CallChange, CallLines, MakeVoice } from '../voice/make-voice.ts';
+import { type CallChange, type CallLines, type MakeVoice, USUAL_VOICE } from '../voice/make-voice.ts';
 import { type ShownCall, STAT } from '../voice/modem-call.ts';
 import { indicates } from './quectel-commands.ts';
 
@@ -51,9 +51,8 @@ function nmeaPort({ kept }: ModemSettings): string {
 }
 
 export const quectelVoice: MakeVoice = {
+  ...USUAL_VOICE,
   lines,
-  connectsBeforeOk: false,
-  missedLines: () => [],
   /** Location 5 of the cause, then the cause. */
   endReport: ({ cause }) => `5,${cause}`,
   detectedKey: (digit, { kept }) =>
@@ -180,7 +179,7 @@ export const quectelVoiceCommands = commandFamily('Quectel voice', {
     set: pressKeys(/^[0-9*#A-D]{1,31}$/i),
     test: () => ok('+VTS: (0-9,A-D,*,#),(0-255)'),
   }),
-  '+QVTS': forms({ set: pressKeys(/^[0-9*#A-D]{1,31}$/i), test: () => ok() }),
+  '+QVTS': forms({ set: pressKeys(/^[0-9*#A-D]{1,31}$/i) }),
   ...keptCommands({
     '+QAUDMOD': { initial: '0', range: '(0-3)' },
     '+QAUDLOOP': { initial: '0', range: '(0,1)' },

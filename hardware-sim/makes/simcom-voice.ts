@@ -6,9 +6,8 @@ import { type CommandContext, commandFamily, forms } from '../behaviours/behavio
 import { listCalls } from '../behaviours/calls.ts';
 import { causeText } from '../calls/cause.ts';
 import { NETWORK_OFFSET_QUARTER_HOURS } from '../carrier/numbering.ts';
-import type { CallLines, MakeVoice } from '../voice/make-voice.ts';
+import { type CallLines, type MakeVoice, USUAL_VOICE } from '../voice/make-voice.ts';
 import { clccLine } from '../voice/modem-call.ts';
-import { DRIVER_BUFFER_BYTES } from './generic.ts';
 
 /** <volte>,<non-volte> of +CPCMBANDWIDTH: 0 is 16 kHz, 1 is 8 kHz. */
 export const USUAL_BANDWIDTH = '0,1';
@@ -37,13 +36,12 @@ export const simcomVoice: MakeVoice = {
   detectedKey: (digit, { kept }) =>
     kept.get('+DDET')?.startsWith('1') === true ? `+RXDTMF: ${digit}` : undefined,
   audio: {
+    ...USUAL_VOICE.audio,
     isAlwaysOn: false,
-    bufferBytes: DRIVER_BUFFER_BYTES,
     rateHz: ({ settings, isVolte }) => {
       const [volte, other] = (settings.kept.get('+CPCMBANDWIDTH') ?? USUAL_BANDWIDTH).split(',');
       return (isVolte ? volte : other)?.trim() === '0' ? 16_000 : 8000;
     },
-    mixesNmea: () => true,
   },
 };
 

@@ -19,7 +19,6 @@ function reportsSignal(settings: ModemSettings): boolean {
 
 const pinTries = forms({
   execute: (_, { equipment }) => ok(`+SPIC: ${equipment.sim.tries.pin},${equipment.sim.tries.puk},3,10`),
-  test: () => ok(),
 });
 
 const servingCell = forms({

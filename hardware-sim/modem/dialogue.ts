@@ -11,7 +11,6 @@ import type { FaultSet } from '../faults/fault-set.ts';
 import type { ModemOptions } from './modem-options.ts';
 import { ModemPorts } from './modem-ports.ts';
 
-/** Options of a dialogue. */
 interface DialogueOptions {
   equipment: MobileEquipment;
   /** Tried in order. */
@@ -82,7 +81,6 @@ export class Dialogue {
 /** A line that waits for a second one goes alone after this time. */
 const PAIR_TIMEOUT_MS = 1000;
 
-/** Options of a sender. */
 interface UrcSenderOptions {
   ports: ModemPorts;
   faults: FaultSet;

@@ -20,7 +20,6 @@ export interface ModemTraits extends EquipmentTraits {
   bootMs: number;
 }
 
-/** Options of a modem. */
 export interface ModemOptions extends VoiceNetwork {
   identity: ModemIdentity;
   make: Make;

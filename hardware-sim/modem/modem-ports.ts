@@ -18,7 +18,7 @@ const PCM_PORT = 'pcm';
 const EXCLUSIVE_USE_CHECK_MS = 1000;
 
 /** A terminal of the modem: its role, and the link under its kernel name. */
-export interface SerialPort {
+interface SerialPort {
   role: SerialRole;
   ttyPath: string;
 }
@@ -26,7 +26,6 @@ export interface SerialPort {
 /** Absolute paths of the links. */
 export type PortPaths = Record<AtPort | typeof PCM_PORT, string>;
 
-/** Options of the ports. */
 interface ModemPortsOptions {
   /** Folder of the links that are named after the slot. */
   linkFolder: string;

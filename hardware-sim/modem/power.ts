@@ -9,7 +9,6 @@ import { type PlugState, type TtyView, UsbPlug, type UsbPlugOptions } from './us
 /** From the command to the loss of the bus: the answer gets out, and the client reads it. */
 const RESTART_DELAY_MS = 50;
 
-/** Options of `Power`. */
 interface PowerOptions
   extends Pick<ModemOptions, 'usbPath' | 'usbSerial' | 'log' | 'isNameTaken'>,
     Pick<ModemTraits, 'storageFirstMs' | 'bootMs'>,

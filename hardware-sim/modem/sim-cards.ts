@@ -11,7 +11,6 @@ export class UnknownCardError extends Error {
   override name = 'UnknownCardError';
 }
 
-/** The cards and where they are. */
 export class SimCards {
   readonly #cards: ReadonlyMap<string, SimCard>;
   readonly #modems: readonly SimulatedModem[];

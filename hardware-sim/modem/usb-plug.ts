@@ -20,7 +20,6 @@ export interface TtyView {
   role: SerialRole;
 }
 
-/** Options of a plug. */
 export interface UsbPlugOptions extends Pick<ModemOptions, 'bus' | 'soundCards' | 'make' | 'clock'> {
   /** The USB device as which the modem arrives. */
   description: () => UsbDescription;

@@ -8,7 +8,7 @@ import { readUserData, type UserData } from './user-data.ts';
 const DELIVER = 0x04;
 
 /** The fields of a DELIVER to encode. */
-export interface Deliver {
+interface Deliver {
   /** "+15550001234", a short code, or a name of at most 11 septets. */
   originator: string;
   protocolIdentifier: number;
@@ -55,7 +55,7 @@ export function decodeDeliver(tpdu: Buffer): ReceivedDeliver {
 /** TP-MTI 10 with TP-MMS set: no more messages are waiting. */
 const STATUS_REPORT = 0x06;
 /** The fields of a STATUS-REPORT to encode. */
-export interface StatusReport {
+interface StatusReport {
   messageReference: number;
   recipient: Address;
   /** When the service centre took the message: seven octets. */

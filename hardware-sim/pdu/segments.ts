@@ -4,12 +4,12 @@ import { PduError } from './octets.ts';
 import { concatenationHeader, DCS_GSM7, DCS_UCS2, type UserData, ucs2FromText } from './user-data.ts';
 
 /** A concatenation counts its parts in one octet. */
-export const SEGMENTS_MAX = 255;
+const SEGMENTS_MAX = 255;
 
 /** How to cut. */
 interface SegmentOptions {
   /** Default: 7 bit when the alphabet has every character, UCS-2 otherwise. */
-  encoding?: 'gsm7' | 'ucs2';
+  encoding?: 'gsm7' | 'ucs2' | undefined;
   referenceBits: 8 | 16;
   reference: number;
 }
@@ -83,10 +83,6 @@ function partsOf<T extends { length: number }>(characters: readonly T[], size: n
 }
 
 function headerOf(options: SegmentOptions, total: number, index: number): Buffer {
-  return concatenationHeader({
-    reference: options.reference,
-    referenceBits: options.referenceBits,
-    total,
-    part: index + 1,
-  });
+  const { reference, referenceBits } = options;
+  return concatenationHeader({ reference, referenceBits, total, part: index + 1 });
 }

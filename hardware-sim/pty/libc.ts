@@ -1,9 +1,11 @@
-// The calls of the C library that make pseudo-terminals and pipes. The only file with koffi.
+// The calls of the C library that make pseudo-terminals and pipes, and that watch files. The only file with koffi.
 import { constants, openSync } from 'node:fs';
 import koffi from 'koffi';
 
 /** glibc's flag, equal on x64 and arm64: a child process must not keep an unplugged modem's line open. */
 const O_CLOEXEC = 0o2000000;
+/** asm-generic/fcntl.h. */
+const IN_NONBLOCK = 0o4000;
 /** asm-generic/ioctls.h: lets others open the terminal again. */
 const TIOCNXCL = 0x540d;
 /** ioctls: the number of octets that wait to be read, and dropping them. */
@@ -47,6 +49,8 @@ function loadLibc() {
     tcsetattr: library.func('int tcsetattr(int fd, int action, _In_ uint8_t *termios)'),
     ioctl: library.func('int ioctl(int fd, unsigned long request, ...)'),
     fcntl: library.func('int fcntl(int fd, int command, ...)'),
+    inotifyInit: library.func('int inotify_init1(int flags)'),
+    addWatch: library.func('int inotify_add_watch(int fd, const char *path, uint32_t mask)'),
     mkfifo: library.func('int mkfifo(const char *path, unsigned int mode)'),
     close: library.func('int close(int fd)'),
   };
@@ -98,6 +102,14 @@ export function unreadBytes(file: number): number {
 /** Drops the octets that wait to be read from a terminal. */
 export function discardUnread(slave: number): void {
   libc?.ioctl(slave, TCFLSH, 'int', TCIFLUSH);
+}
+
+/** A non-blocking inotify(7) file for events of `mask` at these paths. Throws `PtyError`. */
+export function watchPaths(paths: readonly string[], mask: number): number {
+  libc ??= loadLibc();
+  const file = checked('inotify_init1', libc.inotifyInit(IN_NONBLOCK | O_CLOEXEC));
+  for (const path of paths) checked('inotify_add_watch', libc.addWatch(file, path, mask));
+  return file;
 }
 
 /** Throws `PtyError`. */

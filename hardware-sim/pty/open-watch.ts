@@ -1,30 +1,16 @@
 // Detects that a program closes and opens a terminal. It uses inotify of the C library, since Node reports only writes.
 import { closeSync, readSync } from 'node:fs';
-import koffi from 'koffi';
-import { PtyError } from './libc.ts';
+import { watchPaths } from './libc.ts';
 
-/** linux/inotify.h and asm-generic/fcntl.h. */
+/** linux/inotify.h. */
 const IN_CLOSE_WRITE = 0x08;
 const IN_CLOSE_NOWRITE = 0x10;
 const IN_OPEN = 0x20;
-const IN_NONBLOCK = 0o4000;
-const IN_CLOEXEC = 0o2000000;
 /** struct inotify_event: watch, mask, cookie and length, four octets each, then a name. */
 const EVENT_BYTES = 16;
 const MASK_OFFSET = 4;
 const LENGTH_OFFSET = 12;
 const BUFFER_BYTES = 4096;
-
-type Inotify = ReturnType<typeof loadInotify>;
-let inotify: Inotify | undefined;
-
-function loadInotify() {
-  const library = koffi.load('libc.so.6');
-  return {
-    init: library.func('int inotify_init1(int flags)'),
-    addWatch: library.func('int inotify_add_watch(int fd, const char *path, uint32_t mask)'),
-  };
-}
 
 /** Watches some terminals until `close`; the caller asks now and then. */
 export class OpenWatch {
@@ -33,12 +19,7 @@ export class OpenWatch {
 
   /** Links are followed. Throws `PtyError`. */
   constructor(paths: readonly string[]) {
-    inotify ??= loadInotify();
-    this.#fd = checked('inotify_init1', inotify.init(IN_NONBLOCK | IN_CLOEXEC));
-    for (const path of paths) {
-      const mask = IN_CLOSE_WRITE | IN_CLOSE_NOWRITE | IN_OPEN;
-      checked('inotify_add_watch', inotify.addWatch(this.#fd, path, mask));
-    }
+    this.#fd = watchPaths(paths, IN_CLOSE_WRITE | IN_CLOSE_NOWRITE | IN_OPEN);
   }
 
   /** Whether any of the terminals was closed and then one was opened since the watch began. */
@@ -74,9 +55,4 @@ function readNow(fd: number, buffer: Buffer): number {
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
     throw error;
   }
-}
-
-function checked(call: string, result: unknown): number {
-  if (typeof result === 'number' && result >= 0) return result;
-  throw new PtyError(`${call} failed with errno ${koffi.errno()}`);
 }

@@ -13,7 +13,6 @@ const QUEUE_BYTES_MAX = 256 * 1024;
 const RETRY_DELAY_MIN_MS = 2;
 const RETRY_DELAY_MAX_MS = 250;
 
-/** Options of a port. */
 interface PtyPortOptions {
   /** Where the links to the terminal go; older ones are replaced. */
   linkPaths: readonly string[];

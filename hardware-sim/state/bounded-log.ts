@@ -15,10 +15,6 @@ export class BoundedLog<T extends { readonly id: number }> {
     return this.#entries.length - this.#start;
   }
 
-  get first(): T | undefined {
-    return this.#entries[this.#start];
-  }
-
   push(entry: T): void {
     this.#entries.push(entry);
     if (this.size > this.#max) this.#start += 1;

@@ -23,7 +23,6 @@ export type AirEventKind =
   | 'call_ended'
   | 'dtmf';
 
-/** One event. */
 export interface AirEvent {
   /** Counts from 1 since the simulator started. */
   id: number;

@@ -11,6 +11,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { jsonOf } from '#shared/json.ts';
 import type { Logger } from '#shared/log.ts';
 import { applyRecord, emptyRackState, type RackState, recordsOf } from './rack-state.ts';
 import { type RackRecord, recordsSchema } from './records.ts';
@@ -130,18 +131,10 @@ function readState(path: string, state: RackState, log: Logger): void {
   let unreadable = 0;
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     if (line === '') continue;
-    const records = recordsSchema.safeParse(parseJson(line));
+    const records = recordsSchema.safeParse(jsonOf(line));
     if (records.success) for (const record of records.data) applyRecord(state, record);
     else unreadable += 1;
   }
   // One torn line at the end is what a kill leaves.
   if (unreadable > 0) log.warn({ path, lines: unreadable }, 'skipped unreadable lines of the rack state');
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

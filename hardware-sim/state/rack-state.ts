@@ -4,7 +4,6 @@ import type { HeardMessage, MemoryName, RackRecord, StoredMessage, WaitingMessag
 
 type Store = Map<number, StoredMessage>;
 
-/** The memories of one SIM card. */
 interface SimMemories {
   /** The memory SM. */
   store: Store;
@@ -12,7 +11,6 @@ interface SimMemories {
   waiting: Record<WaitingMessage['kind'], Map<number, WaitingMessage>>;
 }
 
-/** The memories of one modem. */
 interface ModemMemories {
   stores: Record<'ME' | 'SR', Store>;
   /** TP-MR of the next SUBMIT. */

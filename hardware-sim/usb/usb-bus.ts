@@ -22,11 +22,10 @@ const HUB = { vendorId: '05e3', productId: '0610', manufacturer: 'GenesysLogic',
 const HUB_INTERFACE = { number: 0, class: '09', subclass: '00', protocol: '01' };
 
 /** A place on the bus, or the folder of the bus, is not free. */
-export class UsbError extends Error {
+class UsbError extends Error {
   override name = 'UsbError';
 }
 
-/** All devices of a rack. */
 export class UsbBus {
   readonly ttyNumbers = new DeviceNumbers();
   /** Of the links to the terminals. */

@@ -16,7 +16,6 @@ export interface UsbInterface {
   isSound?: boolean;
 }
 
-/** One device. */
 export interface UsbDescription {
   /** Four hex digits, lower case. */
   vendorId: string;

@@ -16,7 +16,6 @@ interface CardName {
   id: string;
 }
 
-/** Options of a device. */
 interface UsbDeviceOptions {
   /** Its folder; those of the interfaces are beside it. */
   folder: string;

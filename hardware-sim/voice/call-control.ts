@@ -13,7 +13,6 @@ import type { CallChange, MakeVoice } from './make-voice.ts';
 import { ModemCall, type ModemCallOwner, STAT } from './modem-call.ts';
 import { Ringer } from './ringer.ts';
 
-/** Options of call control. */
 export interface CallControlOptions {
   imei: string;
   make: MakeVoice;
@@ -167,7 +166,7 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
     this.#reportChange('answered', call, { isUrgent });
     const showsNumber = this.#options.settings().kept.get('+COLP') === '1';
     const connected = `+COLP: "${call.number}",${call.numberType}`;
-    this.#settle(call, showsNumber ? ok(connected) : ok());
+    this.#answerDial(call, showsNumber ? ok(connected) : ok());
   }
 
   onEnded(call: ModemCall, end: CallEnd): void {
@@ -179,7 +178,7 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
     if (this.#active === call) this.#setActive(undefined);
     const isReported = this.#isMute || this.#options.faults.take('call_end_lost') === undefined;
     if (isReported) this.#reportEnd(call, end, wasAnswered);
-    else this.#settle(call, { kind: 'nothing' });
+    else this.#answerDial(call, { kind: 'nothing' });
     const waiting = this.#calls.find(({ stat }) => stat === STAT.waiting);
     if (waiting === undefined || this.#calls.length > 1) return;
     waiting.stat = STAT.incoming;
@@ -205,7 +204,7 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
   #reportEnd(call: ModemCall, end: CallEnd, wasAnswered: boolean): void {
     this.#reportChange('ended', call, { end });
     const result = finalResultOf(end.cause, wasAnswered);
-    if (this.#settle(call, { kind: 'result', code: result })) return;
+    if (this.#answerDial(call, { kind: 'result', code: result })) return;
     if (this.#isMute || end.isOwn) return;
     this.#options.sendUrc(call.direction === 1 ? 'NO CARRIER' : result);
     if (call.direction === 0 || wasAnswered) return;
@@ -229,7 +228,7 @@ export class CallControl implements VoiceSubscriber, ModemCallOwner {
     this.#options.onActiveChanged(call);
   }
 
-  #settle(call: ModemCall, answer: Answer): boolean {
+  #answerDial(call: ModemCall, answer: Answer): boolean {
     const resolve = this.#pending.get(call);
     this.#pending.delete(call);
     resolve?.(answer);

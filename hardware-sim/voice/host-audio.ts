@@ -19,7 +19,6 @@ export interface HostDevice extends OutletDevice {
 /** Route of the voice. */
 export type VoiceRoute = 'serial' | 'usb';
 
-/** Options of a line. */
 export interface HostAudioOptions {
   frameClock: FrameClock;
   faults: FaultSet;

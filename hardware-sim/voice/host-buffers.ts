@@ -12,7 +12,6 @@ interface Taken {
   arrivedAtMs: number;
 }
 
-/** Of one modem. */
 export class HostInlet {
   readonly #bytesMax: number;
   #chunks: Chunk[] = [];
@@ -74,7 +73,6 @@ export interface OutletDevice {
   discardUnread(): void;
 }
 
-/** Of one modem. */
 export class HostOutlet {
   readonly #device: () => OutletDevice | undefined;
   #unread = 0;

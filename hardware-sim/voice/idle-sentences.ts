@@ -3,7 +3,6 @@ import type { FrameClock, Ticker } from '../audio/frame-clock.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
 import { HostOutlet, type OutletDevice } from './host-buffers.ts';
 
-/** Its options. */
 interface IdleSentencesOptions {
   frameClock: FrameClock;
   faults: FaultSet;
@@ -12,7 +11,6 @@ interface IdleSentencesOptions {
   port: () => OutletDevice | undefined;
 }
 
-/** Of one modem. */
 export class IdleSentences implements Ticker {
   readonly #options: IdleSentencesOptions;
   readonly #outlet: HostOutlet;

@@ -2,6 +2,7 @@
 import type { ModemSettings } from '../at/settings.ts';
 import type { SampleRateHz } from '../audio/frame.ts';
 import type { CallEnd } from '../calls/call-leg.ts';
+import { causeText } from '../calls/cause.ts';
 import type { ShownCall } from './modem-call.ts';
 
 /** Events of a call. */
@@ -47,6 +48,24 @@ export interface MakeAudio {
   /** Whether the modem loops the voice port back while there is no call. */
   isLooped?: (settings: ModemSettings) => boolean;
 }
+
+/** 4 URBs of 4096 octets, as the Linux `option` driver has them for each port. */
+const DRIVER_BUFFER_BYTES = 4 * 4096;
+
+/** A make without lines of its own, whose samples come in every call. */
+export const USUAL_VOICE: MakeVoice = {
+  lines: () => [],
+  connectsBeforeOk: false,
+  missedLines: () => [],
+  endReport: ({ cause }) => causeText(cause),
+  detectedKey: () => undefined,
+  audio: {
+    isAlwaysOn: true,
+    bufferBytes: DRIVER_BUFFER_BYTES,
+    rateHz: () => 8000,
+    mixesNmea: () => true,
+  },
+};
 
 /** Kept as long as the simulator runs. */
 export interface StoredVoiceSettings {

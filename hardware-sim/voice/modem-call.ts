@@ -5,7 +5,6 @@ import { LegAudio } from '../calls/leg-audio.ts';
 
 /** <stat>. */
 export const STAT = { active: 0, dialling: 2, alerting: 3, incoming: 4, waiting: 5 } as const;
-/** One of them. */
 type Stat = (typeof STAT)[keyof typeof STAT];
 
 /** 3GPP TS 24.008 §10.5.4.7: international, national or unknown, and no number at all. */

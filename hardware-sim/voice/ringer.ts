@@ -4,7 +4,6 @@ import type { ModemSettings } from '../at/settings.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
 import type { ShownCall } from './modem-call.ts';
 
-/** Options of a ringer. */
 interface RingerOptions {
   clock: Clock;
   faults: FaultSet;

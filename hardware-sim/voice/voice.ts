@@ -22,7 +22,6 @@ export interface VoiceTraits {
   pcmRateHz: SampleRateHz;
 }
 
-/** Its options. */
 interface VoiceOptions
   extends Omit<CallControlOptions, 'ringIntervalMs' | 'onActiveChanged'>,
     Pick<HostAudioOptions, 'frameClock'> {

@@ -49,10 +49,10 @@ const COMMAND = programCommand({
 
 export const DOCTOR_COMMAND: AnyCommand = {
   ...COMMAND,
-  build(command, env) {
+  build(command) {
     // Exit code 1 would mean warnings, which bad options are not.
     command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_CODES.couldNotRun));
-    COMMAND.build(command, env);
+    COMMAND.build(command);
   },
 };
 

@@ -239,7 +239,7 @@ const KEPT_MS = 60 * 60 * 1000;
 const REFUSED_IDS_MAX = 10_000;
 
 /** Remembers ids for at least an hour, or until `REFUSED_IDS_MAX` newer ones came. */
-export class RefusedIds {
+class RefusedIds {
   readonly #clock: Clock;
   /** Time of each refusal, oldest first. */
   readonly #refused = new Map<string, number>();

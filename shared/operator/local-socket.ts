@@ -130,7 +130,7 @@ export async function openLocal(asked: LocalRequest): Promise<IncomingMessage> {
   }
 }
 
-/** An error of a connection in the words of this room. */
+/** An error of a connection as a `LocalSocketError`. */
 export function localError(error: unknown, { socketPath }: LocalRequest): LocalSocketError {
   if (error instanceof LocalSocketError) return error;
   const { code = '' } = error as NodeJS.ErrnoException;

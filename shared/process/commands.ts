@@ -17,7 +17,7 @@ export interface AnyCommand {
   usage: string;
   about: string;
   options: Specs;
-  build(command: Command, env: Readonly<Record<string, string | undefined>>): void;
+  build(command: Command): void;
 }
 
 export function programCommand<S extends Specs>({
@@ -30,17 +30,15 @@ export function programCommand<S extends Specs>({
     usage,
     about,
     options,
-    build(command, env) {
+    build(command) {
       addFlags(command, options);
       command.description(about).allowExcessArguments(false);
       command.action(async (...given: unknown[]) => {
         const args = command.args.slice(0, given.length);
         try {
-          await run(valuesOf(command, options, env), args);
+          await run(valuesOf(command, options), args);
         } catch (error) {
-          command.error(errorLine(error).trimEnd(), {
-            exitCode: exitCodeOf(error),
-          });
+          command.error(errorLine(error).trimEnd(), { exitCode: exitCodeOf(error) });
         }
       });
     },
@@ -59,16 +57,12 @@ export const helpOf = (commands: readonly AnyCommand[]): string =>
   );
 
 /**
- * Runs the command that `argv` begins with. Returns false when `argv` is empty or begins with an option: the
+ * Runs the command that the command line begins with. Returns false when it is empty or begins with an option: the
  * caller then runs the program. An unknown command ends the process with 1 and prints a similar one.
  */
-export async function runCommand(
-  program: string,
-  commands: readonly AnyCommand[],
-  argv: readonly string[] = process.argv,
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): Promise<boolean> {
-  if (argv[2] === undefined || argv[2].startsWith('-')) return false;
+export async function runCommand(program: string, commands: readonly AnyCommand[]): Promise<boolean> {
+  const [, , command] = process.argv;
+  if (command === undefined || command.startsWith('-')) return false;
   const root = parserOf(program);
   for (const each of commands) {
     const words = each.usage.split(' ');
@@ -80,8 +74,8 @@ export async function runCommand(
       parent = known ?? parent.command(name);
     }
     if (first >= 0) parent.arguments(words.slice(first).join(' '));
-    each.build(parent, env);
+    each.build(parent);
   }
-  await root.parseAsync([...argv]);
+  await root.parseAsync();
   return true;
 }

@@ -23,22 +23,16 @@ export type Specs = Record<string, OptionSpec>;
 export type OptionsOf<S extends Specs> = { readonly [K in keyof S]: z.output<S[K]['schema']> };
 
 /**
- * Reads a program's options from `argv` and `env`. A bad value prints one line that names the option, and ends
+ * Reads a program's options from the command line and the environment. A bad value prints one line that names the option, and ends
  * the process with 1. `--help` lists the options, `--version` prints the version; both end it with 0. Every value
  * arrives as text, and the schemas coerce it. An empty variable counts as unset.
  */
-export function readOptions<S extends Specs>(
-  program: string,
-  about: string,
-  specs: S,
-  argv: readonly string[] = process.argv,
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): OptionsOf<S> {
+export function readOptions<S extends Specs>(program: string, about: string, specs: S): OptionsOf<S> {
   const command = parserOf(program).description(about).allowExcessArguments(false);
   command.version(VERSION, '--version', 'print the version');
   addFlags(command, specs);
-  command.parse([...argv]);
-  return valuesOf(command, specs, env);
+  command.parse();
+  return valuesOf(command, specs);
 }
 
 /** Errors of the library quote the arguments, which may contain control characters. */
@@ -52,11 +46,8 @@ export function addFlags(command: Command, specs: Specs): void {
 }
 
 /** The options of a command that was parsed: flags first, then the environment. Ends the process for a bad one. */
-export function valuesOf<S extends Specs>(
-  command: Command,
-  specs: S,
-  env: Readonly<Record<string, string | undefined>>,
-): OptionsOf<S> {
+export function valuesOf<S extends Specs>(command: Command, specs: S): OptionsOf<S> {
+  const { env } = process;
   const flags = command.opts<Record<string, unknown>>();
   const values: Record<string, unknown> = {};
   for (const [key, spec] of Object.entries(specs)) {

@@ -3,14 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
-import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
-import { PRICE, startPaidChain } from '../fixtures/paid-chain.ts';
+import { PRICE } from '../fixtures/paid-chain.ts';
 import { signPaymentHeader } from '../fixtures/payer.ts';
-import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
 import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
-import { startChild } from './child.ts';
 import { perSecond } from './compare.ts';
 import { type Measurement, percentile } from './report.ts';
+import { startBenchService } from './voice-service.ts';
 
 const ROUNDS = 5;
 const IN_FLIGHT = 50;
@@ -23,20 +21,9 @@ const BLOCK_SECONDS = 2;
 const PASSES = 2;
 
 export async function benchPayments(): Promise<Measurement[]> {
-  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
-  const databaseUrl = await postgres.createDatabase();
-  const service = await startChild('control-plane/bin.mjs', {
-    PORT: '0',
-    DATABASE_URL: databaseUrl,
-    RPC_URL: chain.rpcUrl,
-    LOG_LEVEL: 'warn',
-    PAY_TO: PAY_TO.address,
-    RELAYER_KEY: RELAYER.privateKey,
-    ADMIT_NEW_SIMS: 'true',
-    // The year of each buyer, one of each round, and one of the first round of a pass, which does not count.
-    PAID_AHEAD_YEARS_MAX: String(PASSES * (ROUNDS + 1) + 1),
-  });
-  const url = String(service.ready['base_url']);
+  // The year of each buyer, one of each round, and one of the first round of a pass, which does not count.
+  const service = await startBenchService({ PAID_AHEAD_YEARS_MAX: String(PASSES * (ROUNDS + 1) + 1) });
+  const { url, databaseUrl, chain } = service;
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   try {
     const keys = Array.from({ length: IN_FLIGHT }, () => generatePrivateKey());
@@ -54,7 +41,6 @@ export async function benchPayments(): Promise<Measurement[]> {
   } finally {
     await close();
     await service.stop();
-    await Promise.all([chain.stop(), postgres.stop()]);
   }
 }
 

@@ -3,12 +3,11 @@ import autocannon from 'autocannon';
 import { sql } from 'kysely';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
 import { claimReceived } from '#control-plane/store/messages/messages.ts';
-import { BUYERS, PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
-import { startPaidChain } from '../fixtures/paid-chain.ts';
-import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
+import { BUYERS } from '../dev-stack/wallets.ts';
 import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
 import { startChild } from './child.ts';
 import type { Measurement } from './report.ts';
+import { startBenchService } from './voice-service.ts';
 
 const ROUNDS = 5;
 const SECONDS = 2;
@@ -21,16 +20,7 @@ const BATCH = 100;
 const CLAIMERS = 4;
 
 export async function benchReceive(): Promise<Measurement[]> {
-  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
-  const databaseUrl = await postgres.createDatabase();
-  const service = await startChild('control-plane/bin.mjs', {
-    PORT: '0',
-    DATABASE_URL: databaseUrl,
-    RPC_URL: chain.rpcUrl,
-    PAY_TO: PAY_TO.address,
-    RELAYER_KEY: RELAYER.privateKey,
-    ADMIT_NEW_SIMS: 'true',
-  });
+  const { url, databaseUrl, stop } = await startBenchService();
   const bare = await startChild('test/bench/bare-koa.ts');
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: CLAIMERS });
   try {
@@ -41,15 +31,13 @@ export async function benchReceive(): Promise<Measurement[]> {
     const buyer = BUYERS[0];
     if (buyer === undefined) throw new Error('no buyer');
     const account = await subscribeInStore(databaseUrl, buyer, NUMBER);
-    const url = String(service.ready['base_url']);
     return [
       await benchEmpty(`${url}/sms/receive`, `http://127.0.0.1:${bare.ready['port']}/sms/receive`, account),
       await benchClaim(url, db, account),
     ];
   } finally {
     await close();
-    await Promise.all([service.stop(), bare.stop()]);
-    await Promise.all([chain.stop(), postgres.stop()]);
+    await Promise.all([stop(), bare.stop()]);
   }
 }
 

@@ -88,13 +88,7 @@ t.test('the slots get the makes in turn', async (t) => {
 t.test('every make sends, receives and deletes', async (t) => {
   for (const make of ['quectel', 'simcom', 'huawei', 'huawei-e303', 'generic'] as const) {
     const { rack, modem, terminal } = await startModem(t, { makes: [make] });
-    rack.carrier.send({
-      from: '12345',
-      to: modem.number,
-      body: 'Hi',
-      encoding: undefined,
-      referenceBits: 8,
-    });
+    rack.carrier.send({ from: '12345', to: modem.number, body: 'Hi' });
     await terminal.expect('+CMTI: "SM",1');
     t.match(await terminal.command('AT+CMGR=1'), /\+CMGR: 0,,/);
     t.equal(await terminal.command('AT+CMGD=1'), '\r\nOK\r\n');

@@ -70,8 +70,7 @@ t.test('messages of a day without a control plane come once, in order, with thei
     for (const { identity } of simulator.modems) {
       const body = number % 8 === 0 ? `${number} ${'long '.repeat(50)}` : `message ${number}`;
       sent.set(identity.iccid, [...(sent.get(identity.iccid) ?? []), body]);
-      const parts = { encoding: undefined, referenceBits: 8 as const };
-      simulator.carrier.send({ from: '+12065559999', to: identity.number, body, ...parts });
+      simulator.carrier.send({ from: '+12065559999', to: identity.number, body });
     }
     await pass(clock, ports, MESSAGE_EVERY_MS);
   }

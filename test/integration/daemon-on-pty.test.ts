@@ -70,8 +70,6 @@ const sms = (modem: { identity: { number: string } }, body: string, from = STRAN
   from,
   to: modem.identity.number,
   body,
-  encoding: undefined,
-  referenceBits: 8 as const,
 });
 
 const send = (modem: { identity: { iccid: string } }, body: string, segments_max = 1) => ({

@@ -34,13 +34,7 @@ t.test('with nothing configured every modem on the bus is used, whatever its mak
   t.same(alarms(), []);
   for (let index = 0; index < 4; index += 1) {
     const to = modem(index).identity.number;
-    simulator.carrier.send({
-      from: STRANGER,
-      to,
-      body: `for ${index}`,
-      encoding: undefined,
-      referenceBits: 8,
-    });
+    simulator.carrier.send({ from: STRANGER, to, body: `for ${index}` });
   }
   await until('four messages', () => plane.factsOf('sms_received').length === 4);
   for (const { iccid, body } of plane.factsOf('sms_received')) {
@@ -126,13 +120,7 @@ t.test('cards that are exchanged without a word are never taken for each other',
     await setTimeout(1.2 * SIM_READING_MAX_MS);
     simulator.simCards.swap(modem(0), modem(1), { isAnnounced: false });
     for (const { number } of cards) {
-      simulator.carrier.send({
-        from: STRANGER,
-        to: number,
-        body: `to ${number}`,
-        encoding: undefined,
-        referenceBits: 8,
-      });
+      simulator.carrier.send({ from: STRANGER, to: number, body: `to ${number}` });
     }
     for (const { iccid, number } of cards) {
       const params = { iccid, to: STRANGER, body: `from ${number}`, segments_max: 1 };
@@ -157,8 +145,7 @@ t.test('of two daemons on one host one has the modem, and the other says that it
   await until('the other says so', () => reason() === 'denied');
   t.equal(other.slots().get('1-1.1')?.state, 'lost');
   const to = modem(0).identity.number;
-  const send = (body: string) =>
-    simulator.carrier.send({ from: STRANGER, to, body, encoding: undefined, referenceBits: 8 });
+  const send = (body: string) => simulator.carrier.send({ from: STRANGER, to, body });
   send('for the first');
   await until('the message', () => host.plane.factsOf('sms_received').length === 1);
   t.equal(host.slots().get('1-1.1')?.state, 'registered');

@@ -57,8 +57,7 @@ async function fillDisk(rig: DaemonOnRack): Promise<string[]> {
     if (bodies.length >= MESSAGES_MAX) throw new Error('the journal takes more than its room');
     const body = `${bodies.length} ${'long '.repeat(50)}`;
     bodies.push(body);
-    const parts = { encoding: undefined, referenceBits: 8 as const };
-    simulator.carrier.send({ from: STRANGER, to: modem.identity.number, body, ...parts });
+    simulator.carrier.send({ from: STRANGER, to: modem.identity.number, body });
     const reported = received(rig).length;
     await until(
       'a message or an alarm',

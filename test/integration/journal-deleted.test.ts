@@ -17,8 +17,7 @@ t.test('messages that came after it are reported after a kill, and once', async 
   rmSync(join(dataFolder, 'journal.log'));
   const bodies = Array.from({ length: 8 }, (_, number) => `message ${number}`);
   for (const body of bodies) {
-    const parts = { encoding: undefined, referenceBits: 8 as const };
-    simulator.carrier.send({ from: '+12065559999', to: modem.identity.number, body, ...parts });
+    simulator.carrier.send({ from: '+12065559999', to: modem.identity.number, body });
   }
   await until('the alarm', () => plane.alarms.includes('journal_unavailable'), AGAIN_MS);
   await until('an empty store', isEmpty, AGAIN_MS);

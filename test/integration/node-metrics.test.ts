@@ -31,7 +31,7 @@ t.test('what happens on two modems is counted by their slots', async (t) => {
   await serves('1-1.1', modem(0));
   await serves('1-1.2', modem(1));
   const { iccid, number } = modem(0).identity;
-  simulator.carrier.send({ from: PEER, to: number, body: TEXT, encoding: undefined, referenceBits: 8 });
+  simulator.carrier.send({ from: PEER, to: number, body: TEXT });
   await until('the message', () => plane.factsOf('sms_received').length === 1);
   await plane.command('send_sms', { iccid, to: PEER, body: TEXT, segments_max: 1 });
   const read = async () => readExposition(await scrape());

@@ -44,13 +44,7 @@ t.test('whatever cures a modem that hangs is done within 90 s, and the others se
   const areBack = async (): Promise<boolean> => {
     // The healthy one is at work all the time.
     const startedAt = performance.now();
-    simulator.carrier.send({
-      from: STRANGER,
-      to: healthy.identity.number,
-      body: `${sent}`,
-      encoding: undefined,
-      referenceBits: 8,
-    });
+    simulator.carrier.send({ from: STRANGER, to: healthy.identity.number, body: `${sent}` });
     sent += 1;
     await until('the message', () => plane.factsOf('sms_received').length === sent);
     latenciesMs.push(performance.now() - startedAt);

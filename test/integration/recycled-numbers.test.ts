@@ -45,8 +45,7 @@ async function setUp(t: Test) {
     /** A text that the service center takes so long ago, by its clock. */
     send(body: string, agoMs: number): void {
       offMs = -agoMs;
-      const form = { encoding: undefined, referenceBits: 8 as const };
-      simulator.carrier.send({ from: '+13105550188', to: number, body, ...form });
+      simulator.carrier.send({ from: '+13105550188', to: number, body });
       offMs = 0;
     },
     play: (fault: object) => modem.play(parseFault(fault)),

@@ -2,6 +2,7 @@
 import { type Hex, keccak256, stringToBytes } from 'viem';
 import * as z from 'zod';
 import { CHAIN_IDS } from '#shared/api/payment-networks.ts';
+import { jsonOf } from '#shared/json.ts';
 import { addressSchema, amountSchema, isSameAddress, type Offer, type RawAnswer } from './offer.ts';
 import type { SignedTransfer } from './transfer.ts';
 import { offersV1 } from './x402.ts';
@@ -78,10 +79,4 @@ function challengesOf(header: string): Record<string, string>[] {
     );
 }
 
-function decoded(text: string | undefined): unknown {
-  try {
-    return JSON.parse(Buffer.from(text ?? '', 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
+const decoded = (text = ''): unknown => jsonOf(Buffer.from(text, 'base64url').toString('utf8'));

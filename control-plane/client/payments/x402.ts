@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { challengeSchema } from '#shared/api/answers.ts';
 import { CHAIN_IDS, type ChainId, caip2, NETWORKS } from '#shared/api/payment-networks.ts';
+import { jsonOf } from '#shared/json.ts';
 import { addressSchema, amountSchema, type Offer, type RawAnswer } from './offer.ts';
 import type { SignedTransfer } from './transfer.ts';
 
@@ -54,12 +55,8 @@ function offersOf(entries: readonly unknown[], nameOf: (chainId: ChainId) => str
 }
 
 function requiredV2(headers: Headers): z.output<typeof requiredV2Schema> | undefined {
-  try {
-    const text = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString('utf8');
-    return requiredV2Schema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  const text = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString('utf8');
+  return requiredV2Schema.safeParse(jsonOf(text)).data;
 }
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');

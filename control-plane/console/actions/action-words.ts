@@ -7,34 +7,30 @@ interface ActionWords {
   /** The message after it was done. */
   done: string;
   /** The action cannot be undone, or takes something from a subscriber. */
-  isGrave: boolean;
+  isGrave?: boolean;
 }
 
-export const ACTION_WORDS = {
+const WORDS = {
   'slot-out-of-service': {
     verb: 'Take out of service',
     consequence: 'The number of this slot is not sold. A current subscriber keeps it.',
     done: 'The slot is out of service: its number is not sold.',
-    isGrave: false,
   },
   'slot-in-service': {
     verb: 'Put back in service',
     consequence: 'The number of this slot may be sold again.',
     done: 'The slot is in service.',
-    isGrave: false,
   },
   'restart-modem': {
     verb: 'Restart the modem',
     consequence:
       'The modem is out of service for about a minute and keeps its stored messages. During a call the restart is refused.',
     done: 'The modem is restarting.',
-    isGrave: false,
   },
   'send-test': {
     verb: 'Send a test SMS',
     consequence: 'One of your SIMs sends a text to another. The carrier may charge for it.',
     done: 'The test SMS is on its way. The result appears below.',
-    isGrave: false,
   },
   'revoke-node': {
     verb: 'Revoke the node',
@@ -48,7 +44,6 @@ export const ACTION_WORDS = {
     consequence:
       'The node may then connect. Compare the fingerprint of its key with the one that "node-daemon enroll" printed:',
     done: 'The node may connect.',
-    isGrave: false,
   },
   'release-number': {
     verb: 'Release the number',
@@ -62,7 +57,6 @@ export const ACTION_WORDS = {
     consequence:
       'The number is then sold like any other. Compare the ICCID of its SIM with your card first: a node can invent both.',
     done: 'The number is admitted.',
-    isGrave: false,
   },
   'transfer-sim': {
     verb: 'Transfer the SIM to this node',
@@ -77,9 +71,11 @@ export const ACTION_WORDS = {
     done: 'The money was sent back.',
     isGrave: true,
   },
-} as const satisfies Record<string, ActionWords>;
+} satisfies Record<string, ActionWords>;
 
-export type ActionName = keyof typeof ACTION_WORDS;
+export type ActionName = keyof typeof WORDS;
+
+export const ACTION_WORDS: Readonly<Record<ActionName, ActionWords>> = WORDS;
 
 /** The message for an operator who returns from an action; undefined for any other word. */
 export const doneWords = (name: unknown): string | undefined =>

@@ -13,7 +13,7 @@ interface ActionParts {
 }
 
 export interface Action {
-  /** Fields that are asked for; the others stand in the link. */
+  /** Fields that are asked for; the others are in the link. */
   asks: ReadonlyArray<'reason' | 'to'>;
   /** Its target, for the operator who confirms. */
   subject(fields: Fields): string;
@@ -25,15 +25,13 @@ export interface Action {
   path(fields: Fields): string;
 }
 
-const slotOf = ({ node = '', slot = '' }: Fields): { node: string; slot: string } => ({ node, slot });
-
 /** Only the key that was shown: another one may have come since. */
 const approvalSchema = PROCEDURES.approveNode.input.required();
 
 const aboutSlot = {
   asks: [],
   subject: ({ node, slot }: Fields) => `${node} ${slot}`,
-  path: (fields: Fields) => slotPath(slotOf(fields)),
+  path: ({ node = '', slot = '' }: Fields) => slotPath({ node, slot }),
 } as const;
 
 const aboutNode = {
@@ -42,17 +40,16 @@ const aboutNode = {
   path: ({ node = '' }: Fields) => nodePath(node),
 } as const;
 
+const aboutNumber = {
+  asks: [],
+  subject: ({ number = '' }: Fields) => number,
+  path: ({ number = '' }: Fields) => numberPath(number),
+} as const;
+
 export const ACTIONS: Readonly<Record<ActionName, Action>> = {
-  'slot-out-of-service': {
-    ...aboutSlot,
-    asks: ['reason'],
-    run: (fields, { operator }) => call(operator, 'takeSlotOutOfService', fields),
-  },
-  'slot-in-service': {
-    ...aboutSlot,
-    run: (fields, { operator }) => call(operator, 'putSlotInService', fields),
-  },
-  'restart-modem': { ...aboutSlot, run: (fields, { operator }) => call(operator, 'restartModem', fields) },
+  'slot-out-of-service': { ...aboutSlot, asks: ['reason'], run: calling('takeSlotOutOfService') },
+  'slot-in-service': { ...aboutSlot, run: calling('putSlotInService') },
+  'restart-modem': { ...aboutSlot, run: calling('restartModem') },
   'send-test': {
     asks: ['to'],
     subject: ({ from = '' }) => from,
@@ -61,7 +58,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     },
     path: () => '/probes',
   },
-  'revoke-node': { ...aboutNode, run: (fields, { operator }) => call(operator, 'revokeNode', fields) },
+  'revoke-node': { ...aboutNode, run: calling('revokeNode') },
   'approve-node': {
     ...aboutNode,
     compared: ({ fingerprint = '' }) => fingerprint,
@@ -69,19 +66,9 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
       await operator.call('approveNode', approvalSchema.parse(fields));
     },
   },
-  'release-number': {
-    asks: [],
-    subject: ({ number = '' }) => number,
-    run: (fields, { operator }) => call(operator, 'releaseNumber', fields),
-    path: ({ number = '' }) => numberPath(number),
-  },
-  'admit-number': {
-    asks: [],
-    subject: ({ number = '' }) => number,
-    run: (fields, { operator }) => call(operator, 'admitNumber', fields),
-    path: ({ number = '' }) => numberPath(number),
-  },
-  'transfer-sim': { ...aboutSlot, run: (fields, { operator }) => call(operator, 'transferSim', fields) },
+  'release-number': { ...aboutNumber, run: calling('releaseNumber') },
+  'admit-number': { ...aboutNumber, run: calling('admitNumber') },
+  'transfer-sim': { ...aboutSlot, run: calling('transferSim') },
   refund: {
     asks: ['reason'],
     subject: ({ id = '' }) => id,
@@ -100,6 +87,8 @@ type PlainProcedure =
   | ('revokeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim');
 
 /** The fields are text; the schema of the procedure checks them. */
-async function call(operator: Operator, name: PlainProcedure, fields: Fields): Promise<void> {
-  await operator.call(name, PROCEDURES[name].input.parse(fields));
+function calling(name: PlainProcedure): Action['run'] {
+  return async (fields, { operator }) => {
+    await operator.call(name, PROCEDURES[name].input.parse(fields));
+  };
 }

@@ -2,13 +2,13 @@
 
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
-import type { NumberEvent, SlotEvent } from '../../store/operations/events.ts';
+import type { NumberEvent, SlotHistoryEvent } from '../../store/operations/events.ts';
 import { paymentPath } from '../actions/paths.ts';
 import { plain, shownAt, slotLink } from './shown.ts';
 
-export function slotEvents(id: string, events: readonly SlotEvent[]): Html {
-  if (events.length === 0) return html`<div id="${id}" class="nothing"><p>No events yet.</p></div>`;
-  return html`<ol id="${id}" class="events">${events.map(
+export function slotEvents(events: readonly SlotHistoryEvent[]): Html {
+  if (events.length === 0) return html`<div id="events" class="nothing"><p>No events yet.</p></div>`;
+  return html`<ol id="events" class="events">${events.map(
     (event) =>
       html`<li>${shownAt(event.at)} ${slotLink(event)} <b>${plain(event.kind)}</b> <span>${event.detail}</span></li>`,
   )}</ol>`;

@@ -14,7 +14,7 @@ const PLACES = [
   ['/audit', 'Audit log'],
 ] as const;
 
-export interface Frame {
+interface Frame {
   title: string;
   serviceName: string;
   /** Of whom is signed in; the sign-in page has none. */

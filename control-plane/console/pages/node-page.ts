@@ -3,7 +3,7 @@ import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/shown-value.ts';
 import { shownRefusals } from '../../operator/listings/nodes.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
-import type { SlotEvent } from '../../store/operations/events.ts';
+import type { SlotHistoryEvent } from '../../store/operations/events.ts';
 import { numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './confirm.ts';
@@ -16,7 +16,7 @@ import { barsOf, isUp, statusOf, statusOfNode, USE_WORDS } from './slot-status.t
 export function nodeFragments(
   name: string,
   node: FleetNode | undefined,
-  events: readonly SlotEvent[],
+  events: readonly SlotHistoryEvent[],
 ): Fragment[] {
   if (node === undefined)
     return [
@@ -29,7 +29,7 @@ export function nodeFragments(
     { id: 'node', html: about(node) },
     ...bays(node.slots),
     ...slotTable(node.slots),
-    { id: 'events', html: slotEvents('events', events) },
+    { id: 'events', html: slotEvents(events) },
   ];
 }
 

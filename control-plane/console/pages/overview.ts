@@ -4,7 +4,7 @@ import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { AlertRow } from '../../domain/alert.ts';
 import type { Inventory } from '../../metrics/inventory-metrics.ts';
-import type { SlotEvent } from '../../store/operations/events.ts';
+import type { SlotHistoryEvent } from '../../store/operations/events.ts';
 import type { Sample, Span } from '../../store/operations/samples.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { attention } from './attention.ts';
@@ -18,7 +18,7 @@ interface Overview extends TileFacts {
   alerts: readonly Json<AlertRow>[];
   samples: readonly Sample[];
   span: Span;
-  events: readonly SlotEvent[];
+  events: readonly SlotHistoryEvent[];
 }
 
 export function overviewFragments(overview: Overview): Fragment[] {
@@ -31,7 +31,7 @@ export function overviewFragments(overview: Overview): Fragment[] {
     ...rackFragments(fleet),
     ...plots.map((plot) => ({ id: `plot-${plot.id}`, html: plotFigure(plot) })),
     { id: 'money', html: money(inventory) },
-    { id: 'events', html: slotEvents('events', events) },
+    { id: 'events', html: slotEvents(events) },
   ];
 }
 

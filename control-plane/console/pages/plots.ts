@@ -45,73 +45,45 @@ export function fleetPlots(samples: readonly Sample[], span: Span): Plot[] {
   const of = steps(samples, span);
   const rate = (key: 'smsSent' | 'smsReceived' | 'callsAnswered' | 'callsFailed') =>
     of((sample) => sample[key] / sample.minutes);
-  const share = (part: number, whole: number): number | null => (whole === 0 ? null : (100 * part) / whole);
+  const share = (part: number, whole: number, unit: number) => (whole === 0 ? null : (unit * part) / whole);
+  const plot = (
+    id: string,
+    title: string,
+    unit: string,
+    series: Series[],
+    bounds: Plot['bounds'] = null,
+  ) => ({
+    id,
+    title,
+    unit,
+    bounds,
+    span,
+    series,
+  });
+  const delivered = of(({ smsDelivered, smsFailed }) => share(smsDelivered, smsDelivered + smsFailed, 100));
+  const gaps = of(({ audioGaps, audioFrames }) => share(audioGaps, audioFrames, 1000));
   return [
-    {
-      id: 'sms',
-      title: 'Messages',
-      unit: '/min',
-      bounds: null,
-      span,
-      series: [
-        { label: 'sent', colour: 'first', values: rate('smsSent') },
-        { label: 'received', colour: 'second', values: rate('smsReceived') },
-      ],
-    },
-    {
-      id: 'delivery',
-      title: 'Delivery',
-      unit: ' %',
-      bounds: [0, 100],
-      span,
-      series: [
-        {
-          label: 'delivered',
-          colour: 'first',
-          values: of((sample) => share(sample.smsDelivered, sample.smsDelivered + sample.smsFailed)),
-        },
-      ],
-    },
-    {
-      id: 'calls',
-      title: 'Calls',
-      unit: '/min',
-      bounds: null,
-      span,
-      series: [
-        { label: 'answered', colour: 'first', values: rate('callsAnswered') },
-        { label: 'failed', colour: 'bad', values: rate('callsFailed') },
-      ],
-    },
-    {
-      id: 'audio',
-      title: 'Audio gaps',
-      unit: ' ‰',
-      bounds: null,
-      span,
-      series: [
-        {
-          label: 'gaps per 1,000 frames',
-          colour: 'bad',
-          values: of((sample) => {
-            const percent = share(sample.audioGaps, sample.audioFrames);
-            return percent === null ? null : percent * 10;
-          }),
-        },
-      ],
-    },
-    {
-      id: 'pool',
-      title: 'Pool',
-      unit: '',
-      bounds: null,
-      span,
-      series: [
-        { label: 'in service', colour: 'third', values: of(({ slotsUp }) => slotsUp) },
-        { label: 'held', colour: 'second', values: of(({ held }) => held) },
-        { label: 'on sale', colour: 'first', values: of(({ available }) => available) },
-      ],
-    },
+    plot('sms', 'Messages', '/min', [
+      { label: 'sent', colour: 'first', values: rate('smsSent') },
+      { label: 'received', colour: 'second', values: rate('smsReceived') },
+    ]),
+    plot(
+      'delivery',
+      'Delivery',
+      ' %',
+      [{ label: 'delivered', colour: 'first', values: delivered }],
+      [0, 100],
+    ),
+    plot('calls', 'Calls', '/min', [
+      { label: 'answered', colour: 'first', values: rate('callsAnswered') },
+      { label: 'failed', colour: 'bad', values: rate('callsFailed') },
+    ]),
+    plot('audio', 'Audio gaps', ' ‰', [{ label: 'gaps per 1,000 frames', colour: 'bad', values: gaps }]),
+    plot('pool', 'Pool', '', [
+      { label: 'in service', colour: 'third', values: of(({ slotsUp }) => slotsUp) },
+      { label: 'held', colour: 'second', values: of(({ held }) => held) },
+      { label: 'on sale', colour: 'first', values: of(({ available }) => available) },
+    ]),
   ];
 }
 

@@ -3,7 +3,7 @@
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 import type { FleetSlot } from '../../store/fleet/fleet-nodes.ts';
-import type { SlotEvent } from '../../store/operations/events.ts';
+import type { SlotHistoryEvent } from '../../store/operations/events.ts';
 import type { Span } from '../../store/operations/samples.ts';
 import { nodePath, numberPath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
@@ -17,7 +17,7 @@ import { barsOf, isClaim, spareNumberOf, statusOf, USE_WORDS } from './slot-stat
 interface SlotHistory {
   signals: ReadonlyArray<{ at: Date; dbm: number | null }>;
   span: Span;
-  events: readonly SlotEvent[];
+  events: readonly SlotHistoryEvent[];
 }
 
 export function slotFragments(
@@ -27,7 +27,7 @@ export function slotFragments(
   return [
     { id: 'slot', html: slot === undefined ? gone : about(slot) },
     { id: 'plot-signal', html: plotFigure(signalPlot(signals, span)) },
-    { id: 'events', html: slotEvents('events', events) },
+    { id: 'events', html: slotEvents(events) },
   ];
 }
 

@@ -16,11 +16,11 @@ import type { Database } from '../../store/database/database.ts';
 import {
   deleteEndedSessions,
   endSession,
-  findSession,
   keyOfHash,
   openSession,
   openSessions,
   operatorKeys,
+  readSession,
   touchSession,
 } from '../../store/operations/operators.ts';
 import type { Site } from './site.ts';
@@ -85,7 +85,7 @@ export function createSessions({ db, clock }: { db: Database; clock: Clock }): S
       const shown = ctx.cookies.get(cookieName(site)) ?? '';
       if (!isSession(shown)) return undefined;
       const hash = hashSecret(shown);
-      const found = await findSession(db, hash, sessionLimitsAt(now()));
+      const found = await readSession(db, hash, sessionLimitsAt(now()));
       if (found === undefined) return undefined;
       if (clock.now() - found.usedAt.getTime() >= MINUTE_MS) await touchSession(db, hash, now());
       return { operator: found.operator, formToken: formTokenOf(shown), hash };

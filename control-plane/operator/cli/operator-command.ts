@@ -1,6 +1,6 @@
 // The two kinds of operator commands: one that prints the text of an answer, and one that prints a list.
 import * as z from 'zod';
-import { jsonRows, type Listing, shownTime as shownTimeOf, tableOf } from '#shared/operator/listing.ts';
+import { jsonRows, type Listing, shownTime, tableOf } from '#shared/operator/listing.ts';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { type OptionsOf, type Specs, switchOption } from '#shared/process/options.ts';
 import { onLines, toJson } from '#shared/process/terminal.ts';
@@ -150,4 +150,4 @@ export function checked<S extends z.ZodType>(
 }
 
 /** To the minute, UTC; "-" for nothing. */
-export const shownTime = (time: string | null): string => (time === null ? '-' : shownTimeOf(time));
+export const timeOrDash = (time: string | null): string => (time === null ? '-' : shownTime(time));

@@ -11,7 +11,7 @@ import { PROBE_RESULTS } from '../../store/database/operation-tables.ts';
 import type { ProbeRow } from '../../store/operations/probe-list.ts';
 import { CARRIER_FIGURES, PROBES, SLOT_FIGURES } from '../listings/probes.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
-import { nodeSchema, numberSchema, PROBE_SPANS, slotSchema } from '../procedures/fields.ts';
+import { nodeSchema, numberSchema, PROBE_SPANS, slotInputSchema } from '../procedures/fields.ts';
 import {
   AFTER_POSITION,
   checked,
@@ -51,7 +51,7 @@ export const PROBE_COMMANDS = [
       ...LIMIT_OPTION,
       ...FULL_OPTION,
       node: filterOption('Only probes with this node at either end', nodeSchema),
-      slot: filterOption('Only probes with this slot at either end', slotSchema),
+      slot: filterOption('Only probes with this slot at either end', slotInputSchema),
       result: choiceOption('Only probes with this result', PROBE_RESULTS),
       after: AFTER_POSITION,
     },

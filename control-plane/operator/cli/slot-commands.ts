@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { switchOption } from '#shared/process/options.ts';
 import { SLOTS } from '../listings/slots.ts';
-import { nodeSchema, reasonSchema, slotSchema } from '../procedures/fields.ts';
+import { nodeSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
 import {
   checked,
   FULL_OPTION,
@@ -15,7 +15,7 @@ import {
 const PLACE = '<node> <slot>';
 
 function placeOf([node, slot]: readonly (string | undefined)[]): { node: string; slot: string } {
-  return { node: checked('node', nodeSchema, node), slot: checked('slot', slotSchema, slot) };
+  return { node: checked('node', nodeSchema, node), slot: checked('slot', slotInputSchema, slot) };
 }
 
 /** As it is shown: "rack-7/m3". */

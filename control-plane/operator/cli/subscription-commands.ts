@@ -10,7 +10,7 @@ import {
   LIMIT_OPTION,
   listCommand,
   operatorCommand,
-  shownTime,
+  timeOrDash,
 } from './operator-command.ts';
 
 export const SUBSCRIPTION_COMMANDS = [
@@ -37,7 +37,7 @@ export const SUBSCRIPTION_COMMANDS = [
     async run(operator, { reason }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
       const { expires_at: end } = await operator.call('endSubscription', { id, reason });
-      return Date.parse(end) > Date.now() ? `${id} ends at ${shownTime(end)}` : `${id} has ended`;
+      return Date.parse(end) > Date.now() ? `${id} ends at ${timeOrDash(end)}` : `${id} has ended`;
     },
   }),
 ];

@@ -33,7 +33,7 @@ export const transactionHashSchema = z
 
 export const nodeSchema = z.string({ error: 'must be the name of a node' }).pipe(nodeNameSchema);
 /** As a node reports it. */
-export const slotSchema = z
+export const slotInputSchema = z
   .string({ error: 'must be the name of a slot' })
   .min(1, 'must be the name of a slot')
   .max(64, 'must have at most 64 characters')

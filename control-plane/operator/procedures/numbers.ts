@@ -11,7 +11,7 @@ import {
   setOutOfService,
 } from '../../store/fleet/numbers.ts';
 import { IMPORT_LINES_MAX, limitSchema, nodeSchema, numberSchema, reasonSchema } from './fields.ts';
-import { change, page, procedure } from './procedure.ts';
+import { change, pageOf, procedure } from './procedure.ts';
 
 const ofNumber = z.object({ number: numberSchema });
 const subject = ({ number }: z.output<typeof ofNumber>): string => number;
@@ -25,7 +25,7 @@ export const NUMBER_PROCEDURES = {
       limit: limitSchema,
     }),
     run: async ({ db, now }, query) =>
-      page(await listNumbers(db, query, now), query.limit, ({ number }) => number),
+      pageOf(await listNumbers(db, query, now), query.limit, ({ number }) => number),
   }),
   takeOutOfService: change(ofNumber.extend({ reason: reasonSchema }), {
     subject,

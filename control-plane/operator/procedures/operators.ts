@@ -6,7 +6,7 @@ import { listAlerts } from '../../store/operations/alerts.ts';
 import { listAudit } from '../../store/operations/audit-log.ts';
 import { deleteOperator, insertOperator, listOperators } from '../../store/operations/operators.ts';
 import { limitSchema, operatorNameSchema, positionSchema } from './fields.ts';
-import { change, page, procedure } from './procedure.ts';
+import { change, pageOf, procedure } from './procedure.ts';
 
 const ofOperator = z.object({ name: operatorNameSchema });
 const subject = ({ name }: z.output<typeof ofOperator>): string => name;
@@ -34,7 +34,7 @@ export const OPERATOR_PROCEDURES = {
   }),
   auditLog: procedure({
     input: z.object({ after: positionSchema.optional(), limit: limitSchema }),
-    run: async ({ db }, query) => page(await listAudit(db, query), query.limit, ({ id }) => id),
+    run: async ({ db }, query) => pageOf(await listAudit(db, query), query.limit, ({ id }) => id),
   }),
   alerts: procedure({
     input: z.object({ isAll: z.boolean(), limit: limitSchema }),

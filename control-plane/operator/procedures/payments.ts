@@ -7,7 +7,7 @@ import { findPaymentRow, listPayments } from '../../store/money/payment-list.ts'
 import { createPaymentLedger } from '../../store/money/payments.ts';
 import { createRefundLedger } from '../../store/money/refunds.ts';
 import { limitSchema, paymentIdSchema, reasonSchema, walletSchema } from './fields.ts';
-import { change, page, procedure } from './procedure.ts';
+import { change, pageOf, procedure } from './procedure.ts';
 
 export const PAYMENT_PROCEDURES = {
   payments: procedure({
@@ -18,7 +18,8 @@ export const PAYMENT_PROCEDURES = {
       after: paymentIdSchema.optional(),
       limit: limitSchema,
     }),
-    run: async ({ db, now }, query) => page(await listPayments(db, query, now), query.limit, ({ id }) => id),
+    run: async ({ db, now }, query) =>
+      pageOf(await listPayments(db, query, now), query.limit, ({ id }) => id),
   }),
   payment: procedure({
     input: z.object({ id: paymentIdSchema }),

@@ -12,9 +12,9 @@ import {
   PROBE_SPANS,
   positionSchema,
   probeIdSchema,
-  slotSchema,
+  slotInputSchema,
 } from './fields.ts';
-import { page, procedure } from './procedure.ts';
+import { pageOf, procedure } from './procedure.ts';
 
 export const PROBE_PROCEDURES = {
   /** With `inService`: refused where a number or its slot is out of service. Answers with the probe that has begun. */
@@ -42,12 +42,13 @@ export const PROBE_PROCEDURES = {
   probes: procedure({
     input: z.object({
       node: nodeSchema.optional(),
-      slot: slotSchema.optional(),
+      slot: slotInputSchema.optional(),
       result: z.enum(PROBE_RESULTS).optional(),
       after: positionSchema.optional(),
       limit: limitSchema,
     }),
-    run: async ({ db }, query) => page(await listProbes(db, query), query.limit, ({ position }) => position),
+    run: async ({ db }, query) =>
+      pageOf(await listProbes(db, query), query.limit, ({ position }) => position),
   }),
   probeSummary: procedure({
     input: z.object({ by: z.enum(['carrier', 'slot']), span: z.enum(PROBE_SPANS) }),

@@ -24,7 +24,7 @@ export interface Context {
   subscriptionChanged(subscriptionId: string): void | Promise<void>;
 }
 
-export interface Audit<Input, Answer> {
+interface Audit<Input, Answer> {
   /** `change`: the entry and the change are in one transaction. `command`: the entry is there before a node is asked. */
   how: 'change' | 'command';
   subject(input: Input): string;
@@ -73,7 +73,7 @@ export interface Page<R, K = string> {
 }
 
 /** `rows` has one more than `limit` where there is a next page. */
-export function page<R, K = string>(rows: R[], limit: number, keyOf: (row: R) => K): Page<R, K> {
+export function pageOf<R, K = string>(rows: R[], limit: number, keyOf: (row: R) => K): Page<R, K> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return { rows: shown, next: rows.length > limit && last !== undefined ? keyOf(last) : null };

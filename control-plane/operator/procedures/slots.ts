@@ -2,17 +2,17 @@
 import * as z from 'zod';
 import { transferSim } from '../../store/fleet/sim-transfer.ts';
 import { listSlots, putSlotIn, refuseUnknown, takeSlotOut } from '../../store/fleet/slot-service.ts';
-import { limitSchema, nodeSchema, reasonSchema, slotSchema } from './fields.ts';
-import { change, page, procedure } from './procedure.ts';
+import { limitSchema, nodeSchema, reasonSchema, slotInputSchema } from './fields.ts';
+import { change, pageOf, procedure } from './procedure.ts';
 
-const ofSlot = z.object({ node: nodeSchema, slot: slotSchema });
+const ofSlot = z.object({ node: nodeSchema, slot: slotInputSchema });
 const subject = ({ node, slot }: z.output<typeof ofSlot>): string => `${node}/${slot}`;
 
 export const SLOT_PROCEDURES = {
   slots: procedure({
     input: z.object({ node: nodeSchema.optional(), after: ofSlot.optional(), limit: limitSchema }),
     run: async ({ db, now }, query) =>
-      page(await listSlots(db, query, now), query.limit, ({ node, slot }) => ({ node, slot })),
+      pageOf(await listSlots(db, query, now), query.limit, ({ node, slot }) => ({ node, slot })),
   }),
   takeSlotOutOfService: change(ofSlot.extend({ reason: reasonSchema }), {
     subject,

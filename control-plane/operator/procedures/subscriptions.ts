@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { endSubscription, listSubscriptions } from '../../store/money/subscription-list.ts';
 import { limitSchema, numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from './fields.ts';
-import { page, procedure } from './procedure.ts';
+import { pageOf, procedure } from './procedure.ts';
 
 export const SUBSCRIPTION_PROCEDURES = {
   subscriptions: procedure({
@@ -15,7 +15,7 @@ export const SUBSCRIPTION_PROCEDURES = {
       limit: limitSchema,
     }),
     run: async ({ db, now }, query) =>
-      page(await listSubscriptions(db, query, now), query.limit, ({ id }) => id),
+      pageOf(await listSubscriptions(db, query, now), query.limit, ({ id }) => id),
   }),
   /** Answers with the time at which it ends now. */
   endSubscription: procedure({

@@ -6,7 +6,7 @@ import { keyFingerprint } from '../../domain/shown-value.ts';
 import type { Database } from '../database/database.ts';
 import { isSwept } from './holdings.ts';
 import { type Refusals, readRefusals } from './node-refusals.ts';
-import { SLOTS } from './slots.ts';
+import { SLOT_ROWS } from './slots.ts';
 
 /** `pending`: enrolled, and waits for an operator's approval. */
 type FleetNodeState = 'linked' | 'away' | 'pending' | 'revoked' | 'not_enrolled';
@@ -97,38 +97,21 @@ function useOf({ outOfService, state, use }: FleetSlot): NumberUse | null {
 const ORDER = new Intl.Collator('en', { numeric: true });
 
 type NodeRow = Omit<FleetNode, 'slots' | 'refused'>;
-type SlotRow = Omit<FleetSlot, 'state' | 'call' | 'storage' | 'outOfService'> & {
+type SlotRow = Omit<FleetSlot, 'state' | 'outOfService'> & {
   state: SlotState;
-  storageUsed: number | null;
-  storageTotal: number | null;
-  callDirection: CallDirection | null;
-  callState: LiveCallState | null;
   outBy: 'operator' | 'probe' | null;
   outReason: string | null;
   outSince: Date | null;
 };
 
-function slotOf(row: SlotRow, node: Pick<NodeRow, 'state'>): FleetSlot {
-  const {
-    callDirection,
-    callState,
-    storageUsed: used,
-    storageTotal: total,
-    outBy,
-    outReason,
-    outSince,
-    ...slot
-  } = row;
+function slotOf({ outBy, outReason, outSince, ...row }: SlotRow, node: Pick<NodeRow, 'state'>): FleetSlot {
   const isOut = outBy !== null && outReason !== null && outSince !== null;
-  const pictured: FleetSlot = {
-    ...slot,
-    state: node.state === 'linked' ? slot.state : 'node_away',
-    call:
-      callDirection === null || callState === null ? null : { direction: callDirection, state: callState },
-    storage: used === null || total === null ? null : { used, total },
+  const slot: FleetSlot = {
+    ...row,
+    state: node.state === 'linked' ? row.state : 'node_away',
     outOfService: isOut ? { by: outBy, reason: outReason, since: outSince } : null,
   };
-  return { ...pictured, use: useOf(pictured) };
+  return { ...slot, use: useOf(slot) };
 }
 
 async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
@@ -154,16 +137,15 @@ async function readSlots(db: Database, now: Date): Promise<SlotRow[]> {
       subscriptions.wallet, subscriptions.expires_at as "expiresAt", sims.updated_at as "reportedAt",
       coalesce(sims.bound_to = subscriptions.id, false) as "isBound",
       numbers.out_of_service_reason as "numberOutReason",
-      sims.storage_used as "storageUsed", sims.storage_total as "storageTotal",
-      sims.by as "outBy", sims.reason as "outReason", sims.out_of_service_at as "outSince",
+      sims.storage, sims.by as "outBy", sims.reason as "outReason", sims.out_of_service_at as "outSince",
       case when numbers.number is null then null
         when subscriptions.id is not null then 'held' when payments.id is not null then 'reserved'
         when numbers.out_of_service_at is not null then 'out_of_service'
         when numbers.quarantined_until > ${now}::timestamptz then 'quarantined'
         when numbers.unadmitted_since is not null then 'unadmitted'
         when not ${isSwept} then 'unswept' else 'on_sale' end as use,
-      up.direction as "callDirection", up.state as "callState"
-    from (${SLOTS}) as sims
+      case when up.state is not null then json_build_object('direction', up.direction, 'state', up.state) end as call
+    from (${SLOT_ROWS}) as sims
     join nodes on nodes.id = sims.node and nodes.revoked_at is null
     left join numbers on numbers.iccid = sims.iccid and numbers.retired_at is null
     left join subscriptions on subscriptions.number = numbers.number

@@ -35,10 +35,10 @@ export async function openLink(
   return rows[0]?.acknowledged;
 }
 
-export type LinkStanding = 'up' | 'replaced' | 'unauthorized' | 'revoked';
+export type LinkStatus = 'up' | 'replaced' | 'unauthorized' | 'revoked';
 
 /** Extends the link, and returns whether it may stay up. */
-export async function renewLink(db: Database, link: LinkRow, aliveUntil: Date): Promise<LinkStanding> {
+export async function renewLink(db: Database, link: LinkRow, aliveUntil: Date): Promise<LinkStatus> {
   const renewed = await db
     .updateTable('nodes')
     .set({ link_alive_until: aliveUntil })

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import type { NodeRefusal } from '../database/sim-tables.ts';
 
 /** Adds to a count. A negative `count` corrects it when a refused report turns out to be valid. */
-export async function countRefused(
+export async function addRefusals(
   db: Database,
   { nodeId, reason, count }: { nodeId: string; reason: NodeRefusal; count: number },
   now: Date,

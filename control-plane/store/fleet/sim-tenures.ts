@@ -8,7 +8,7 @@ import {
   type Tenure,
 } from '../../domain/sim-claim.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import { countRefused } from './node-refusals.ts';
+import { addRefusals } from './node-refusals.ts';
 
 /** Former holders that are kept per SIM: cards seldom move. */
 const FORMER_MAX = 8;
@@ -165,7 +165,7 @@ export async function writeClaims(
       and (contested_since is null
         or seen_at < ${new Date(now.getTime() - CLAIM_KEPT_MS)}::timestamptz)`.execute(trx);
   const begun = rows.filter(({ isNew }) => isNew).length + refused.length - known.length;
-  await countRefused(trx, { nodeId, reason: 'claims', count: begun - settled.length }, now);
+  await addRefusals(trx, { nodeId, reason: 'claims', count: begun - settled.length }, now);
 }
 
 /** How many SIMs the node holds. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';
-import { SLOTS } from './slots.ts';
+import { SLOT_ROWS } from './slots.ts';
 
 export interface SlotPlace {
   node: string;
@@ -40,7 +40,7 @@ export async function listSlots(
       slots.trouble, slots.carrier, numbers.number, slots.model, slots.reported_iccid as iccid,
       exists (select from subscriptions where subscriptions.number = numbers.number) as is_held,
       slots.out_of_service_at, slots.reason, slots.by
-    from (${SLOTS}) as slots
+    from (${SLOT_ROWS}) as slots
     join nodes on nodes.id = slots.node
     left join numbers on numbers.iccid = slots.iccid and numbers.retired_at is null
     where (${node}::text is null or slots.node = ${node})
@@ -93,7 +93,7 @@ export async function putSlotIn(
 export async function refuseUnknown(db: Database, { node, slot }: SlotPlace): Promise<void> {
   const { rows } = await sql<{ is_node: boolean; is_slot: boolean }>`
     select exists (select from nodes where id = ${node}) as is_node,
-      exists (select from (${SLOTS}) as slots where node = ${node} and slot = ${slot}) as is_slot`.execute(
+      exists (select from (${SLOT_ROWS}) as slots where node = ${node} and slot = ${slot}) as is_slot`.execute(
     db,
   );
   const [known] = rows;

@@ -35,13 +35,15 @@ export async function writeSlots(
 /**
  * Every slot of its node's last report (`is_reported`), and every slot that is out of service. Columns: its `state`; the `trouble` that the
  * node reports; the `reported_iccid`; those of the SIM if the node holds it; since when, by whom and for what `reason` the slot is out of
- * service.
+ * service. `storage`: `{ used, total }`.
  */
-export const SLOTS = sql`
+export const SLOT_ROWS = sql`
   select coalesce(slots.node_id, taken.node_id) as node, coalesce(slots.slot, taken.slot) as slot,
     slots.slot is not null as is_reported, coalesce(slots.state, 'lost') as state, slots.reason as trouble,
     slots.iccid as reported_iccid, sims.iccid, sims.operator as carrier, sims.signal_dbm, sims.model, sims.usb_path,
-    sims.device_id, sims.storage_used, sims.storage_total, sims.bound_to, sims.swept_at, sims.updated_at,
+    sims.device_id, sims.bound_to, sims.swept_at, sims.updated_at,
+    case when sims.storage_used is not null and sims.storage_total is not null
+      then json_build_object('used', sims.storage_used, 'total', sims.storage_total) end as storage,
     taken.out_of_service_at, taken.reason, taken.by
   from slots
   full join (select * from slot_service where out_of_service_at is not null) as taken

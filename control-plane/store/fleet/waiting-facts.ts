@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Fact, FactOf } from '#shared/link/messages.ts';
 import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
 import { STAMP_LEAD_MAX_MS, ZONE_ERROR_MAX_MS } from './holdings.ts';
-import { countRefused } from './node-refusals.ts';
+import { addRefusals } from './node-refusals.ts';
 import { findHeldAs } from './sim-tenures.ts';
 
 /** Per node; further ones are dropped. A SIM that moves brings a storage full of texts. */
@@ -85,7 +85,7 @@ export async function keepOwnFacts<F extends KeyedFact>(
       order by position
       limit greatest(0, ${WAITING_FACTS_MAX} - (select count(*) from waiting_facts where node_id = ${nodeId}))
       on conflict (fact_key) do nothing`.execute(trx);
-    await countRefused(trx, { nodeId, reason: 'facts', count: others.length }, now);
+    await addRefusals(trx, { nodeId, reason: 'facts', count: others.length }, now);
   }
   return { own, putAside: others.length };
 }
@@ -109,7 +109,7 @@ export async function takeWaitingFacts(
   const { rows } = await sql<KeyedFact & { position: number }>`
     delete from waiting_facts where ${isDue(nodeId)}
     returning fact_key as key, fact, position`.execute(trx);
-  await countRefused(trx, { nodeId, reason: 'facts', count: -rows.length }, now);
+  await addRefusals(trx, { nodeId, reason: 'facts', count: -rows.length }, now);
   return rows.sort((a, b) => a.position - b.position).map(({ key, fact }) => ({ key, fact }));
 }
 

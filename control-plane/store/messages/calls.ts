@@ -86,13 +86,13 @@ export async function findLiveCall(
 
 /** A call that has not ended. */
 export async function findOpenCall(db: Database, callId: string): Promise<CallRow | undefined> {
-  const row = await db
+  return db
     .selectFrom('calls')
     .select(CALL_COLUMNS)
     .where('id', '=', callId)
     .where('state', '<>', 'ended')
+    .$narrowType<{ state: LiveCallState }>()
     .executeTakeFirst();
-  return row && toRow(row);
 }
 
 /** How far these calls have come. */
@@ -110,7 +110,7 @@ export async function findCallStates(
 
 /** Inbound calls that have rung since `after`; a few at most. */
 export async function findRinging(db: Database, subscriptionId: string, after: Date): Promise<CallRow[]> {
-  const rows = await db
+  return db
     .selectFrom('calls')
     .select(CALL_COLUMNS)
     .where('subscription_id', '=', subscriptionId)
@@ -119,8 +119,8 @@ export async function findRinging(db: Database, subscriptionId: string, after: D
     .where('seen_at', '>', after)
     .orderBy('position')
     .limit(RINGING_MAX)
+    .$narrowType<{ state: LiveCallState }>()
     .execute();
-  return rows.map(toRow);
 }
 
 const RINGING_MAX = 16;
@@ -134,7 +134,7 @@ export async function findCallsSince(
   if (subscriptionIds.length === 0) return { open: [], ended: [] };
   const rows = await db
     .selectFrom('calls')
-    .select([...CALL_COLUMNS, 'ended_at', 'reason', 'cause'])
+    .select([...CALL_COLUMNS, 'ended_at as endedAt', 'reason', 'cause'])
     // With the state, an index leads to recent calls, and not to all calls of a long list of subscriptions.
     .where('state', 'in', CALL_STATES)
     // Of rows: to estimate an array of 10,000 takes the planner 30 ms.
@@ -143,11 +143,10 @@ export async function findCallsSince(
     .orderBy('position')
     .execute();
   const found: { open: CallRow[]; ended: EndedCall[] } = { open: [], ended: [] };
-  for (const row of rows) {
-    const { ended_at: endedAt, reason, cause } = row;
-    if (row.state !== 'ended') found.open.push(toRow(row));
+  for (const { state, endedAt, reason, cause, ...call } of rows) {
+    if (state !== 'ended') found.open.push({ ...call, state });
     else if (endedAt !== null && reason !== null && cause !== null)
-      found.ended.push({ ...toRow(row), endedAt, reason, cause });
+      found.ended.push({ ...call, endedAt, reason, cause });
   }
   return found;
 }
@@ -155,31 +154,19 @@ export async function findCallsSince(
 const CALL_STATES = ['dialing', 'ringing', 'active', 'ended'] as const;
 const LIVE_STATES = ['dialing', 'ringing', 'active'] as const;
 
+/** Those of a `CallRow`. */
 const CALL_COLUMNS = [
-  'id',
-  'subscription_id',
+  'id as callId',
+  'subscription_id as subscriptionId',
   'number',
   'iccid',
-  'node_id',
+  'node_id as nodeId',
   'direction',
   'peer',
   'state',
-  'started_at',
-  'answered_at',
+  'started_at as startedAt',
+  'answered_at as answeredAt',
 ] as const;
-
-const toRow = (row: Pick<CallsTable, (typeof CALL_COLUMNS)[number]>): CallRow => ({
-  callId: row.id,
-  subscriptionId: row.subscription_id,
-  number: row.number,
-  iccid: row.iccid,
-  nodeId: row.node_id,
-  direction: row.direction,
-  peer: row.peer,
-  state: row.state as LiveCallState,
-  startedAt: row.started_at,
-  answeredAt: row.answered_at,
-});
 
 /**
  * Ends a call as its node reports, even a call that was unknown. Returns the end if it is the first one; a repeated report changes nothing.
@@ -195,8 +182,8 @@ export async function endCall(
   const known =
     (await lockCall(trx, fact.call_id)) ??
     (await insertMissed(trx, await missedCall(trx, nodeId, fact, notAfterNow(fact.started_at)), now));
-  if (known === undefined || known.ended_by_node || known.node_id !== nodeId) return undefined;
-  const call = toRow(known);
+  if (known === undefined || known.ended_by_node || known.nodeId !== nodeId) return undefined;
+  const { state, ended_by_node: _, seen_at: seenAt, ...call } = known;
   const answeredAt = fact.answered_at === null ? call.answeredAt : notAfterNow(fact.answered_at);
   const endedAt = notAfterNow(fact.ended_at);
   const { reason, cause } = fact;
@@ -210,11 +197,11 @@ export async function endCall(
       cause,
       audio: fact.audio === null ? null : JSON.stringify(fact.audio),
       ended_by_node: true,
-      seen_at: known.state === 'ended' ? known.seen_at : now,
+      seen_at: state === 'ended' ? seenAt : now,
     })
     .where('id', '=', fact.call_id)
     .execute();
-  return known.state === 'ended' ? undefined : { ...call, answeredAt, endedAt, reason, cause };
+  return state === 'ended' ? undefined : { ...call, answeredAt, endedAt, reason, cause };
 }
 
 const lockCall = (trx: DatabaseTransaction, callId: string) =>
@@ -258,7 +245,7 @@ export async function endLostCall(
     .where('state', '<>', 'ended')
     .returning(CALL_COLUMNS)
     .executeTakeFirst();
-  return row && { ...toRow(row), endedAt: now, reason, cause };
+  return row && { ...row, endedAt: now, reason, cause };
 }
 
 /** Records that an instance still has these calls. */

@@ -1,24 +1,10 @@
 // Messages of subscriptions: sent ones with their outcome, received ones and whether a client has claimed them.
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { MessagesTable } from '../database/tables.ts';
 import { holdingOfFact, isOfHolding, isUndated } from '../fleet/holdings.ts';
-
-/** A row as read. `id` counts up over the whole service. */
-export type MessageRow = Pick<
-  MessagesTable,
-  | 'direction'
-  | 'from_number'
-  | 'to_number'
-  | 'body'
-  | 'message_id'
-  | 'status'
-  | 'created_at'
-  | 'received_at'
-  | 'delivered_at'
-> & { id: number };
 
 const MESSAGE_COLUMNS = [
   'id',
@@ -32,6 +18,9 @@ const MESSAGE_COLUMNS = [
   'received_at',
   'delivered_at',
 ] as const;
+
+/** A row as read. `id` counts up over the whole service. */
+export type MessageRow = Pick<Selectable<MessagesTable>, (typeof MESSAGE_COLUMNS)[number]>;
 
 /**
  * Claims up to `limit` undelivered messages, oldest first. It is one statement: parallel claims never get the same row. If a client loses

@@ -64,7 +64,7 @@ export async function payingAccountChain(db: Database, wallet: string): Promise<
 }
 
 /** Set while too many transfers of this payer, or of payers with code, were mined and rejected recently. */
-export async function refusalsOf(
+export async function payerRefusals(
   db: DatabaseTransaction,
   payer: string,
   { runsCode, now }: Pick<ClaimTerms, 'runsCode' | 'now'>,

@@ -7,7 +7,7 @@ import type { ClaimResult, ClaimTerms, KnownPayment, PaymentState } from '../../
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { PaymentsTable } from '../database/tables.ts';
 import { lockReservations, pickAvailable } from '../fleet/number-pool.ts';
-import { openPaymentOf, refusalsOf } from './payers.ts';
+import { openPaymentOf, payerRefusals } from './payers.ts';
 import { addPaymentEvent } from './payment-events.ts';
 import { keyOf, toPayment } from './payment-rows.ts';
 
@@ -38,7 +38,7 @@ export async function claim(
   const { payer } = keyOf(authorization);
   const open = await openPaymentOf(trx, payer, now);
   if (open !== undefined) return { kind: 'payer_busy', ...open };
-  const refused = await refusalsOf(trx, payer, { runsCode, now });
+  const refused = await payerRefusals(trx, payer, { runsCode, now });
   if (refused !== undefined) return { kind: 'refused_for_a_while', ...refused };
 
   const holder = await lockHolder(trx, payer);

@@ -1,6 +1,7 @@
 // The end of a subscription: its data is deleted, and its number returns to the pool after quarantine.
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, expressionBuilder, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
+import { deleteChosen } from '../database/lists.ts';
 import type { Tables } from '../database/tables.ts';
 import { endByNow, endHolding } from '../fleet/holdings.ts';
 
@@ -28,9 +29,9 @@ export async function purgeLapsed(
   const purged: string[] = [];
   let rowsLeft = ROWS_MAX;
   for (const id of await findLapsed(db, expiredAt, now)) {
-    rowsLeft -= await deleteMessages(db, id, { expiredAt, limit: rowsLeft });
+    rowsLeft -= await deleteRows(db, 'messages', id, { expiredAt, limit: rowsLeft });
     if (rowsLeft === 0) break;
-    rowsLeft -= await deleteCalls(db, id, { expiredAt, limit: rowsLeft });
+    rowsLeft -= await deleteRows(db, 'calls', id, { expiredAt, limit: rowsLeft });
     if (rowsLeft === 0) break;
     const quarantinedUntil = quarantineMs === 0 ? null : new Date(now.getTime() + quarantineMs);
     if (await deleteSubscription(db, id, { expiredAt, quarantinedUntil, now })) purged.push(id);
@@ -59,48 +60,18 @@ async function findLapsed(db: Database, expiredAt: Date, now: Date): Promise<str
   return rows.map(({ id }) => id);
 }
 
-async function deleteMessages(
+async function deleteRows(
   db: Database,
+  table: 'messages' | 'calls',
   subscriptionId: string,
   { expiredAt, limit }: { expiredAt: Date; limit: number },
 ): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('messages')
-    .where('id', 'in', (messages) =>
-      messages
-        .selectFrom('messages')
-        .innerJoin('subscriptions', 'subscriptions.id', 'messages.subscription_id')
-        .select('messages.id')
-        .where('subscriptions.id', '=', subscriptionId)
-        .where((eb) => mayBePurged(eb, expiredAt))
-        .limit(limit)
-        .forUpdate('messages')
-        .skipLocked(),
-    )
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-}
-
-async function deleteCalls(
-  db: Database,
-  subscriptionId: string,
-  { expiredAt, limit }: { expiredAt: Date; limit: number },
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('calls')
-    .where('id', 'in', (calls) =>
-      calls
-        .selectFrom('calls')
-        .innerJoin('subscriptions', 'subscriptions.id', 'calls.subscription_id')
-        .select('calls.id')
-        .where('subscriptions.id', '=', subscriptionId)
-        .where((eb) => mayBePurged(eb, expiredAt))
-        .limit(limit)
-        .forUpdate('calls')
-        .skipLocked(),
-    )
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+  const chosen = sql`
+    select ${sql.ref(`${table}.id`)} from ${sql.table(table)}
+    join subscriptions on subscriptions.id = ${sql.ref(`${table}.subscription_id`)}
+    where subscriptions.id = ${subscriptionId} and ${mayBePurged(expressionBuilder<Tables, 'subscriptions'>(), expiredAt)}
+    limit ${limit} for update of ${sql.table(table)} skip locked`;
+  return deleteChosen(db, { table, key: 'id' }, chosen);
 }
 
 /**

@@ -74,7 +74,6 @@ function toSubscription(row: Selectable<SubscriptionsTable>): Subscription {
     wallet: row.wallet,
     number: row.number,
     accountChainId: row.account_chain_id ?? undefined,
-    createdAt: row.created_at,
     expiresAt: row.expires_at,
   };
 }

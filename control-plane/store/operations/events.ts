@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 
-export interface SlotEvent {
+export interface SlotHistoryEvent {
   node: string;
   slot: string;
   kind: string;
@@ -14,7 +14,7 @@ export interface SlotEvent {
 export async function listSlotEvents(
   db: Database,
   { node, slot, limit }: { node?: string; slot?: string; limit: number },
-): Promise<SlotEvent[]> {
+): Promise<SlotHistoryEvent[]> {
   return db
     .selectFrom('node_events')
     .select(['node_id as node', 'slot', 'kind', 'detail', 'at'])

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { SlotState } from '#shared/link/messages.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
-import { SLOTS } from '../fleet/slots.ts';
+import { SLOT_ROWS } from '../fleet/slots.ts';
 import { listPayments } from '../money/payment-list.ts';
 
 /** The last known state of the store and the chains. */
@@ -62,7 +62,7 @@ const PAYMENTS_MAX = 500;
 /** A refused claim is trouble for this long. */
 const CLAIM_TROUBLE_MS = 60 * 60_000;
 
-export async function readFleet(
+export async function readSnapshot(
   trx: DatabaseTransaction,
   now: Date,
 ): Promise<Omit<FleetSnapshot, 'gas' | 'closedChains'>> {
@@ -104,11 +104,8 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
 
 /** Without slots that an operator took out of service. */
 async function readSlots(trx: DatabaseTransaction): Promise<SlotReading[]> {
-  const { rows } = await sql<Omit<SlotReading, 'storage'> & { used: number | null; total: number | null }>`
-    select node as "nodeId", slot, state, trouble as reason, storage_used as used, storage_total as total
-    from (${SLOTS}) as slots where is_reported and by is distinct from 'operator'`.execute(trx);
-  return rows.map(({ used, total, ...slot }) => ({
-    ...slot,
-    storage: used === null || total === null ? null : { used, total },
-  }));
+  const { rows } = await sql<SlotReading>`
+    select node as "nodeId", slot, state, trouble as reason, storage
+    from (${SLOT_ROWS}) as slots where is_reported and by is distinct from 'operator'`.execute(trx);
+  return rows;
 }

@@ -1,5 +1,5 @@
 // Counts by state for an operator's graphs.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { slotStateSchema } from '#shared/link/messages.ts';
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import type { Inventory, InventoryStates } from '../../metrics/inventory-metrics.ts';
@@ -25,47 +25,42 @@ export async function takeInventory(db: Database, now: Date): Promise<Inventory>
   const [payments, numbers, subscriptions, nodes, modems, waitlist] = await Promise.all([
     countPayments(db),
     countNumbers(db, now),
-    countSubscriptions(db, now),
-    countNodes(db, now),
-    countModems(db, now),
-    countWaitlist(db),
+    countByState(db, subscriptionStates(now)),
+    countByState(db, nodeStates(now)),
+    countByState(db, modemStates(now)),
+    countByState(db, WAITLIST_STATES),
   ]);
   return { payments, numbers, subscriptions, nodes, modems, waitlist };
 }
 
-const counted = (rows: readonly { state: string; count: number }[]): Map<string, number> =>
-  new Map(rows.map(({ state, count }) => [state, count]));
-
-async function countSubscriptions(db: Database, now: Date): Promise<Map<string, number>> {
-  const { rows } = await sql<{ state: string; count: number }>`
-    select case when expires_at <= ${now}::timestamptz then 'expired'
-      when exists (select from sims where sims.bound_to = subscriptions.id) then 'bound'
-      else 'unbound' end as state, count(*)::int as count
-    from subscriptions group by 1`.execute(db);
-  return counted(rows);
+/** `states`: a statement that returns rows of a `state` and a `count`. */
+async function countByState(db: Database, states: RawBuilder<StateCount>): Promise<Map<string, number>> {
+  const { rows } = await states.execute(db);
+  return new Map(rows.map(({ state, count }) => [state, count]));
 }
 
-async function countNodes(db: Database, now: Date): Promise<Map<string, number>> {
-  const { rows } = await sql<{ state: string; count: number }>`
-    select case when revoked_at is not null then 'revoked'
-      when enrolled_at is null then 'not_enrolled'
-      when approval_pending_since is not null then 'pending'
-      when link_alive_until > ${now}::timestamptz then 'linked'
-      else 'away' end as state, count(*)::int as count
-    from nodes group by 1`.execute(db);
-  return counted(rows);
+interface StateCount {
+  state: string;
+  count: number;
 }
 
-async function countModems(db: Database, now: Date): Promise<Map<string, number>> {
-  const { rows } = await sql<{ state: string; count: number }>`
-    select case when nodes.link_alive_until > ${now}::timestamptz and revoked_at is null then slots.state
-      else ${AWAY} end as state, count(*)::int as count
-    from slots join nodes on nodes.id = slots.node_id group by 1`.execute(db);
-  return counted(rows);
-}
+const subscriptionStates = (now: Date) => sql<StateCount>`
+  select case when expires_at <= ${now}::timestamptz then 'expired'
+    when exists (select from sims where sims.bound_to = subscriptions.id) then 'bound'
+    else 'unbound' end as state, count(*)::int as count
+  from subscriptions group by 1`;
 
-async function countWaitlist(db: Database): Promise<Map<string, number>> {
-  const { rows } = await sql<{ state: string; count: number }>`
-    select state, count(*)::int as count from waitlist group by state`.execute(db);
-  return counted(rows);
-}
+const nodeStates = (now: Date) => sql<StateCount>`
+  select case when revoked_at is not null then 'revoked'
+    when enrolled_at is null then 'not_enrolled'
+    when approval_pending_since is not null then 'pending'
+    when link_alive_until > ${now}::timestamptz then 'linked'
+    else 'away' end as state, count(*)::int as count
+  from nodes group by 1`;
+
+const modemStates = (now: Date) => sql<StateCount>`
+  select case when nodes.link_alive_until > ${now}::timestamptz and revoked_at is null then slots.state
+    else ${AWAY} end as state, count(*)::int as count
+  from slots join nodes on nodes.id = slots.node_id group by 1`;
+
+const WAITLIST_STATES = sql<StateCount>`select state, count(*)::int as count from waitlist group by state`;

@@ -79,7 +79,7 @@ interface OpenSession {
   usedAt: Date;
 }
 
-export async function findSession(
+export async function readSession(
   db: Database,
   hash: Buffer,
   { usedAfter, createdAfter }: SessionLimits,

@@ -1,29 +1,7 @@
 // Probes as operators see them: the list, and how many arrive and how fast.
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
-import type { ProbeEnd, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
-
-export interface ProbeRow {
-  id: string;
-  position: number;
-  kind: ProbeKind;
-  is_scheduled: boolean;
-  from_number: string;
-  from_node: string;
-  from_slot: string;
-  from_carrier: string | null;
-  to_number: string;
-  to_node: string;
-  to_slot: string;
-  to_carrier: string | null;
-  started_at: Date;
-  ended_at: Date | null;
-  /** Null while it is under way. */
-  result: ProbeResult | null;
-  failed_end: ProbeEnd | null;
-  why: string | null;
-  latency_ms: number | null;
-}
+import type { OperationTables, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
 
 const COLUMNS = [
   'id',
@@ -45,6 +23,8 @@ const COLUMNS = [
   'why',
   'latency_ms',
 ] as const;
+
+export type ProbeRow = Pick<Selectable<OperationTables['probes']>, (typeof COLUMNS)[number]>;
 
 interface ProbeQuery {
   /** The node at either end. */

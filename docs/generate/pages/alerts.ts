@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { rulesOf } from '../../../control-plane/alerts/conditions.ts';
 import { ALERT_OPTIONS } from '../../../control-plane/config/alert-options.ts';
 import { OPTIONS } from '../../../control-plane/config/config.ts';
-import { ALERTS } from '../../../control-plane/domain/alert-kinds.ts';
+import { ALERT_TEXTS } from '../../../control-plane/domain/alert-kinds.ts';
 import { block, code, shownMs, table } from '../markdown.ts';
 import type { Page } from '../page.ts';
 import { PROJECT_FOLDER } from '../source/doc-comments.ts';
@@ -51,7 +51,7 @@ export const ALERTS_PAGE: Page = {
       'The two times are those of the default options: how long the condition must hold before the alert is raised, and how long it must be gone before the alert is over.',
       table(
         ['Kind', 'Severity', 'Raised when', 'After', 'Over when', 'After', 'Threshold (default)'],
-        Object.entries(ALERTS).map(([kind, { options, over, raised, severity }]) => {
+        Object.entries(ALERT_TEXTS).map(([kind, { options, over, raised, severity }]) => {
           const { raiseAfterMs, recoverAfterMs } = rules[kind as keyof typeof rules];
           return [
             code(kind),

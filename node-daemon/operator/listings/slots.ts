@@ -10,7 +10,7 @@ export const stateText = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): st
 export const SLOTS: Listing<Slot> = {
   name: 'slots',
   title: 'Slots',
-  empty: 'no modem is there, and no slot is named',
+  empty: 'no modem found, and the configuration names no slot',
   columns: [
     { title: 'Slot', cell: ({ slot }) => slot },
     { title: 'State', cell: (slot) => ({ status: SLOT_STATUS[slot.state], text: stateText(slot) }) },

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { afterCheck } from '#control-plane/alerts/alert-state.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from '#control-plane/alerts/conditions.ts';
-import { keyOf, type OpenAlert } from '#control-plane/domain/alert.ts';
+import { alertKey, type OpenAlert } from '#control-plane/domain/alert.ts';
 import type { FleetSnapshot, SlotReading } from '#control-plane/store/operations/fleet-snapshot.ts';
 
 const THRESHOLDS: AlertThresholds = {
@@ -40,8 +40,12 @@ function book() {
       closedChains: [],
       ...change,
     };
-    const findings = findTroubles(snapshot, THRESHOLDS, (about) => open.get(keyOf(about))?.raisedAt != null);
-    const found = new Map(findings.troubles.map((trouble) => [keyOf(trouble), trouble]));
+    const findings = findTroubles(
+      snapshot,
+      THRESHOLDS,
+      (about) => open.get(alertKey(about))?.raisedAt != null,
+    );
+    const found = new Map(findings.troubles.map((trouble) => [alertKey(trouble), trouble]));
     for (const key of new Set([...open.keys(), ...found.keys()])) {
       const before = open.get(key);
       const about = before ?? found.get(key);

@@ -5,7 +5,7 @@ import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { probeTokenIn } from '#control-plane/domain/probe-text.ts';
 import { Fleet } from '#control-plane/nodes/fleet.ts';
 import type { NodeLink } from '#control-plane/nodes/node-link.ts';
-import { Arrivals } from '#control-plane/probes/probe-text.ts';
+import { ProbeReceipts } from '#control-plane/probes/probe-text.ts';
 import { Prober } from '#control-plane/probes/prober.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { recordArrival } from '#control-plane/store/operations/probes.ts';
@@ -87,7 +87,14 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
     await sql`delete from sim_tenures where node_id = ${node}`.execute(db);
   };
   const startProber = (): Prober => {
-    const parts = { db, fleet, clock, log: silentLogger, destinations, arrivals: new Arrivals(bus, clock) };
+    const parts = {
+      db,
+      fleet,
+      clock,
+      log: silentLogger,
+      destinations,
+      receipts: new ProbeReceipts(bus, clock),
+    };
     const options = { periodMs: MINUTE_MS, withCalls: false, timeoutMs: 1_000, sendTimeoutMs: 1_000 };
     return new Prober({ ...parts, ...options, live: undefined as never });
   };

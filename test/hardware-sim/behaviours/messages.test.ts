@@ -9,7 +9,7 @@ const SUBMIT_LENGTH = 24;
 const TO_SECOND = '0031000B912160550501F10000000BC8329BFD06DDDF723619';
 
 function sms(body: string, from = '+15550000012') {
-  return { from, to: '+12065550100', body, encoding: undefined, referenceBits: 8 as const };
+  return { from, to: '+12065550100', body };
 }
 
 t.test('a message is stored, announced, listed, read and deleted', async (t) => {

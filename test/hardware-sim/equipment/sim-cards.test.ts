@@ -5,13 +5,7 @@ import { until } from '../../fixtures/until.ts';
 import { post, request } from '../fixtures/http.ts';
 import { quietTerminal, startModem, startRack, temporaryFolder } from '../fixtures/rack.ts';
 
-const HELLO = {
-  from: '+15550000012',
-  to: '+12065550100',
-  body: 'Hi',
-  encoding: undefined,
-  referenceBits: 8,
-} as const;
+const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 const SUBMIT = '018111000B915155001032F40000000BC8329BFD06DDDF723619';
 
 t.test('swap: number, ICCID, IMSI and stored messages change places', async (t) => {

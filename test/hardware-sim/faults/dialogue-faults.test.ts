@@ -5,13 +5,7 @@ import { quietTerminal, startModem } from '../fixtures/rack.ts';
 import { Terminal } from '../fixtures/terminal.ts';
 
 const SUBMIT = '018131000B915155001032F40000000BC8329BFD06DDDF723619';
-const HELLO = {
-  from: '+15550000012',
-  to: '+12065550100',
-  body: 'Hi',
-  encoding: undefined,
-  referenceBits: 8,
-} as const;
+const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 
 t.test('late_answer: it comes with the next command, in front of that answer', async (t) => {
   const { modem, terminal } = await startModem(t);

@@ -10,13 +10,7 @@ const SUBMIT = '018131000B915155001032F40000000BC8329BFD06DDDF723619';
 /** 3GPP TS 23.040 §9.2.2.3: SMSC, first octet, TP-MR, TP-RA, TP-SCTS, TP-DT, TP-ST. */
 const REPORT =
   /\+CDS: \d+\r\n(?<smsc>07912160550500F0)06(?<mr>..)(?<ra>0B91\d{10}F\d|0A[8A]1\d{10}|0B81\d{10}F\d)(?<scts>.{14})(?<dt>.{14})(?<st>..)\r\n/;
-const HELLO = {
-  from: '+15550000012',
-  to: '+12065550100',
-  body: 'Hi',
-  encoding: undefined,
-  referenceBits: 8,
-} as const;
+const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 
 t.test('denied: with the reject cause for those who ask for it', async (t) => {
   const { modem, terminal } = await startModem(t);

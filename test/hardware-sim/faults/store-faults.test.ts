@@ -4,13 +4,7 @@ import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 const SUBMIT = '018131000B915155001032F40000000BC8329BFD06DDDF723619';
-const HELLO = {
-  from: '+15550000012',
-  to: '+12065550100',
-  body: 'Hi',
-  encoding: undefined,
-  referenceBits: 8,
-} as const;
+const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 
 t.test('cmti no_memory: announced without a place, not stored, and brought again', async (t) => {
   const { rack, modem, terminal } = await startModem(t);

@@ -66,7 +66,7 @@ t.test('while it hangs nothing is answered and messages wait; the answer names t
   const source = await EventSource.open(t, rack.url);
   modem.play(parseFault({ kind: 'stuck', cured_by: 'reopen' }));
   const { iccid, number } = modem.identity;
-  rack.carrier.send({ from: '12345', to: number, body: 'Hi', encoding: undefined, referenceBits: 8 });
+  rack.carrier.send({ from: '12345', to: number, body: 'Hi' });
   terminal.write('AT\r');
   t.equal(await terminal.quietFor(SETTLE_MS), '');
   t.equal(rack.carrier.waitingCount(iccid), 1);

@@ -42,7 +42,7 @@ for (const make of ['quectel', 'simcom', 'huawei', 'generic'] as const) {
       ['GOOGLE', 'to smsd: ж'],
       ['+15550000012', 'once more'],
     ] as const) {
-      rack.carrier.send({ from, to: modem.number, body, encoding: undefined, referenceBits: 8 });
+      rack.carrier.send({ from, to: modem.number, body });
     }
     // With its usual checks on: PIN, battery, signal, network.
     const output = start(t, 'gammu-smsd', ['-c', smsd.configuration]);

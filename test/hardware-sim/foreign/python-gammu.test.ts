@@ -19,8 +19,7 @@ for (const [make, manufacturer, model] of [
   t.test(`python3-gammu works with ${make}`, { skip }, async (t) => {
     const { rack, modem, terminal } = await startModem(t, { makes: [make] });
     await terminal.close();
-    const send = (from: string, body: string) =>
-      rack.carrier.send({ from, to: modem.number, body, encoding: undefined, referenceBits: 8 });
+    const send = (from: string, body: string) => rack.carrier.send({ from, to: modem.number, body });
     send('GOOGLE', 'Your code is [€] 123456');
     send('+15550000012', 'Привет 😀');
     const output = await run(PYTHON, [CLIENT, modem.portPaths.at, '+12065550101', 'from Python']);

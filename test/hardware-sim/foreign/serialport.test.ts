@@ -39,14 +39,7 @@ t.test('AT commands, answers in lines, a text that is announced and read', async
   await ask('AT+CMGF=0', /^OK$/);
   await ask('AT+CNMI=2,1,0,1,0', /^OK$/);
   const announced = line(/^\+CMTI: /);
-  const sms = {
-    from: '+15550000012',
-    to: modem.number,
-    body: 'hello',
-    encoding: undefined,
-    referenceBits: 8,
-  } as const;
-  rack.carrier.send(sms);
+  rack.carrier.send({ from: '+15550000012', to: modem.number, body: 'hello' });
   const [, index] = /,(\d+)$/.exec(await announced) ?? [];
   // The PDU ends with the user data: five septets (3GPP TS 23.038 §6.1.2.1).
   t.match(await ask(`AT+CMGR=${index}`, /^[0-9A-F]{20,}$/), /05E8329BFD06$/);

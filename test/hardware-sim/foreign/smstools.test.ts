@@ -44,8 +44,7 @@ for (const make of ['quectel', 'simcom', 'huawei', 'generic'] as const) {
     // It reads one memory only.
     modem.play(parseFault({ kind: 'status_report', memory: 'SM' }));
     const smsd = configure(t, modem.portPaths.at);
-    const send = (from: string, body: string) =>
-      rack.carrier.send({ from, to: modem.number, body, encoding: undefined, referenceBits: 8 });
+    const send = (from: string, body: string) => rack.carrier.send({ from, to: modem.number, body });
     send('GOOGLE', 'to smstools [€]');
     send('+15550000012', 'once more');
     smsd.queue('To: 12065550101\nReport: yes\n\nfrom smstools');

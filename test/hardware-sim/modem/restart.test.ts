@@ -70,7 +70,7 @@ t.test('messages can be handled only some time after the start', async (t) => {
   await terminal.expectHangUp();
   await until('it is back', () => modem.state === 'registered');
   const { iccid, number } = modem.identity;
-  rack.carrier.send({ from: '12345', to: number, body: 'Hi', encoding: undefined, referenceBits: 8 });
+  rack.carrier.send({ from: '12345', to: number, body: 'Hi' });
   const again = await quietTerminal(t, modem.portPaths.at);
   t.match(await again.command('AT+CPIN?'), /READY/);
   t.match(await again.command('AT+CMGL=4'), /\+CMS ERROR: 314/);

@@ -116,7 +116,7 @@ t.test('keeps the last heard messages, also in the file: 10 000 by default', asy
     const kept = keep ?? KEEP_HEARD_DEFAULT;
     journal.commit(Array.from({ length: kept + 5 }, (_, index) => message(index + 1)));
     t.equal(journal.state.heard.size, kept);
-    t.equal(journal.state.heard.first?.id, 6);
+    t.equal(journal.state.heard.values()[0]?.id, 6);
     t.same(
       journal.state.heard.after(kept + 3).map(({ id }) => id),
       [kept + 4, kept + 5],

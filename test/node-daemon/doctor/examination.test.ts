@@ -71,7 +71,7 @@ t.test('a SIM for VoLTE alone, one that is refused, a PIN, a weak signal, a full
   modem(4).play(parseFault({ kind: 'capacity', SM: 1 }));
   modem(4).play(parseFault({ kind: 'delete_fails', count: 1000 }));
   const to = modem(4).identity.number;
-  rack.simulator.carrier.send({ from: 'BANK', to, body: 'stays', encoding: undefined, referenceBits: 8 });
+  rack.simulator.carrier.send({ from: 'BANK', to, body: 'stays' });
   const report = await examine();
   t.match(findingOf(report, 'volte', '1-1.1'), { verdict: 'problem', advice: /AT\+QCFG="ims",1/ });
   t.match(findingOf(report, 'registration', '1-1.1'), { verdict: 'ok' });

@@ -13,7 +13,7 @@ async function onTerminal(t: Test, env: Record<string, string>, ...args: string[
 
 t.test('messages, and what is typed', { timeout: 240_000 }, async (t) => {
   const { env, simulator, tool } = await startToolRig(t, { modems: 1 });
-  const sms = { encoding: undefined, referenceBits: 8 as const, to: String(simulator.modems[0]?.number) };
+  const sms = { to: String(simulator.modems[0]?.number) };
   await tool('list');
   simulator.carrier.send({ ...sms, from: '+12065559999', body: STEERING_TEXT });
   const shown = await onTerminal(t, env, 'sms', '1-1.1');

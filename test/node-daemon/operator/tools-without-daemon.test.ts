@@ -8,7 +8,7 @@ import { until } from '../../fixtures/until.ts';
 import { ended, startToolRig } from './tool-rig.ts';
 
 const STRANGER = '+12065559999';
-const SMS = { from: STRANGER, encoding: undefined, referenceBits: 8 as const };
+const SMS = { from: STRANGER };
 
 t.test(
   'list, at, send, ussd and sms work, and messages that arrive are reported when the daemon runs',

@@ -40,7 +40,7 @@ t.test('draws what happens, follows the size, and leaves the terminal clean', as
   );
   t.match(watch.output(), '\u001b[32mregistered');
   const [modem] = simulator.modems;
-  const sms = { from: STRANGER, encoding: undefined, referenceBits: 8 as const };
+  const sms = { from: STRANGER };
   simulator.carrier.send({ ...sms, to: String(modem?.number), body: 'secret' });
   await until('a message', () => / 1 +0 +0 +\S+ SMS received$/.test(screen()[2] ?? ''));
   simulator.modems[7]?.power.unplug();

@@ -24,7 +24,7 @@ import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import { listSubscriptions } from '#control-plane/store/money/subscription-list.ts';
 import { forgetAlerts, saveAlerts } from '#control-plane/store/operations/alerts.ts';
 import { listNumberEvents, listSlotEvents } from '#control-plane/store/operations/events.ts';
-import { readFleet as readAlerted } from '#control-plane/store/operations/fleet-snapshot.ts';
+import { readSnapshot } from '#control-plane/store/operations/fleet-snapshot.ts';
 import { admitProven, findAdmissionTexts } from '#control-plane/store/operations/probe-admission.ts';
 import { listProbes, summarizeProbes } from '#control-plane/store/operations/probe-list.ts';
 import { findSpareSims } from '#control-plane/store/operations/probe-pairs.ts';
@@ -178,7 +178,7 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   await findAdmissionTexts(db, { now, retryBefore: now });
   await admitProven(db);
   await takeSample(db, await readFleet(db, now), now);
-  await db.transaction().execute((trx) => readAlerted(trx, now));
+  await db.transaction().execute((trx) => readSnapshot(trx, now));
   await listNumbers(db, { state: 'available', limit: 10 }, now);
   await findCallsSince(db, ['id-5'], now);
   t.ok(statements.size > 25, `${statements.size} statements`);

@@ -13,7 +13,7 @@ const LOCK = 7_236_845_013;
  * Migrates to the newest schema. Several instances may call it at once. Leaves a newer schema as it is; throws `SchemaRefusal` if it does not
  * serve this program, and if instances run that the new one would not serve.
  */
-export async function migrate(db: Kysely<Tables>, migrations = MIGRATIONS): Promise<void> {
+export async function migrate(db: Kysely<Tables>, migrations: Migrations = MIGRATIONS): Promise<void> {
   await db.connection().execute(async (connection) => {
     await sql`begin`.execute(connection);
     try {
@@ -31,7 +31,8 @@ export async function migrate(db: Kysely<Tables>, migrations = MIGRATIONS): Prom
 export const isKnownMigration = (name: string): boolean => Object.hasOwn(MIGRATIONS, name);
 
 /** The newest migration that this program knows. */
-export const newestOf = (migrations = MIGRATIONS): string => Object.keys(migrations).sort().at(-1) ?? '';
+export const newestOf = (migrations: Migrations = MIGRATIONS): string =>
+  Object.keys(migrations).sort().at(-1) ?? '';
 
 /** Migrates an empty database up to `name`, within the connection's open transaction. */
 export const migrateTo = (connection: Kysely<Tables>, name: string): Promise<void> =>

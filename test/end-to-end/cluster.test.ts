@@ -1,4 +1,4 @@
-// Any part of a service with three instances dies under traffic, and no user loses a text, a call or a cent by it.
+// Any part of a service with three instances dies under traffic: no text, no call and no cent is lost by it.
 import t, { type Test } from 'tap';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
 import { skipWithoutNats } from '../fixtures/nats.ts';

@@ -18,7 +18,7 @@ const REOPEN_MS = 100;
 const REOPEN_TIMEOUT_MS = 30_000;
 const HEARD_TIMEOUT_MS = 20_000;
 
-/** Closes after which a client opens the stream again: it broke, its instance stops, or no instance answers. */
+/** Closes after which a client opens the stream again: it broke, its instance stops, or it is not up yet. */
 const BROKEN: ReadonlySet<number> = new Set([1006, 1012]);
 
 export class Talk {

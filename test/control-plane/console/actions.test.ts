@@ -11,8 +11,8 @@ import {
 } from '../../fixtures/fleet-console.ts';
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
-import { until } from '../../fixtures/until.ts';
 import { unhonoured } from '../../fixtures/unhonoured.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig(openDatabases, { hasInstances: true });
 const skip = skipWithoutBrowser();

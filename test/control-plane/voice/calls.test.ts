@@ -1,6 +1,7 @@
 // Records of calls: each ends once, whatever was seen of it; GET /voice/calls; purges, later holders, lost nodes.
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
+import { putCall } from '#control-plane/store/messages/calls.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
@@ -226,12 +227,33 @@ t.test(
       onCommand: first.line.onCommand,
     });
     t.teardown(() => node.drop());
+    // As an instance leaves it that is killed with its dialed call.
+    const forgotten = 'call_forgotten';
+    const now = new Date(clock.now());
+    await putCall(
+      first.db,
+      {
+        callId: forgotten,
+        subscriptionId: first.subscriptionId,
+        number: first.number,
+        iccid: String(slotAt(1).iccid),
+        nodeId: 'scripted',
+        direction: 'outbound',
+        peer: FAR_END,
+        state: 'dialing',
+        startedAt: now,
+        answeredAt: null,
+      },
+      now,
+    );
     for (let minute = 0; minute < 6; minute += 1) {
       clock.advance(MINUTE_MS);
       await roundIsOver(clock);
     }
-    await until('the lost one has ended', async () => (await stateOf(lost))?.state === 'ended');
-    t.match(await stateOf(lost), { reason: 'abandoned' });
+    for (const callId of [lost, forgotten])
+      await until(`${callId} has ended`, async () => (await stateOf(callId))?.state === 'ended');
+    t.match(await stateOf(lost), { reason: 'modem_lost' }, 'its node came without it');
+    t.match(await stateOf(forgotten), { reason: 'abandoned' });
     t.match(await stateOf(kept), { state: 'ringing' }, 'whoever is vouched for is not');
   },
 );

@@ -13,7 +13,6 @@ export const AGAINST_THREE: readonly string[] = [
   'test/control-plane/payments/clients.test.ts',
   'test/control-plane/payments/race.test.ts',
   'test/control-plane/payments/reconcile.test.ts',
-  'test/control-plane/payments/subscribe.test.ts',
   'test/control-plane/voice',
   'test/end-to-end/tool-conformance.test.ts',
   'test/end-to-end/walk-through.test.ts',

@@ -1,6 +1,8 @@
 // The bus of several instances: events and requests go through NATS. Events reach the parts of this instance without it.
 import { randomUUID, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   type Authenticator,
   type ConnectionOptions,
@@ -11,6 +13,7 @@ import {
   NoRespondersError,
   RequestError,
   type Subscription,
+  type TlsOptions,
 } from '@nats-io/transport-node';
 import { type Clock, sleep, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -283,8 +286,23 @@ async function connectionOptions({
     ...(user !== '' && pass === '' ? { token: user } : {}),
     ...(pass === '' ? {} : { user, pass }),
     ...(credentialsFile === undefined ? {} : { authenticator: await authenticatorOf(credentialsFile) }),
-    ...(isTls ? { tls: caFile === undefined ? {} : { ca: await authorityOf(caFile) } } : {}),
+    ...(isTls ? { tls: await tlsOptions(urls, caFile) } : {}),
   };
+}
+
+async function tlsOptions(urls: readonly URL[], caFile: string | undefined): Promise<TlsOptions> {
+  const hosts = urls.map(({ hostname }) => hostname.replace(/^\[|\]$/g, ''));
+  const options = {
+    // The library names no host for a server that is an IP address, and Node.js then compares the certificate with "localhost".
+    checkServerIdentity(name: string, certificate: PeerCertificate): Error | undefined {
+      const addresses = hosts.filter((host) => isIP(host) !== 0);
+      const names = hosts.includes(name) || addresses.length === 0 ? [name] : addresses;
+      const problems = names.map((each) => checkServerIdentity(each, certificate));
+      return problems.includes(undefined) ? undefined : problems[0];
+    },
+    ...(caFile === undefined ? {} : { ca: await authorityOf(caFile) }),
+  };
+  return options;
 }
 
 // Both files are checked at the start: a connection that fails is repeated for ever, with a line in the log.

@@ -52,7 +52,8 @@ const { positionals: wanted, values: given } = parseArgs({
   allowPositionals: true,
   options: { rows: { type: 'string' }, nodes: { type: 'string' } },
 });
-const count = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+const count = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text);
 const options: Options = { rows: count(given.rows), nodes: count(given.nodes) };
 /** `scale` stands for all that begin with `scale:`. */
 const isWanted = (name: string): boolean =>

@@ -84,7 +84,11 @@ t.test('messages are claimed, waited for and listed', async (t) => {
   node.sendFact(4, received('fourth'));
   await until('they are stored', () => node.acknowledged === 4);
   const misspelt = await simrack('receive', '--print', 'text');
-  t.match(misspelt, { status: 2, stdout: '', stderr: /no field "text"; its fields are .*body/ }, 'nothing is claimed in vain');
+  t.match(
+    misspelt,
+    { status: 2, stdout: '', stderr: /no field "text"; its fields are .*body/ },
+    'nothing is claimed in vain',
+  );
   t.equal((await simrack('receive', '--print', 'body')).stdout, 'third\nfourth\n');
   const newest = await simrack('messages', '--direction', 'received', '--limit', '1');
   t.match(newest.json(), { messages: [{ body: 'fourth' }], count: 1 });

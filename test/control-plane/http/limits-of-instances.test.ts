@@ -8,6 +8,7 @@ import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
 import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig(openDatabases, { hasInstances: true });
 const [ALICE] = BUYERS as [Wallet];
@@ -61,18 +62,19 @@ t.test('of a token', async (t) => {
 t.test('what may be used once is used once, whichever instance is asked', async (t) => {
   const { urls } = await two(t, {});
   const [here, there] = urls as [string, string];
-  const { nonce } = (await (await fetch(`${here}/auth/nonce`, { method: 'POST' })).json()) as {
-    nonce: string;
-  };
-  const guess = (url: string) =>
-    fetch(`${url}/auth`, {
+  const guess = async (url: string, nonce: string): Promise<string> => {
+    const answer = await fetch(`${url}/auth`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ wallet: ALICE.address, nonce, signature: `0x${'11'.repeat(64)}1b` }),
     });
-  const [first, second] = [await guess(there), await guess(here)];
-  const messages = await Promise.all(
-    [first, second].map(async (answer) => ((await answer.json()) as { message: string }).message),
-  );
-  t.match(messages, [/does not match/, /unknown, used or expired/], 'a nonce is one guess, of all instances');
+    return ((await answer.json()) as { message: string }).message;
+  };
+  const used = await until('a guess that is checked', async () => {
+    const answer = await fetch(`${here}/auth/nonce`, { method: 'POST' });
+    const { nonce } = (await answer.json()) as { nonce: string };
+    // A machine with much else to do refuses it: "Too many signatures are being checked".
+    return /does not match/.test(await guess(there, nonce)) ? nonce : undefined;
+  });
+  t.match(await guess(here, used), /unknown, used or expired/, 'a nonce is one guess, of all instances');
 });

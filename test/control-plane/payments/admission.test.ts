@@ -6,7 +6,7 @@ import { ManualClock } from '../../fixtures/manual-clock.ts';
 const AT_ONCE = 4;
 const WAITING_MAX = 256;
 
-/** Work that ends when it is told to. `begun`: its number, in the order in which work began. */
+/** Work that ends on request. `begun`: its number, in the order in which work began. */
 function setUp() {
   const clock = new ManualClock();
   const admission = new Admission(clock);

@@ -10,10 +10,12 @@ import { decodeXPaymentResponse } from 'x402-fetch';
 import type { ChainId } from '#shared/api/payment-networks.ts';
 import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
 import { startControlPlane } from '../../fixtures/control-plane.ts';
+import { startNats } from '../../fixtures/nats.ts';
 import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
 import { paySubscribe } from '../../fixtures/payer.ts';
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { instanceCount } from '../../fixtures/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
 
 const postgres = await openDatabases();
@@ -80,7 +82,10 @@ for (const chainId of [8453, 84532] as const) {
   t.test(`on chain ${chainId}`, async (t) => {
     const chain = await startPaidChain(chainId);
     t.teardown(() => chain.stop());
-    const service = await startControlPlane(chain, { databaseUrl: await postgres.createDatabase() });
+    const instances = instanceCount();
+    const natsUrl = instances > 1 ? [(await startNats(t)).url] : undefined;
+    const databaseUrl = await postgres.createDatabase();
+    const service = await startControlPlane(chain, { natsUrl, databaseUrl }, instances);
     t.teardown(() => service.stop());
     const slots = PAYERS.map((_, index) => slotAt(index));
     const node = await ScriptedNode.connect(service.url, { slots });

@@ -1,6 +1,7 @@
 // Records of calls: each ends once, whatever was seen of it; GET /voice/calls; purges, later holders, lost nodes.
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
+import { putCall } from '#control-plane/store/messages/calls.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
@@ -188,8 +189,8 @@ t.test('a link that stays away costs the calls after a while, with their streams
   await until('offline', async () => (await calls()).length === 1);
   await new Promise((resolve) => setTimeout(resolve, 100));
   // In steps, so that pings are answered.
-  for (let step = 0; step < 13; step += 1) {
-    clock.advance(3_000);
+  for (let step = 0; step < 6; step += 1) {
+    clock.advance(6_500);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   media.capture();
@@ -200,35 +201,59 @@ t.test('a link that stays away costs the calls after a while, with their streams
   t.match(await calls(), [{ reason: 'modem_lost', cause: 41 }]);
 });
 
-t.test('a service that was killed finds its calls again, or ends them when no node has them', async (t) => {
-  const clock = new ManualClock();
-  const first = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
-  const { call_id: kept } = first.line.ring();
-  const { call_id: lost } = first.line.ring(FAR_END, 'in-lost-1');
-  await until('noted', async () => (await first.calls()).length === 2);
-  await first.node.drop();
-  await first.service.stop();
-  const second = await rig.start(t, { databaseUrl: first.databaseUrl, clock, heartbeatMs: 3_600_000 });
-  const stateOf = async (callId: string) => {
-    const response = await fetch(`${second.url}/voice/calls`, { headers: first.headers });
-    const { calls } = (await response.json()) as {
-      calls: Array<{ call_id: string; state: string; reason: string }>;
+t.test(
+  'a service that was killed finds its calls again, or ends them when no node has them',
+  async (t) => {
+    const clock = new ManualClock();
+    const first = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
+    const { call_id: kept } = first.line.ring();
+    const { call_id: lost } = first.line.ring(FAR_END, 'in-lost-1');
+    await until('noted', async () => (await first.calls()).length === 2);
+    await first.node.drop();
+    await first.service.stop();
+    const second = await rig.start(t, { databaseUrl: first.databaseUrl, clock, heartbeatMs: 3_600_000 });
+    const stateOf = async (callId: string) => {
+      const response = await fetch(`${second.url}/voice/calls`, { headers: first.headers });
+      const { calls } = (await response.json()) as {
+        calls: Array<{ call_id: string; state: string; reason: string }>;
+      };
+      return calls.find(({ call_id }) => call_id === callId);
     };
-    return calls.find(({ call_id }) => call_id === callId);
-  };
-  t.match(await stateOf(kept), { state: 'ringing' });
-  const call = first.line.calls.find(({ call_id }) => call_id === kept);
-  const node = await ScriptedNode.connect(second.url, {
-    journalId: 'journal-1',
-    calls: call === undefined ? [] : [call],
-    onCommand: first.line.onCommand,
-  });
-  t.teardown(() => node.drop());
-  for (let minute = 0; minute < 6; minute += 1) {
-    clock.advance(MINUTE_MS);
-    await roundIsOver(clock);
-  }
-  await until('the lost one has ended', async () => (await stateOf(lost))?.state === 'ended');
-  t.match(await stateOf(lost), { reason: 'abandoned' });
-  t.match(await stateOf(kept), { state: 'ringing' }, 'a call that its node vouches for is not');
-});
+    t.match(await stateOf(kept), { state: 'ringing' });
+    const call = first.line.calls.find(({ call_id }) => call_id === kept);
+    const node = await ScriptedNode.connect(second.url, {
+      journalId: 'journal-1',
+      calls: call === undefined ? [] : [call],
+      onCommand: first.line.onCommand,
+    });
+    t.teardown(() => node.drop());
+    // As an instance leaves it that is killed with its dialed call.
+    const forgotten = 'call_forgotten';
+    const now = new Date(clock.now());
+    await putCall(
+      first.db,
+      {
+        callId: forgotten,
+        subscriptionId: first.subscriptionId,
+        number: first.number,
+        iccid: String(slotAt(1).iccid),
+        nodeId: 'scripted',
+        direction: 'outbound',
+        peer: FAR_END,
+        state: 'dialing',
+        startedAt: now,
+        answeredAt: null,
+      },
+      now,
+    );
+    for (let minute = 0; minute < 6; minute += 1) {
+      clock.advance(MINUTE_MS);
+      await roundIsOver(clock);
+    }
+    for (const callId of [lost, forgotten])
+      await until(`${callId} has ended`, async () => (await stateOf(callId))?.state === 'ended');
+    t.match(await stateOf(lost), { reason: 'modem_lost' }, 'its node came without it');
+    t.match(await stateOf(forgotten), { reason: 'abandoned' });
+    t.match(await stateOf(kept), { state: 'ringing' }, 'a call that its node vouches for is not');
+  },
+);

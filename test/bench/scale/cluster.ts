@@ -1,5 +1,5 @@
 // Instances of the service on one Postgres, NATS between them and a proxy before them.
-import { Client } from 'pg';
+import { Client, type QueryResultRow } from 'pg';
 import { NatsServer } from '../../dev-stack/nats.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { DATA_DIR } from '../../fixtures/data-dir.ts';
@@ -22,7 +22,7 @@ export interface Cluster {
   natsUrl: string;
   proxyPid: number;
   /** Runs SQL on its database. */
-  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
+  query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   stop(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export async function startCluster({
     databaseUrl,
     natsUrl: nats.url,
     proxyPid: proxy.pid,
-    query: async <Row extends object>(text: string, values: unknown[] = []) =>
+    query: async <Row extends QueryResultRow>(text: string, values: unknown[] = []) =>
       (await client.query<Row>(text, values)).rows,
     async stop() {
       await proxy.stop();

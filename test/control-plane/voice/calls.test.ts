@@ -201,59 +201,56 @@ t.test('a link that stays away costs the calls after a while, with their streams
   t.match(await calls(), [{ reason: 'modem_lost', cause: 41 }]);
 });
 
-t.test(
-  'a service that was killed finds its calls again, or ends them when no node has them',
-  async (t) => {
-    const clock = new ManualClock();
-    const first = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
-    const { call_id: kept } = first.line.ring();
-    const { call_id: lost } = first.line.ring(FAR_END, 'in-lost-1');
-    await until('noted', async () => (await first.calls()).length === 2);
-    await first.node.drop();
-    await first.service.stop();
-    const second = await rig.start(t, { databaseUrl: first.databaseUrl, clock, heartbeatMs: 3_600_000 });
-    const stateOf = async (callId: string) => {
-      const response = await fetch(`${second.url}/voice/calls`, { headers: first.headers });
-      const { calls } = (await response.json()) as {
-        calls: Array<{ call_id: string; state: string; reason: string }>;
-      };
-      return calls.find(({ call_id }) => call_id === callId);
+t.test('a service that was killed finds its calls again, or ends them when no node has them', async (t) => {
+  const clock = new ManualClock();
+  const first = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
+  const { call_id: kept } = first.line.ring();
+  const { call_id: lost } = first.line.ring(FAR_END, 'in-lost-1');
+  await until('noted', async () => (await first.calls()).length === 2);
+  await first.node.drop();
+  await first.service.stop();
+  const second = await rig.start(t, { databaseUrl: first.databaseUrl, clock, heartbeatMs: 3_600_000 });
+  const stateOf = async (callId: string) => {
+    const response = await fetch(`${second.url}/voice/calls`, { headers: first.headers });
+    const { calls } = (await response.json()) as {
+      calls: Array<{ call_id: string; state: string; reason: string }>;
     };
-    t.match(await stateOf(kept), { state: 'ringing' });
-    const call = first.line.calls.find(({ call_id }) => call_id === kept);
-    const node = await ScriptedNode.connect(second.url, {
-      journalId: 'journal-1',
-      calls: call === undefined ? [] : [call],
-      onCommand: first.line.onCommand,
-    });
-    t.teardown(() => node.drop());
-    // As an instance leaves it that is killed with its dialed call.
-    const forgotten = 'call_forgotten';
-    const now = new Date(clock.now());
-    await putCall(
-      first.db,
-      {
-        callId: forgotten,
-        subscriptionId: first.subscriptionId,
-        number: first.number,
-        iccid: String(slotAt(1).iccid),
-        nodeId: 'scripted',
-        direction: 'outbound',
-        peer: FAR_END,
-        state: 'dialing',
-        startedAt: now,
-        answeredAt: null,
-      },
-      now,
-    );
-    for (let minute = 0; minute < 6; minute += 1) {
-      clock.advance(MINUTE_MS);
-      await roundIsOver(clock);
-    }
-    for (const callId of [lost, forgotten])
-      await until(`${callId} has ended`, async () => (await stateOf(callId))?.state === 'ended');
-    t.match(await stateOf(lost), { reason: 'modem_lost' }, 'its node came without it');
-    t.match(await stateOf(forgotten), { reason: 'abandoned' });
-    t.match(await stateOf(kept), { state: 'ringing' }, 'a call that its node vouches for is not');
-  },
-);
+    return calls.find(({ call_id }) => call_id === callId);
+  };
+  t.match(await stateOf(kept), { state: 'ringing' });
+  const call = first.line.calls.find(({ call_id }) => call_id === kept);
+  const node = await ScriptedNode.connect(second.url, {
+    journalId: 'journal-1',
+    calls: call === undefined ? [] : [call],
+    onCommand: first.line.onCommand,
+  });
+  t.teardown(() => node.drop());
+  // As an instance leaves it that is killed with its dialed call.
+  const forgotten = 'call_forgotten';
+  const now = new Date(clock.now());
+  await putCall(
+    first.db,
+    {
+      callId: forgotten,
+      subscriptionId: first.subscriptionId,
+      number: first.number,
+      iccid: String(slotAt(1).iccid),
+      nodeId: 'scripted',
+      direction: 'outbound',
+      peer: FAR_END,
+      state: 'dialing',
+      startedAt: now,
+      answeredAt: null,
+    },
+    now,
+  );
+  for (let minute = 0; minute < 6; minute += 1) {
+    clock.advance(MINUTE_MS);
+    await roundIsOver(clock);
+  }
+  for (const callId of [lost, forgotten])
+    await until(`${callId} has ended`, async () => (await stateOf(callId))?.state === 'ended');
+  t.match(await stateOf(lost), { reason: 'modem_lost' }, 'its node came without it');
+  t.match(await stateOf(forgotten), { reason: 'abandoned' });
+  t.match(await stateOf(kept), { state: 'ringing' }, 'a call that its node vouches for is not');
+});

@@ -1,5 +1,5 @@
-// Shows lines of the sources in stack traces. With --enable-source-maps, Node keeps the map of each file in memory, 20 MB in all; this
-// reads a map when a trace is printed.
+// Shows lines of the sources in stack traces. With --enable-source-maps, Node keeps the map of each file in memory. This reads a map when a
+// trace is printed.
 const { readFileSync } = require('node:fs');
 const { SourceMap } = require('node:module');
 const { fileURLToPath } = require('node:url');
@@ -28,10 +28,11 @@ function sourceFrame(frame) {
   const line = frame.getLineNumber();
   const column = frame.getColumnNumber();
   if (!file?.startsWith('file:') || line === null || column === null) return String(frame);
-  const { originalSource, originalLine, originalColumn } = mapOf(file)?.findEntry(line - 1, column - 1) ?? {};
-  if (originalSource === undefined) return String(frame);
-  const source = fileURLToPath(new URL(originalSource, file));
-  return String(frame).replace(`${file}:${line}:${column}`, `${source}:${originalLine + 1}:${originalColumn + 1}`);
+  const entry = mapOf(file)?.findEntry(line - 1, column - 1) ?? {};
+  if (entry.originalSource === undefined) return String(frame);
+  const source = fileURLToPath(new URL(entry.originalSource, file));
+  const place = `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+  return String(frame).replace(`${file}:${line}:${column}`, place);
 }
 
 /** Called by V8 when the stack of an error is first read. */

@@ -61,10 +61,7 @@ async function receiveBesideRaw(
       rounds: ROUNDS,
       unit: 'SMS/s',
     });
-    return {
-      ...compared,
-      cost: meter.measurement('processor time of the daemon, a text received', ROUNDS, 0.2),
-    };
+    return { ...compared, cost: meter.measurement('processor time, a text received', ROUNDS, 0.2) };
   } finally {
     for (const program of [daemon, raw]) await program.stop();
   }

@@ -58,7 +58,7 @@ async function sendBesideRaw(
       name: 'sent from one SIM : raw AT loop',
       ...sides,
     });
-    const cost = meter.measurement('processor time of the daemon, a text sent', ROUNDS, 0.25);
+    const cost = meter.measurement('processor time, a text sent', ROUNDS, 0.25);
     for (const each of [modem, rawModem]) await rack.release(each);
     const reported = await compare({
       name: 'the same, each with a report that the raw loop drops',

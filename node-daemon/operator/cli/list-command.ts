@@ -12,7 +12,7 @@ export const LIST_COMMAND = programCommand({
   run: ({ json, ...where }) =>
     withOperator('list', where, async (operator) => {
       const slots = await operator.call('slots', {});
-      // A user who may read the data folder may read all of it.
+      // An operator of the daemon may read its whole data folder.
       const view: View = { isFull: true, nowMs: Date.now() };
       if (json) print(toJson(jsonRows(SLOTS, slots, view), 2));
       else print(slots.length === 0 ? SLOTS.empty : tableOf(SLOTS.columns, slots, view));

@@ -7,17 +7,10 @@ const MINUTE_MS = 60 * SECOND_MS;
 t.test('a command waits for the daemon as long as its request may take', async (t) => {
   const slot = 'm1';
   t.ok(answerTimeMs('slots', {}) <= 15 * SECOND_MS, 'a list is read from memory');
-  t.ok(
-    answerTimeMs('at', { slot, command: 'AT+CSQ' }) <= 90 * SECOND_MS,
-    'an ordinary command takes seconds',
-  );
+  t.ok(answerTimeMs('at', { slot, command: 'AT+CSQ' }) <= 90 * SECOND_MS, 'seconds');
   const search = answerTimeMs('at', { slot, command: 'AT+COPS=?' });
   t.ok(search > 4 * MINUTE_MS, 'a search of all bands takes three minutes, behind a message of one');
-  t.equal(
-    answerTimeMs('at', { slot, command: 'AT+CSQ', timeout_ms: 180_000 }),
-    search,
-    'as long as is asked for',
-  );
+  t.equal(answerTimeMs('at', { slot, command: 'AT+CSQ', timeout_ms: 180_000 }), search, 'as asked for');
 });
 
 t.test('each further step adds its own time', async (t) => {

@@ -101,7 +101,8 @@ t.test('the rules speak of the modems of the profiles, and of no others', async 
 t.test('it is run with the threads and the memory of `node-daemon`', async (t) => {
   const installed = readFileSync(join(PACKAGE, 'node-daemon.sh'), 'utf8');
   const fromSources = readFileSync(join(PROJECT_FOLDER, 'node-daemon/bin.cjs'), 'utf8');
-  for (const setting of [/--max-old-space-size=\d+/, /UV_THREADPOOL_SIZE\D+(\d+)/]) {
+  const memory = [/--max-old-space-size=\d+/, /--max-semi-space-size=\d+/];
+  for (const setting of [...memory, /UV_THREADPOOL_SIZE\D+(\d+)/]) {
     const [installedOne, ours] = [installed, fromSources].map((text) => setting.exec(text)?.at(-1));
     t.ok(ours);
     t.equal(installedOne, ours);

@@ -33,14 +33,14 @@ export type Answer = <const O extends Operation>(
 export function createAnswer(router: Router, { authenticate, limits }: AnswerParts): Answer {
   async function holderOf(ctx: Context): Promise<Subscription> {
     const subscription = await authenticate(ctx.get('Authorization'), ctx.ip);
-    ctx.set(limits.subscription.count(subscription.id).headers);
+    ctx.set((await limits.subscription.count(subscription.id)).headers);
     return subscription;
   }
 
   return (operation, handler, limit = limits.address) => {
     const { answer, auth, body, fieldRefusal, isClaim = false, method, params, path, query } = operation;
     const route = router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx: Context) => {
-      if (auth !== 'bearer') ctx.set(limit.count(ctx.ip).headers);
+      if (auth !== 'bearer') ctx.set((await limit.count(ctx.ip)).headers);
       if (body === undefined && method !== 'get') await skipBody(ctx);
       const asked = {
         ctx,

@@ -19,7 +19,7 @@ interface Counted {
 
 export interface RequestLimit {
   /** Counts a request. Throws `Refusal` `rate_limited` when none is left; that request is not counted. */
-  count(asker: string): Counted;
+  count(asker: string): Promise<Counted>;
 }
 
 /** At most `max` requests per key in any `withinMs`. `name` is used in the headers and in the metrics. */
@@ -63,11 +63,14 @@ const policyOf = (clock: Clock, name: string, { max, withinMs }: Omit<LimitOptio
 });
 
 /** Counts for all policies, or for none. */
-function countAll(limit: Limit, keys: ReadonlyArray<{ policy: Policy; key: string }>): Counted {
+async function countAll(
+  limit: Limit,
+  keys: ReadonlyArray<{ policy: Policy; key: string }>,
+): Promise<Counted> {
   const uses: Use[] = [];
   const states: string[] = [];
   for (const { policy, key } of keys) {
-    const use = policy.window.use(key);
+    const use = await policy.window.use(key);
     const seconds = Math.max(1, Math.ceil(use.moreInMs / 1000));
     states.push(`"${policy.name}";r=${use.left};t=${seconds}`);
     if (!use.isAllowed) {
@@ -105,7 +108,7 @@ export async function countRefused<T>(
   address: string,
   attempt: () => Promise<T>,
 ): Promise<T> {
-  const counted = limit.count(address);
+  const counted = await limit.count(address);
   try {
     const result = await attempt();
     counted.giveBack();

@@ -71,8 +71,8 @@ export function createRouter(parts: RouteParts): Router {
     ctx.set('Link', API_CATALOG_LINK);
     return next();
   };
-  const limited: Middleware = (ctx, next) => {
-    ctx.set(limits.address.count(ctx.ip).headers);
+  const limited: Middleware = async (ctx, next) => {
+    ctx.set((await limits.address.count(ctx.ip)).headers);
     return next();
   };
   // By address only: no client can use up the attempts for another client's wallet.
@@ -82,7 +82,7 @@ export function createRouter(parts: RouteParts): Router {
 
   router.get('/', linked, async (ctx, next) => {
     if (!prefersHtml(ctx)) return next();
-    ctx.set(limits.address.count(ctx.ip).headers);
+    ctx.set((await limits.address.count(ctx.ip)).headers);
     sendPage(ctx, await landing(parts));
   });
   answer(OPERATION.catalog, async () => catalog(parts));

@@ -1,4 +1,5 @@
-// Counts uses per key within any window of time, in slots of a twelfth of it.
+// Counts uses per key within any window of time: counters of rate-limiter-flexible, one set per slot.
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Clock } from '#shared/clock.ts';
 
 /** Slots per window. A use counts until its slot has left the window: at most a twelfth longer. */
@@ -27,14 +28,9 @@ export interface Use {
 
 interface Slot {
   endsAt: number;
-  counters: Map<string, Counter>;
-}
-
-/** The uses of one key in one slot. */
-interface Counter {
-  uses: number;
-  /** Its uses in earlier slots, once they are known. */
-  earlier: Earlier | undefined;
+  counters: RateLimiterMemory;
+  /** The keys of this slot; with each, its uses in earlier slots once they are known. */
+  keys: Map<string, Earlier | undefined>;
 }
 
 interface Earlier {
@@ -44,8 +40,8 @@ interface Earlier {
 }
 
 /**
- * Fixed windows would let twice the allowed uses pass around the boundary of two windows. Here any window of `withinMs` lies within the
- * slots that are added up, so at most `max` uses pass in it. Refused uses are not counted.
+ * The library's own windows are fixed: around the boundary of two windows, twice the allowed uses pass. Here any window of `withinMs` lies
+ * within the slots that are added up, so at most `max` uses pass in it. Refused uses are not counted.
  */
 export class SlidingWindow {
   readonly #options: WindowOptions;
@@ -60,29 +56,34 @@ export class SlidingWindow {
 
   /** Counted keys, each once per slot in which it was used. */
   get size(): number {
-    return this.#slots.reduce((sum, { counters }) => sum + counters.size, 0);
+    return this.#slots.reduce((sum, { keys }) => sum + keys.size, 0);
   }
 
-  use(key: string): Use {
+  async use(key: string): Promise<Use> {
     const { clock, max, withinMs } = this.#options;
     const now = clock.now();
     const slot = this.#slotAt(now);
-    const counter = counterOf(slot, key);
-    counter.earlier ??= sumEarlier(this.#slots, key);
-    const { earlier } = counter;
-    const isAllowed = earlier.uses + counter.uses < max;
-    if (isAllowed) counter.uses += 1;
+    const slots = this.#slots;
+    // Counted before any await, so that of many parallel uses each sees those before it.
+    const counted = slot.counters.penalty(key);
+    let earlier = slot.keys.get(key);
+    if (earlier === undefined) {
+      slot.keys.set(key, undefined);
+      earlier = await sumEarlier(slots, key);
+      slot.keys.set(key, earlier);
+    }
+    const { consumedPoints } = await counted;
+    const left = max - earlier.uses - consumedPoints;
+    const isAllowed = left >= 0;
+    if (!isAllowed) void slot.counters.reward(key);
     return {
       isAllowed,
-      left: Math.max(0, max - earlier.uses - counter.uses),
+      left: Math.max(0, left),
       moreInMs: (earlier.endsAt ?? slot.endsAt) + withinMs - now,
       giveBack: () => {
         if (!isAllowed) return;
-        counter.uses -= 1;
-        for (const { counters } of this.#slots) {
-          const each = counters.get(key);
-          if (each !== undefined) each.earlier = undefined;
-        }
+        void slot.counters.reward(key);
+        for (const { keys } of this.#slots) if (keys.has(key)) keys.set(key, undefined);
       },
     };
   }
@@ -90,28 +91,26 @@ export class SlidingWindow {
   #slotAt(now: number): Slot {
     const last = this.#slots.at(-1);
     const isCurrent = last !== undefined && now < last.endsAt && last.endsAt <= now + this.#slotMs;
-    if (isCurrent && last.counters.size < KEYS_MAX) return last;
+    if (isCurrent && last.keys.size < KEYS_MAX) return last;
     const { withinMs } = this.#options;
     // A slot that ends later than possible was counted before the clock was set back.
     const counted = this.#slots.filter(({ endsAt }) => endsAt + withinMs > now && endsAt <= now + withinMs);
-    const slot: Slot = { endsAt: (Math.floor(now / this.#slotMs) + 1) * this.#slotMs, counters: new Map() };
+    const slot: Slot = {
+      endsAt: (Math.floor(now / this.#slotMs) + 1) * this.#slotMs,
+      // Without a duration the library uses neither timers nor the time of day. Slots are dropped as a whole.
+      counters: new RateLimiterMemory({ points: this.#options.max, duration: 0, keyPrefix: '' }),
+      keys: new Map(),
+    };
     this.#slots = [...counted, slot].slice(-(SLOTS + 1));
     return slot;
   }
 }
 
-function counterOf({ counters }: Slot, key: string): Counter {
-  const known = counters.get(key);
-  if (known !== undefined) return known;
-  const counter: Counter = { uses: 0, earlier: undefined };
-  counters.set(key, counter);
-  return counter;
-}
-
-function sumEarlier(slots: readonly Slot[], key: string): Earlier {
+async function sumEarlier(slots: readonly Slot[], key: string): Promise<Earlier> {
+  const earlier = slots.slice(0, -1).filter(({ keys }) => keys.has(key));
   const sum: Earlier = { uses: 0, endsAt: undefined };
-  for (const { counters, endsAt } of slots.slice(0, -1)) {
-    const uses = counters.get(key)?.uses ?? 0;
+  for (const { counters, endsAt } of earlier) {
+    const uses = (await counters.get(key))?.consumedPoints ?? 0;
     if (uses > 0) sum.endsAt ??= endsAt;
     sum.uses += uses;
   }

@@ -68,7 +68,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       for (let member = 0; member < Math.max(1, members.length); member += 1) {
         const counted =
           caller === undefined ? address.count(ctx.ip) : subscription.count(caller.subscription.id);
-        ctx.set(counted.headers);
+        ctx.set((await counted).headers);
       }
       const lost = untilGone(ctx.res);
       endInTime(ctx.res, parts.clock);

@@ -32,7 +32,7 @@ export function routeWaitlistPages(
 
   router.post(path, async (ctx, next) => {
     if (!ctx.is('urlencoded')) return next();
-    ctx.set(limits.join.count(ctx.ip).headers);
+    ctx.set((await limits.join.count(ctx.ip)).headers);
     const form = await readForm(ctx);
     try {
       const { registered_at: at } = await joinWaitlist(parts, check(joinSchema, form, fieldRefusal));
@@ -47,8 +47,8 @@ export function routeWaitlistPages(
 
   // A mail provider sends the requests of all its users from few addresses. They get the limit of all requests, not the small one of
   // registrations.
-  const unsubscribing: Middleware = (ctx, next) => {
-    ctx.set(limits.unsubscribe.count(ctx.ip).headers);
+  const unsubscribing: Middleware = async (ctx, next) => {
+    ctx.set((await limits.unsubscribe.count(ctx.ip)).headers);
     return next();
   };
   // Scanners follow every link of a mail, so a GET changes nothing.

@@ -24,8 +24,8 @@ const countIn = (times: readonly number[], after: number, until: number): number
   times.filter((time) => time > after && time <= until).length;
 
 t.test('no window of the length of the policy lets more through than the policy', async () => {
-  fc.assert(
-    fc.property(start, max, arrivals, (startMs, max, arrivals) => {
+  await fc.assert(
+    fc.asyncProperty(start, max, arrivals, async (startMs, max, arrivals) => {
       const clock = new ManualClock(startMs);
       const window = new SlidingWindow({ clock, max, withinMs: WITHIN_MS });
       const passed: Record<string, number[]> = { a: [], b: [] };
@@ -33,7 +33,7 @@ t.test('no window of the length of the policy lets more through than the policy'
         clock.advance(waitMs);
         const now = clock.now();
         const times = passed[key] ?? [];
-        const { isAllowed, left } = window.use(key);
+        const { isAllowed, left } = await window.use(key);
         if (isAllowed) times.push(now);
         const inWindow = countIn(times, now - WITHIN_MS, now);
         if (inWindow > max) throw new Error(`${inWindow} of ${max} at ${now}`);
@@ -47,10 +47,10 @@ t.test('no window of the length of the policy lets more through than the policy'
 });
 
 t.test('many at once are counted as if they came one after the other', async (t) => {
-  fc.assert(
-    fc.property(max, fc.integer({ min: 1, max: 40 }), (max, count) => {
+  await fc.assert(
+    fc.asyncProperty(max, fc.integer({ min: 1, max: 40 }), async (max, count) => {
       const window = new SlidingWindow({ clock: new ManualClock(), max, withinMs: WITHIN_MS });
-      const uses = Array.from({ length: count }, () => window.use('a'));
+      const uses = await Promise.all(Array.from({ length: count }, () => window.use('a')));
       t.equal(uses.filter(({ isAllowed }) => isAllowed).length, Math.min(max, count));
     }),
     { numRuns: 100 },
@@ -58,17 +58,17 @@ t.test('many at once are counted as if they came one after the other', async (t)
 });
 
 t.test('who was refused and waits as long as it says passes, however often it asked', async () => {
-  fc.assert(
-    fc.property(start, max, arrivals, (startMs, max, arrivals) => {
+  await fc.assert(
+    fc.asyncProperty(start, max, arrivals, async (startMs, max, arrivals) => {
       const clock = new ManualClock(startMs);
       const window = new SlidingWindow({ clock, max, withinMs: WITHIN_MS });
       for (const { waitMs } of arrivals) {
         clock.advance(waitMs);
-        const { isAllowed, left, moreInMs } = window.use('a');
+        const { isAllowed, left, moreInMs } = await window.use('a');
         if (isAllowed && left > 0) continue;
-        window.use('a');
+        await window.use('a');
         clock.advance(moreInMs);
-        if (!window.use('a').isAllowed) throw new Error(`not after ${moreInMs} ms`);
+        if (!(await window.use('a')).isAllowed) throw new Error(`not after ${moreInMs} ms`);
       }
     }),
     { numRuns: 500 },
@@ -76,14 +76,14 @@ t.test('who was refused and waits as long as it says passes, however often it as
 });
 
 t.test('what is given back is as if it had not been, and a refused use gives nothing back', async (t) => {
-  fc.assert(
-    fc.property(start, max, arrivals, (startMs, max, arrivals) => {
+  await fc.assert(
+    fc.asyncProperty(start, max, arrivals, async (startMs, max, arrivals) => {
       const clock = new ManualClock(startMs);
       const window = new SlidingWindow({ clock, max, withinMs: WITHIN_MS });
       const kept: number[] = [];
       for (const { waitMs, isGivenBack } of arrivals) {
         const at = clock.now();
-        const use = window.use('a');
+        const use = await window.use('a');
         clock.advance(waitMs % SLOT_MS);
         if (isGivenBack || !use.isAllowed) use.giveBack();
         else kept.push(at);
@@ -92,7 +92,7 @@ t.test('what is given back is as if it had not been, and a refused use gives not
       }
       clock.advance(2 * WITHIN_MS);
       for (let count = 0; count < 3 * max; count += 1) {
-        const use = window.use('a');
+        const use = await window.use('a');
         t.equal(use.isAllowed, true);
         use.giveBack();
       }
@@ -104,14 +104,14 @@ t.test('what is given back is as if it had not been, and a refused use gives not
 t.test('a flood of keys is forgotten, oldest first, and memory stays bounded', async (t) => {
   const clock = new ManualClock(0);
   const window = new SlidingWindow({ clock, max: 1, withinMs: WITHIN_MS });
-  window.use('early');
+  await window.use('early');
   for (let key = 0; key < 150_000; key += 1) {
-    window.use(`2001:db8:${key}`);
-    if (key % 50_000 === 0) t.equal(window.use(`2001:db8:${key}`).isAllowed, false);
+    await window.use(`2001:db8:${key}`);
+    if (key % 50_000 === 0) t.equal((await window.use(`2001:db8:${key}`)).isAllowed, false);
   }
   t.ok(window.size <= 13 * 10_001, `${window.size} keys`);
-  t.equal(window.use('early').isAllowed, true, 'what it costs');
+  t.equal((await window.use('early')).isAllowed, true, 'what it costs');
   clock.advance(2 * WITHIN_MS);
-  window.use('late');
+  await window.use('late');
   t.equal(window.size, 1, 'and nothing of it stays');
 });

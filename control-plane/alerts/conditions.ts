@@ -115,7 +115,7 @@ function claimTrouble({
       : [
           `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes also report (not sold)`,
         ]),
-    ...(others === 0 ? [] : [`${others} texts or calls of SIMs that other nodes hold`]),
+    ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
   ];
   return {
     kind: 'node_claims',

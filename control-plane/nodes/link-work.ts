@@ -3,7 +3,7 @@
 export class LinkWork {
   readonly #atOnceMax: number;
   #underWay = 0;
-  /** One for each link at most. */
+  /** One for each link or upgrade at most, and both have a limit. */
   readonly #waiting: Array<() => void> = [];
 
   constructor(atOnceMax: number) {

@@ -224,9 +224,15 @@ export class NodeSession implements NodeLink {
       this.close(LINK_CLOSE.versionUnsupported, `this side speaks ${LINK_VERSIONS}`);
       return;
     }
-    const openedAt = new Date(this.#parts.clock.now());
-    const { fleet } = this.#parts;
-    await fleet.inTurn(this.nodeId, () => fleet.opening.run(() => this.#open(hello)));
+    const { clock, fleet } = this.#parts;
+    // Not before its turn: until then an earlier link of the node may take sends.
+    let openedAt = new Date(clock.now());
+    await fleet.inTurn(this.nodeId, () =>
+      fleet.opening.run(() => {
+        openedAt = new Date(clock.now());
+        return this.#open(hello);
+      }),
+    );
     this.#openSends = new OpenSends(this.#parts, this, openedAt);
     await this.#openSends.ask();
   }

@@ -66,6 +66,9 @@ export class Admission {
 }
 
 const overloaded = (): Refusal =>
-  new Refusal('overloaded', 'Too many payments are being checked. Nothing was charged. Try again.', {
-    headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-  });
+  // It may be the repeat of a payment that is in progress, so it does not say that nothing was charged.
+  new Refusal(
+    'overloaded',
+    'Too many payments are being checked. Send the same payment again. Do not sign another one.',
+    { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } },
+  );

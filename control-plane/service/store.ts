@@ -8,7 +8,7 @@ import { openNatsBus } from '../bus/nats-bus.ts';
 import type { Config } from '../config/config.ts';
 import { type OpenDatabase, openDatabase } from '../store/database/database.ts';
 import { InstanceLock } from '../store/database/instance-lock.ts';
-import { newestOf } from '../store/database/migrations.ts';
+import { migrate, newestOf } from '../store/database/migrations.ts';
 import type { Migrations } from '../store/database/schema-versions.ts';
 import { databaseIdOf, secretOf } from '../store/database/secrets.ts';
 
@@ -48,6 +48,8 @@ export async function openStore(
       const isShared = config.natsUrl !== undefined;
       const lock = await InstanceLock.take({ url, isShared, migration: newestOf(migrations), ...base });
       opened.push(() => lock.release());
+      // A newer version did not see this instance before it had the lock, and may have changed the schema since.
+      await migrate(db, migrations);
     }
     const secret = await secretOf(db, 'bus');
     const bus = await openBus(config, secret, base);

@@ -251,7 +251,9 @@ export class CallSession implements StreamedCall {
     if (this.#client !== undefined || this.#isOver || isServedElsewhere()) return;
     this.#silences = place === 'silent' ? this.#silences + 1 : 0;
     const isDead = this.#hasMedia === false && this.#silences >= SILENCES_MAX;
-    if (place !== 'nowhere' && !isDead) {
+    // The node would not end a call whose media link is here, so it does not matter that no instance can be asked.
+    const isOnlyHere = place === 'unknown' && this.#audio.isLinked;
+    if (place !== 'nowhere' && !isDead && !isOnlyHere) {
       // If this instance loses the node's link, the next one with it waits.
       if (this.#hasMedia === false && this.#parts.fleet.find(this.#call.nodeId) !== undefined)
         this.#awaitReturn();

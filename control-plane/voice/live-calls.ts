@@ -157,7 +157,7 @@ export class LiveCalls implements CallWatch {
     loseUnreported(this.#parts, {
       nodeId,
       reported,
-      isKnown: (callId) => this.#sessions.has(callId),
+      isKnown: (callId) => this.#sessions.has(callId) || this.#arrivals.has(callId),
       lose: (callId) => this.#endAsLost(callId, 'modem_lost'),
     });
   }

@@ -10,7 +10,7 @@ interface Unreported {
   nodeId: string;
   /** Calls in the node's hello. */
   reported: ReadonlySet<string>;
-  /** Whether this instance has the call, and so ends it by itself. */
+  /** Whether this instance has the call, or is about to, and so ends it by itself. */
   isKnown(callId: string): boolean;
   lose(callId: string): Promise<void>;
 }

@@ -79,6 +79,8 @@ export function decodeCapture(bytes: Uint8Array): CaptureFrame {
 
 /** An unsigned 32 bit little-endian number and an octet of flags in front of the audio; bit 0: live. */
 export function encodePlayout({ sequence, isLive, audio }: PlayoutFrame): Uint8Array {
+  // Shorter audio would send what was in the memory before.
+  if (audio.length !== FRAME_BYTES) throw new RangeError(`a frame has ${FRAME_BYTES} bytes of audio`);
   // Of Node's pool: a call sends fifty a second, and memory of their own costs more than all else here.
   const bytes = Buffer.allocUnsafe(PLAYOUT_HEADER_BYTES + FRAME_BYTES);
   bytes.writeUInt32LE(sequence, 0);

@@ -78,7 +78,9 @@ export class BlockWatch {
 
   async #readBlocks(): Promise<void> {
     const head = await this.#client.getBlockNumber({ cacheTime: 0 });
-    let next = this.#next ?? head;
+    // Kept before it is read: a block that the RPC cannot give yet is asked for again.
+    this.#next ??= head;
+    let next = this.#next;
     if (head - next >= BLOCKS_MAX) next = head - BLOCKS_MAX + 1n;
     for (; next <= head; next += 1n) {
       const { transactions } = await this.#client.getBlock({ blockNumber: next });

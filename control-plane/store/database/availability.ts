@@ -44,3 +44,12 @@ export function isUnavailable(error: unknown): boolean {
   if (typeof code !== 'string') return DRIVER_MESSAGES.test(error.message);
   return STATES.has(code) || SYSTEM_ERRORS.has(code) || (code.length === 5 && CLASSES.has(code.slice(0, 2)));
 }
+
+const BUSY_STATES: ReadonlySet<string> = new Set(['57014', '55P03']);
+
+/** Whether an error means that the server is there, and has too much to do or no connection left: no reason to look for another. */
+export function isBusy(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code !== 'string') return /^timeout exceeded when trying to connect/.test(String(message));
+  return BUSY_STATES.has(code) || (code.length === 5 && code.startsWith('53'));
+}

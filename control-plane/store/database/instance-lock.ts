@@ -84,6 +84,10 @@ export class InstanceLock {
       await this.#end(client);
       throw error;
     }
+    if (this.#stopped.signal.aborted) {
+      await this.#end(client);
+      return true;
+    }
     this.#client = client;
     const left = new AbortController();
     client.once('end', () => {

@@ -3,7 +3,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type ClientBase, Pool, type PoolClient, types } from 'pg';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
 import type { Connections } from '../../metrics/database-metrics.ts';
-import { isUnavailable } from './availability.ts';
+import { isBusy, isUnavailable } from './availability.ts';
 import { Primary } from './primary.ts';
 
 const INT8_OID = 20;
@@ -44,7 +44,7 @@ export function openPostgresPool(options: PoolOptions, onNoConnection: () => voi
       end: () => connections.end(),
       connect: () =>
         connections.take().then(
-          (client) => watchedClient(client, () => connections.suspect()),
+          (client) => watchedClient(client, (error) => connections.suspect(error)),
           (error: unknown) => {
             onNoConnection();
             // Any reason counts, a wrong password too: there is no connection.
@@ -103,8 +103,9 @@ class PrimaryConnections {
     }
   }
 
-  suspect(): void {
-    this.#primary.suspect();
+  /** `error`: of a connection. */
+  suspect(error: unknown): void {
+    if (!isBusy(error)) this.#primary.suspect();
   }
 
   end(): Promise<void> {
@@ -116,7 +117,7 @@ class PrimaryConnections {
       return await this.#pool.connect();
     } catch (error) {
       if (!(error instanceof Error && PARAMETER_REFUSED.test(error.message))) {
-        this.suspect();
+        this.suspect(error);
         throw error;
       }
       delete this.#pool.options.statement_timeout;
@@ -127,11 +128,11 @@ class PrimaryConnections {
 }
 
 /** After the first such error the client rejects every statement. Otherwise each would wait for the timeout of a server that hangs. */
-function watchedClient(client: PoolClient, onFailure: () => void): PostgresPoolClient {
+function watchedClient(client: PoolClient, onFailure: (error: unknown) => void): PostgresPoolClient {
   let failure: DatabaseUnavailable | undefined;
   const fail = (error: unknown): DatabaseUnavailable => {
     failure = new DatabaseUnavailable(error);
-    onFailure();
+    onFailure(error);
     return failure;
   };
   const onNotice = (notice: { routine?: string | undefined }): void => {

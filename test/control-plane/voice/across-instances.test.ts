@@ -266,6 +266,23 @@ t.test('a node that comes to the other instance without its call: the call is ov
   t.match(await two.here.calls(), [{ call_id: callId, state: 'ended', reason: 'modem_lost' }]);
 });
 
+t.test('without the bus: an instance hangs up when the client of its stream does not return', async (t) => {
+  const two = await twoInstances(t);
+  const { line, here } = two;
+  const { call_id: callId } = line.ring();
+  await until('recorded', async () => (await two.state()) === 'ringing');
+  const client = await here.stream(callId);
+  await until('answered', () => client.of({ type: 'answered' }).length === 1);
+  const health = async () =>
+    ((await (await fetch(`${here.url}/health/ready`)).json()) as { status: string }).status;
+  await rig.nats?.kill();
+  t.teardown(() => rig.nats?.start());
+  await until('noticed', async () => (await health()) === 'warn');
+  client.drop();
+  await until('hung up', () => here.node.commands('hang_up').length === 1);
+  t.match(here.node.commands('hang_up')[0]?.params, { reason: 'abandoned' });
+});
+
 t.test(
   'without the bus: calls go on, rings are late, the other instance is offline for a while',
   async (t) => {

@@ -1,7 +1,7 @@
 // Connections that break: an idle one is replaced, one in a transaction fails that transaction, and the process goes on.
 import { sql } from 'kysely';
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
+import { openAsItIs, openDatabase } from '#control-plane/store/database/database.ts';
 import { openDatabases } from '../../../fixtures/postgres.ts';
 import { until } from '../../../fixtures/until.ts';
 
@@ -28,4 +28,27 @@ t.test('a server that ends connections, between two statements too', async (t) =
     const { rows } = await sql<{ one: number }>`select 1 as one`.execute(db).catch(() => ({ rows: [] }));
     return rows[0]?.one === 1;
   });
+});
+
+t.test('a server without a free connection serves those that it has, and is not searched for', async (t) => {
+  const url = await postgres.createDatabase();
+  const admin = await openDatabase({ url, connectionsMax: 1 });
+  t.teardown(admin.close);
+  await sql`create role crowded login password 'crowded' connection limit 2`.execute(admin.db);
+  t.teardown(() => sql`drop role crowded`.execute(admin.db));
+  const { host, pathname } = new URL(url);
+  const place = { url: `postgres://crowded:crowded@${host},127.0.0.1:1${pathname}`, connectionsMax: 3 };
+  const { db, close } = await openAsItIs(place);
+  t.teardown(close);
+  const busy = await db.startTransaction().execute();
+  const open = async (): Promise<number> => {
+    const { rows } = await sql`select from pg_stat_activity where usename = 'crowded'`.execute(admin.db);
+    return rows.length;
+  };
+  await until('the search has ended', async () => (await open()) === 1);
+  const other = await db.startTransaction().execute();
+  await t.rejects(sql`select 1`.execute(db), { name: 'DatabaseUnavailable', cause: { code: '53300' } });
+  await other.commit().execute();
+  t.ok(await sql`select 1`.execute(db));
+  await busy.commit().execute();
 });

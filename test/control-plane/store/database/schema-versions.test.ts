@@ -1,12 +1,16 @@
 // Old and new programs on one database: what each migration allows.
 import { sql } from 'kysely';
 import t from 'tap';
-import { type DatabasePlace, openDatabase } from '#control-plane/store/database/database.ts';
+import { type DatabasePlace, openAsItIs, openDatabase } from '#control-plane/store/database/database.ts';
+import { InstanceLock } from '#control-plane/store/database/instance-lock.ts';
 import * as schema from '#control-plane/store/database/migrations/0001-schema.ts';
 import type { Migrations } from '#control-plane/store/database/schema-versions.ts';
+import { systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log.ts';
 import { openDatabases } from '../../../fixtures/postgres.ts';
 import { createRig } from '../../../fixtures/rig.ts';
 import { temporaryFolder } from '../../../fixtures/started-stack.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig(openDatabases);
 
@@ -89,4 +93,28 @@ t.test('a schema that a running instance cannot work with is not made', async (t
   });
   await service.stop();
   await opens(where, CONTRACTED);
+});
+
+t.test('an instance that starts while a newer version changes the schema does not run on it', async (t) => {
+  const databaseUrl = await rig.postgres.createMigrated();
+  const where = { url: databaseUrl, connectionsMax: 1 };
+  const { db, close } = await openAsItIs(where);
+  t.teardown(close);
+  const lock = await InstanceLock.take({
+    url: databaseUrl,
+    isShared: false,
+    migration: '0004-break',
+    clock: systemClock,
+    log: silentLogger,
+  });
+  t.teardown(() => lock.release());
+  const refused = t.rejects(rig.start(t, { databaseUrl }), { name: 'SchemaRefusal' });
+  await until('it has checked the schema, and waits for the lock', async () => {
+    const { rows } = await sql`select from pg_stat_activity where datname = current_database()
+      and application_name = 'simrack-control-plane' and state = 'idle' and query = 'commit'`.execute(db);
+    return rows.length > 0;
+  });
+  await opens(where, LAST);
+  await lock.release();
+  await refused;
 });

@@ -81,7 +81,7 @@ class PrimaryConnections {
       onConnect: ((client) =>
         primary.check(client).then(() => {
           this.#madeAt.set(client, primary.changes);
-        })) as (client: PoolClient) => void,
+        })) as (client: ClientBase) => void,
     });
     // The pool replaces an idle connection that breaks. A user of a broken connection gets an error from its next statement. Without a
     // listener the event would end the process.

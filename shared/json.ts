@@ -1,3 +1,5 @@
+// Reads text that may not be JSON.
+
 /** Undefined for text that is not JSON. */
 export function jsonOf(text: string): unknown {
   try {

@@ -93,6 +93,7 @@ for (const make of MAKES) {
       peer: FAR,
       started_at: live()[0]?.started_at,
       answered_at: live().at(-1)?.answered_at,
+      has_media: true,
     });
     const simCall = await lastCall(simulator.url);
     const far = await FarEndClient.open(t, simulator.url, simCall.id);

@@ -54,7 +54,7 @@ else {
       kind: 'unplug',
       back_after_ms: 500,
     });
-    t.equal(await client.closed(), 4041, 'the modem went away');
+    t.equal(await client.closed(), 4041, 'the modem was unplugged');
     const record = await until('a record', async () =>
       (await alice.calls()).find((call) => call['ended_at'] !== null),
     );

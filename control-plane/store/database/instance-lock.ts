@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 2_000;
 /** A server that vanished does not end the connection. */
-const CHECK_MS = 10_000;
+const CHECK_MS = 7_000;
 
 interface InstanceLockParts {
   /** May name several servers. */

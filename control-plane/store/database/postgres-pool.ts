@@ -77,10 +77,11 @@ class PrimaryConnections {
         getTypeParser: ((oid: number, format: 'text') =>
           oid === INT8_OID ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
       },
-      onConnect: async (client) => {
-        await primary.check(client);
-        this.#madeAt.set(client, primary.changes);
-      },
+      // The pool waits for its promise, which its types do not say.
+      onConnect: ((client) =>
+        primary.check(client).then(() => {
+          this.#madeAt.set(client, primary.changes);
+        })) as (client: ClientBase) => void,
     });
     // The pool replaces an idle connection that breaks. A user of a broken connection gets an error from its next statement. Without a
     // listener the event would end the process.
@@ -140,11 +141,13 @@ function watchedClient(client: PoolClient, onFailure: (error: unknown) => void):
   client.on('notice', onNotice);
   const query = async (text: string, parameters: unknown[]): Promise<unknown> => {
     if (failure !== undefined) throw failure;
-    const result = await client.query(text, parameters).catch((error: unknown) => {
-      throw failure ?? (isUnavailable(error) ? fail(error) : error);
+    const asked = client.query(text, parameters).catch((error: unknown) => {
+      throw failure ?? (isUnavailable(error) ? fail(error) : (error as Error));
     });
-    if (failure !== undefined) throw failure;
-    return result;
+    return asked.then((result) => {
+      if (failure !== undefined) throw failure;
+      return result;
+    });
   };
   return {
     query: query as unknown as PostgresPoolClient['query'],

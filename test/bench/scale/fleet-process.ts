@@ -100,8 +100,10 @@ async function produce({ outstanding, warmUpMs, forMs, ...request }: Extract<Req
 }
 
 const lines = createInterface({ input: process.stdin });
-lines.on('line', async (line) => {
-  process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line) as Request))}\n`);
+lines.on('line', (line) => {
+  void answer(JSON.parse(line) as Request).then((answered) =>
+    process.stdout.write(`${JSON.stringify(answered)}\n`),
+  );
 });
 lines.on('close', () => process.exit());
 process.on('SIGTERM', () => process.exit());

@@ -23,7 +23,7 @@ t.test('two without NATS_URL: the second refuses, until the first has ended', TI
   const first = await start(t, databaseUrl);
   await t.rejects(
     start(t, databaseUrl),
-    /ended with 1: [\s\S]*stop it, or give all instances the same NATS_URL/,
+    /ended with 1: [\s\S]*stop it, or set the same NATS_URL for all instances/,
   );
   t.ok(first.isAlive(), 'the first goes on');
   t.equal((await fetch(`${first.url}/health/ready`)).status, 200);
@@ -35,8 +35,8 @@ t.test('two without NATS_URL: the second refuses, until the first has ended', TI
 t.test('one with NATS_URL and one without: the second refuses', { skip, ...TIMEOUT }, async (t) => {
   const { url } = await startNats(t);
   for (const [firsts, seconds, advice] of [
-    [undefined, url, /another instance without NATS_URL uses this database: stop it, or give it NATS_URL/],
-    [url, undefined, /stop it, or give all instances the same NATS_URL/],
+    [undefined, url, /another instance without NATS_URL uses this database: stop it, or set NATS_URL for it/],
+    [url, undefined, /stop it, or set the same NATS_URL for all instances/],
   ] as const) {
     const databaseUrl = await postgres.createMigrated();
     const first = await start(t, databaseUrl, firsts);

@@ -170,8 +170,8 @@ t.test('and so does the page', { skip: skipWithoutBrowser() }, async (t) => {
   await enter(page, fleet.consoleUrl, fleet.key);
   await page.waitForSelector('#live:has-text("Live")');
   await rig.postgres.setAway(fleet.databaseUrl, true);
-  await page.waitForSelector('#live.lost:has-text("Old: as of ")');
-  t.match(await page.textContent('#live'), /^Old: as of \d{1,2}:\d\d:\d\d$/);
+  await page.waitForSelector('#live.lost:has-text("Outdated: as of ")');
+  t.match(await page.textContent('#live'), /^Outdated: as of \d{1,2}:\d\d:\d\d$/);
   await rig.postgres.setAway(fleet.databaseUrl, false);
   await page.waitForSelector('#live:not(.lost):has-text("Live")');
 });

@@ -140,7 +140,7 @@ t.test('ussd prints the answer, in every coding, and shows a menu', async (t) =>
   }
   t.match(await tool('ussd', '1-1.1', '*101#'), { status: 0, stdout: 'Баланс: 12,34 €\n' });
   const menu = await tool('ussd', '1-1.3', '*102#');
-  t.match(menu, { status: 0, stdout: 'Simrack Mobile', stderr: /waits for a reply: --reply/ });
+  t.match(menu, { status: 0, stdout: 'Simrack Mobile', stderr: /asked for a reply.*--reply/ });
   t.match(await tool('ussd', '1-1.1', '*102#', '--reply', '7,2'), {
     stdout: `Your number is ${number}\n`,
     stderr: '',
@@ -227,7 +227,7 @@ t.test(
     const sent = await tool('send', String(sender?.usb.path), '+12065550178', 'once');
     t.match(sent, {
       status: 3,
-      stdout: /^unknown, it may have been sent/,
+      stdout: /^unknown: the message may have been sent/,
       stderr: /asking again[\s\S]*--id operator_/,
     });
     await restarted;
@@ -250,9 +250,9 @@ t.test('a daemon of another version, one that is gone, and a socket that may not
   });
   if (process.getuid?.() !== 0) {
     chmodSync(socketPath, 0o000);
-    t.match(await tool('list'), { status: 4, stderr: /you may not use it/ });
+    t.match(await tool('list'), { status: 4, stderr: /no permission to use it/ });
   }
   await ended(daemon, 'SIGTERM');
   t.notOk(existsSync(socketPath), 'a daemon that stops takes its socket away');
-  t.match(await tool('logs'), { status: 4, stderr: /no daemon runs on .*journalctl/ });
+  t.match(await tool('logs'), { status: 4, stderr: /no daemon uses .*journalctl/ });
 });

@@ -47,7 +47,7 @@ export function isUnavailable(error: unknown): boolean {
 
 const BUSY_STATES: ReadonlySet<string> = new Set(['57014', '55P03']);
 
-/** Whether an error means that the server is there, and has too much to do or no connection left: no reason to look for another. */
+/** Whether an error means that the server is there, and has too much to do or no connection left: no reason to search for another. */
 export function isBusy(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code !== 'string') return /^timeout exceeded when trying to connect/.test(String(message));

@@ -1,4 +1,4 @@
-// What changes with each poll of a modem: signal, storage, the time of the sweep. It decides nothing about who holds a SIM.
+// Values that change with each poll of a modem: signal, storage, the time of the sweep. They decide nothing about who holds a SIM.
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Database } from '../database/database.ts';

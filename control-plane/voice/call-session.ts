@@ -17,6 +17,9 @@ import type { StreamClient, StreamedCall } from './stream-client.ts';
 import type { StreamPlaces } from './stream-places.ts';
 
 /** A modem answers ATA and ATH within seconds; after that the node reports the result anyway. */
+/** A node must begin to dial within this time: the client waits for the response. */
+export const DIAL_START_MS = 10_000;
+
 const COMMAND_TIMEOUT_MS = 10_000;
 
 /** Pauses between attempts to open a media link, and to hang up an unwanted call. */

@@ -10,11 +10,8 @@ import type { Fleet } from '../nodes/fleet.ts';
 import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
-import type { CallSession } from './call-session.ts';
+import { type CallSession, DIAL_START_MS } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
-
-/** The node must begin within this part of the wait; the client waits for the response. */
-const START_MS = 10_000;
 
 /** Wait for a node that refuses for a limit without a retry time. */
 const RATE_LIMIT_WAIT_MS = 60_000;
@@ -69,7 +66,7 @@ export async function dial(
     .command(
       'dial',
       { call_id: callId, iccid: place.iccid, to },
-      { id: callId, timeLeftMs: START_MS, timeoutMs: parts.dialTimeoutMs },
+      { id: callId, timeLeftMs: DIAL_START_MS, timeoutMs: parts.dialTimeoutMs },
     )
     .catch((error: unknown) => giveUp(parts, session, error))
     .finally(() => signal.removeEventListener('abort', onAbort));

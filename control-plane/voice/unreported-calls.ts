@@ -2,6 +2,7 @@
 import type { Base } from '../bus/base.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { findOpenCallsOfNode } from '../store/messages/calls.ts';
+import { DIAL_START_MS } from './call-session.ts';
 
 /** A node reports the ends of its missing calls right after its hello. */
 export const MISSING_MS = 5_000;
@@ -22,7 +23,8 @@ export function loseUnreported(
 ): void {
   const warn = (error: unknown): void =>
     log.warn({ err: error, node: nodeId }, 'ending the earlier calls of a node failed');
-  findOpenCallsOfNode(db, nodeId).then((open) => {
+  const dialedBefore = new Date(clock.now() - DIAL_START_MS);
+  findOpenCallsOfNode(db, nodeId, dialedBefore).then((open) => {
     const missing = open.filter((callId) => !reported.has(callId) && !isKnown(callId));
     if (missing.length === 0) return;
     clock.after(MISSING_MS, () => {

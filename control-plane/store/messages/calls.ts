@@ -254,13 +254,21 @@ export async function vouchForCalls(db: Database, callIds: readonly string[], no
   await db.updateTable('calls').set({ seen_at: now }).where('id', '=', anyOf(callIds)).execute();
 }
 
-/** Calls of a node without an end, whichever instance tracks them. */
-export async function findOpenCallsOfNode(db: Database, nodeId: string): Promise<string[]> {
+/**
+ * Calls of a node without an end, whichever instance tracks them. Without those that were dialed after `dialedBefore`: the command may still
+ * be on its way to the node.
+ */
+export async function findOpenCallsOfNode(
+  db: Database,
+  nodeId: string,
+  dialedBefore: Date,
+): Promise<string[]> {
   const rows = await db
     .selectFrom('calls')
     .select('id')
     .where('state', 'in', LIVE_STATES)
     .where('node_id', '=', nodeId)
+    .where((eb) => eb.or([eb('state', '!=', 'dialing'), eb('started_at', '<', dialedBefore)]))
     .limit(OF_NODE_MAX)
     .execute();
   return rows.map(({ id }) => id);

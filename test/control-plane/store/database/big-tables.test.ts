@@ -151,7 +151,7 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   const page = { after: 'id-1', limit: 10 };
   await deleteUnheldCalls(db, now);
   await findForgottenCalls(db, now);
-  await findOpenCallsOfNode(db, 'lab');
+  await findOpenCallsOfNode(db, 'lab', new Date());
   await deleteExpiredNonces(db, now);
   await deleteOldProbes(db, now);
   await abandonOverdue(db, now);

@@ -110,11 +110,18 @@ export class SlotSnapshots {
       this.#last = this.#next;
       this.#next = undefined;
       await this.#parts.fleet.reporting.run(async () => {
+        if (this.#isReplaced()) return;
         await this.#writeAlarms(alarms);
         await this.#writeJournalDepth(depth);
         await this.#writeSlots(slots);
       });
     }
+  }
+
+  /** Its reports would change nothing. A node that links again and again must not take the turns of others with them. */
+  #isReplaced(): boolean {
+    const present = this.#parts.fleet.find(this.#link.nodeId);
+    return present !== undefined && present !== this.#link;
   }
 
   async #writeSlots(slots: readonly Slot[]): Promise<void> {

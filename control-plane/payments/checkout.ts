@@ -10,6 +10,7 @@ import type { Chain } from './chain/chain.ts';
 import type { PricedCall, Simulation } from './chain/simulation.ts';
 import {
   type Credential,
+  chainNamedIn,
   methodOf,
   type PaymentHeaders,
   readCredential,
@@ -27,6 +28,8 @@ export interface SettlementNetwork {
   chain: Chain;
   settlement: Settlement;
   finality: Finality;
+  /** Of payments to the checks before they are signed. Each network has its own: one that is slow delays only its payers. */
+  admission: Admission;
   /** Wallet of our relayer; undefined if a facilitator settles. */
   wallet?: RelayerWallet;
 }
@@ -45,7 +48,7 @@ export interface CheckoutParts {
   /** By chain id; every offer of the sale has one. */
   settlementNetworks: ReadonlyMap<number, SettlementNetwork>;
   ledger: PaymentLedger;
-  /** Of payments to the checks before they are signed. */
+  /** Of payments that name no network of the sale. */
   admission: Admission;
   clock: Clock;
   /** A subscription may be paid for at most so many years ahead. */
@@ -106,7 +109,7 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
   const check = (): Promise<Claimed> => claim(parts, headers);
   const { call, credential, payment } = await (methodOf(headers) === 'none'
     ? check()
-    : parts.admission.run(check));
+    : admissionOf(parts, headers).run(check));
   const { authorization } = credential;
   const result = await settlementNetworkOf(parts, authorization).settlement.settle(payment, call);
   switch (result.kind) {
@@ -124,6 +127,14 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
     case 'void':
       throw new PaymentRejected('authorization_used');
   }
+}
+
+function admissionOf(
+  { admission, sale, settlementNetworks }: CheckoutParts,
+  headers: PaymentHeaders,
+): Admission {
+  const chainId = chainNamedIn(headers, sale);
+  return (chainId === undefined ? undefined : settlementNetworks.get(chainId)?.admission) ?? admission;
 }
 
 /** A payment that is ready to be signed. */

@@ -1,5 +1,6 @@
 // Determines which of the three payment headers a request has, and what it pays; the header with the receipt.
 import type { Hex } from 'viem';
+import * as z from 'zod';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
@@ -36,6 +37,37 @@ export function methodOf({ payment, paymentSignature, authorization }: PaymentHe
   if (MPP_SCHEME.test(authorization ?? '')) return 'mpp';
   if (paymentSignature !== undefined) return 'x402_v2';
   return payment === undefined ? 'none' : 'x402_v1';
+}
+
+const x402Schema = z.union([
+  z.object({ x402Version: z.literal(1), network: z.string() }),
+  z.object({ x402Version: z.literal(2), accepted: z.object({ network: z.string() }) }),
+]);
+const mppSchema = z.object({ challenge: z.object({ request: z.string() }) });
+const requestSchema = z.object({ methodDetails: z.object({ chainId: z.number() }) });
+
+/** The chain on which `readCredential` would look; undefined if the headers name none of the sale. Verifies nothing. */
+export function chainNamedIn(headers: PaymentHeaders, { offers }: Pick<Sale, 'offers'>): number | undefined {
+  const { payment, paymentSignature, authorization } = headers;
+  const isNamed = (chainId: Offer['chainId']): boolean => {
+    if (MPP_SCHEME.test(authorization ?? '')) {
+      const credential = decodedAs(mppSchema, authorization?.replace(MPP_SCHEME, ''));
+      return decodedAs(requestSchema, credential?.challenge.request)?.methodDetails.chainId === chainId;
+    }
+    const named = decodedAs(x402Schema, paymentSignature ?? payment);
+    return named?.x402Version === 1
+      ? named.network === NETWORKS[chainId].network
+      : named?.accepted.network === caip2(chainId);
+  };
+  return offers.find(({ chainId }) => isNamed(chainId))?.chainId;
+}
+
+function decodedAs<S extends z.ZodType>(schema: S, text = ''): z.output<S> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(Buffer.from(text, 'base64').toString())).data;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

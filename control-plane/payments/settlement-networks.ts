@@ -2,6 +2,7 @@
 import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { Admission } from './admission.ts';
 import type { SettlementNetwork } from './checkout.ts';
 import { Facilitator } from './facilitator.ts';
 import { Finality } from './finality.ts';
@@ -51,6 +52,7 @@ function openSettlementNetwork(
     chain,
     settlement: new Settlement({ ...parts, chain, submitter }),
     finality: new Finality({ ...parts, chain, submitter }),
+    admission: new Admission(parts.clock),
   });
   if (facilitatorUrl !== undefined) return settleBy(new Facilitator({ ...parts, url: facilitatorUrl }));
   if (relayerKey === undefined)

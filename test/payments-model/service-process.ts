@@ -65,7 +65,9 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
     clock,
     paidAheadYearsMax: YEARS_AHEAD_MAX,
     networks: { isOpen: () => true, openOffers: SALE.offers, areKnown: true },
-    settlementNetworks: new Map([[OFFER.chainId, { chain, settlement, finality }]]),
+    settlementNetworks: new Map([
+      [OFFER.chainId, { chain, settlement, finality, admission: new Admission(clock) }],
+    ]),
   };
   return {
     life,

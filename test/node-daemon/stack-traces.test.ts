@@ -1,3 +1,4 @@
+// Stack traces of built programs show lines of the TypeScript sources.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -63,7 +63,8 @@ for (const admitNewSims of [true, false])
       t.same(await operator.call('importNumbers', { rows: list }), { added: 30, back: 0, known: 0 });
       t.equal(await available(), admitNewSims ? 31 : 30, 'at once');
       t.match(await row(), { state: 'available', node: 'rack-1', reason: null });
-      rogue.send({ type: 'slots', slots: squatters({ signal_dbm: -50 }), alarms: [] });
+      // Not only its signal: such a report is judged once a minute.
+      rogue.send({ type: 'slots', slots: squatters({ operator: 'Another' }), alarms: [] });
       await until('it is refused', async () => {
         const node = (await operator.call('nodes', {})).find(({ name }) => name === 'rogue');
         return (node?.refused.numbers ?? 0) >= 30;

@@ -1,3 +1,4 @@
+// How long an operator command waits for the answer of the daemon.
 import t from 'tap';
 import { answerTimeMs } from '#node-daemon/operator/procedures/answer-time.ts';
 

@@ -105,8 +105,8 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
   const taken = await bring(`+12125550100,${SIM_1}\n+12065550001,${SIM_2}\n`);
   t.match(taken, { status: 2, stderr: /line 2: \+12065550001 has the SIM 8901/ });
   const good = `\uFEFF"+12125550100","${SIM_1}"\n\n+12065550003;${SIM_2}\n`;
-  t.match(await bring(good), { status: 0, stdout: '1 added, 1 brought back, 0 known already\n' });
-  t.match(await bring(good), { status: 0, stdout: '0 added, 0 brought back, 2 known already\n' });
+  t.match(await bring(good), { status: 0, stdout: '1 added, 1 brought back, 0 already known\n' });
+  t.match(await bring(good), { status: 0, stdout: '0 added, 0 brought back, 2 already known\n' });
   const other = await bring(`+12125550199,${SIM_1}`);
   t.match(other, { status: 2, stderr: `line 1: the SIM ${SIM_1} has the number +12125550100` });
   const [subscriptions, expired, payments] = await Promise.all([
@@ -177,10 +177,10 @@ t.test('each bad line of a list is named', async (t) => {
   t.same(String(problem).split('\n'), [
     `line 4: ICCID "${SIM_1.slice(0, -1)}1" has a wrong check digit`,
     'line 5: +442071838750 is not a US mobile number',
-    'line 6: +12125550100 is in line 3 already',
+    'line 6: +12125550100 is already in line 3',
     'line 7: is not "number,iccid" or "number,iccid,node"',
     'line 8: "2125550103" is not an E.164 number, such as +12065550123',
-    `line 9: ${SIM_1} is in line 3 already`,
+    `line 9: ${SIM_1} is already in line 3`,
     'line 10: ICCID "8914" needs 18 to 22 digits',
     'line 11: the node must be 1 to 32 of a-z, 0-9 and -',
     'line 12: is not "number,iccid" or "number,iccid,node"',

@@ -57,7 +57,7 @@ t.test('a socket in a folder of a group', { skip }, async (t) => {
   writeFileSync(config, `operator_socket: ${run}/node.sock\n`);
   chmodSync(config, 0o644);
   const { status, stderr } = unprivileged('at', '1-1', 'AT', '--config', config);
-  t.match(stderr, `error: ${run}/node.sock: you may not use it: ${ADVICE}`);
+  t.match(stderr, `error: ${run}/node.sock: you have no permission to use it: ${ADVICE}`);
   t.equal(status, 4);
 });
 

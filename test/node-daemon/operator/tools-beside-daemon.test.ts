@@ -58,7 +58,7 @@ t.test('what may change something needs --unsafe, what takes the port is never g
     t.match({ status, stdout }, { status: 1, stdout: '' }, command);
     return stderr;
   };
-  t.match(await refused('AT+CSQ;+CMGD=1'), /^error: \+CMGD=1 may change something.*--unsafe/);
+  t.match(await refused('AT+CSQ;+CMGD=1'), /^error: \+CMGD=1 may change settings.*--unsafe/);
   t.match(await refused('AT+CMGL=4'), /use "sms"/);
   t.match(await refused('AT+CMGS=20', '--unsafe'), /waits for a body; use "send"/);
   t.match(await refused('AT+CSQ;+CMGW="1"', '--unsafe'), /waits for a body/);
@@ -76,7 +76,7 @@ t.test('a name that is wrong, a modem that is silent', async (t) => {
     status: 1,
     stderr: 'error: there is no slot "1-1.11"; did you mean',
   });
-  t.match(await tool('at', 'cupboard', 'AT'), { status: 1, stderr: /there are 1-1\.1, 1-1\.2/ });
+  t.match(await tool('at', 'cupboard', 'AT'), { status: 1, stderr: /the slots are 1-1\.1, 1-1\.2/ });
   t.match(await tool('at', '1-1.1', 'AT', '--timeout', '0'), {
     status: 1,
     stderr: /--timeout: must be a whole number/,
@@ -105,7 +105,7 @@ t.test('send does as the control plane does: outcome, limits, and once for each 
   t.match(await tool('send', '1-1.1', STRANGER, 'another text', ...withId), {
     status: 1,
     stdout: '',
-    stderr: /not sent: operator_12345678 is the id of another message \(another text\)/,
+    stderr: /not sent: operator_12345678 belongs to another message \(another text/,
   });
   t.match(await tool('send', '1-1.1', '+12065550179', 'twice?', ...withId), {
     status: 1,
@@ -162,7 +162,7 @@ t.test('sms shows storages and journal, and strangers cannot steer the terminal'
   t.equal(status, 0);
   t.match(stdout, /^SM: \d+ of 50 places used\n/m);
   t.match(stdout, /^ME: \d+ of 255 places used\n/m);
-  t.match(stdout, /journal: 1 for the control plane, 0 parts/);
+  t.match(stdout, /journal: 1 not yet acknowledged by the control plane, 0 parts/);
   t.match(stdout, `${STRANGER}  `);
   t.notMatch(stdout, '\u001b');
   const json = JSON.parse((await tool('sms', '1-1.1', '--json')).stdout);
@@ -228,7 +228,7 @@ t.test(
     t.match(sent, {
       status: 3,
       stdout: /^unknown: the message may have been sent/,
-      stderr: /asking again[\s\S]*--id operator_/,
+      stderr: /trying again[\s\S]*--id operator_/,
     });
     await restarted;
     t.ok(heard().length <= before + 1);
@@ -246,7 +246,7 @@ t.test('a daemon of another version, one that is gone, and a socket that may not
   });
   t.match(JSON.parse(answer), {
     error: 'unreachable',
-    message: /another version \(it has 1, this command 99\)/,
+    message: /another version \(its operator API is 1, that of this command 99\)/,
   });
   if (process.getuid?.() !== 0) {
     chmodSync(socketPath, 0o000);

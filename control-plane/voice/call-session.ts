@@ -88,7 +88,7 @@ export class CallSession implements StreamedCall {
   #isOver = false;
   #undeliveredFrames = 0;
   #wasStreamed = false;
-  /** What the node reports; undefined before the first media link. */
+  /** Whether the node has the media link open; undefined before the first one. */
   #hasMedia: boolean | undefined;
   #silences = 0;
 

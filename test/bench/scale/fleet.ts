@@ -7,7 +7,7 @@ import { nodeName } from './numbered-sims.ts';
 
 const PROCESSES = 2;
 
-/** What happened to links since `watch`. */
+/** Links that were lost and made since `watch`. */
 export interface Watched {
   /** Nodes that lost their link. */
   lost: number;

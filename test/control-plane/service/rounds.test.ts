@@ -13,7 +13,7 @@ const INSTANCES = 3;
 const ROUNDS = 5;
 const LAPSED = 12;
 const WARNING = 40;
-/** Rows that an earlier round found too new are old enough for the next one. */
+/** Each round comes more than an hour after the one before. */
 const STEP_MS = 61 * MINUTE_MS;
 
 const rig = await createRig(openDatabases, { hasInstances: true });

@@ -10,8 +10,6 @@ import {
   credsAuthenticator,
   type Msg,
   type NatsConnection,
-  NoRespondersError,
-  RequestError,
   type Subscription,
   type TlsOptions,
 } from '@nats-io/transport-node';
@@ -43,6 +41,8 @@ const PINGS_MAX = 2;
 /** Of those who serve one subject, one gets a request. */
 const QUEUE = 'one';
 const CLOSE_TIMEOUT_MS = 2_000;
+/** An instance answers at once whether it serves a subject. */
+const SERVES_TIMEOUT_MS = 5_000;
 
 export interface NatsOptions {
   /** `nats://` or `tls://` URLs, with user and password or token if needed. */
@@ -67,9 +67,12 @@ interface SharedEvent extends Stamp {
   event: BusEvent;
 }
 
-/** Its id ties the answer to it. */
+/**
+ * Its id ties the answer to it. Without `request` it only asks whether an instance serves the subject: strangers can say in the name of NATS
+ * that none does, so that is believed only of a question that carries nothing.
+ */
 interface Question extends Stamp {
-  request: unknown;
+  request?: unknown;
 }
 
 type Answer = { value: unknown } | { failed: string };
@@ -126,22 +129,31 @@ class NatsBus implements Bus {
   }
 
   async request(name: string, request: unknown, { timeoutMs }: { timeoutMs: number }): Promise<unknown> {
+    const { clock } = this.#parts;
+    const end = clock.now() + timeoutMs;
+    try {
+      await this.#ask(name, {}, Math.min(timeoutMs, SERVES_TIMEOUT_MS));
+    } catch (cause) {
+      throw new NoResponder(`no instance serves ${name}`, { cause });
+    }
+    try {
+      return await this.#ask(name, { request }, Math.max(1, end - clock.now()));
+    } catch (cause) {
+      throw new NoAnswer(`no answer from the instance that serves ${name}: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  async #ask(name: string, asked: { request?: unknown }, timeoutMs: number): Promise<unknown> {
     const connection = this.#connection;
     // The client would keep the request for the next connection.
-    if (connection === undefined || !this.#isConnected) throw new NoResponder('NATS does not answer');
+    if (connection === undefined || !this.#isConnected) throw new Error('NATS does not answer');
     const subject = this.#subjectOf(name);
-    const question: Question = { ...this.#replays.stamp(), request };
+    const question: Question = { ...this.#replays.stamp(), ...asked };
     const { seal } = this.#parts;
-    const reply = await connection
-      .request(subject, seal.seal(subject, question), { timeout: timeoutMs })
-      .catch((error: unknown) => {
-        throw isNoResponder(error)
-          ? new NoResponder(`no instance serves ${name}`)
-          : new NoAnswer(`no answer from the instance that serves ${name}`, { cause: error });
-      });
+    const reply = await connection.request(subject, seal.seal(subject, question), { timeout: timeoutMs });
     const answer = seal.open(`${subject} ${question.id}`, reply.data) as Answer | undefined;
-    if (answer === undefined) throw new NoAnswer(`the answer to ${name} is not authentic`);
-    if ('failed' in answer) throw new NoAnswer(answer.failed);
+    if (answer === undefined) throw new Error('the answer is not authentic');
+    if ('failed' in answer) throw new Error(answer.failed);
     return answer.value;
   }
 
@@ -251,7 +263,8 @@ class NatsBus implements Bus {
     const { subject } = message;
     const question = this.#open<Question>(message);
     if (question === undefined) return;
-    const answer: Answer = await responder(question.request).then(
+    const served = 'request' in question ? responder(question.request) : Promise.resolve(null);
+    const answer: Answer = await served.then(
       (value) => ({ value }),
       (error: unknown) => {
         log.error({ err: error, subject }, 'request from another instance failed');
@@ -332,6 +345,3 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && /^(Authorization|UserAuthenticationExpired|Permission)/.test(error.name);
-
-const isNoResponder = (error: unknown): boolean =>
-  error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());

@@ -1,7 +1,7 @@
 // The migrations in order, and the runner. Forward only.
 import { type Kysely, Migrator, sql } from 'kysely';
 import * as schema from './migrations/0001-schema.ts';
-import { checkSchema, type Migrations, noteSchema } from './schema-versions.ts';
+import { needsMigration, type Migrations, noteSchema } from './schema-versions.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Migrations = { '0001-schema': schema };
@@ -19,7 +19,7 @@ export async function migrate(db: Kysely<Tables>, migrations: Migrations = MIGRA
     try {
       await sql`set local statement_timeout = 0`.execute(connection);
       await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(connection);
-      if (await checkSchema(connection, migrations)) await run(connection, migrations);
+      if (await needsMigration(connection, migrations)) await run(connection, migrations);
       await sql`commit`.execute(connection);
     } catch (error) {
       await sql`rollback`.execute(connection).catch(() => undefined);

@@ -21,10 +21,10 @@ export class SchemaRefusal extends Error {
 }
 
 /**
- * False if the schema is newer than `migrations`, and serves this program. Throws `SchemaRefusal` if it does not serve it, and if a running
- * instance is older than what `migrations` would leave.
+ * Whether some of `migrations` are to be applied: none to a newer schema that serves this program. Throws `SchemaRefusal` if it does not serve
+ * it, and if a running instance is older than what `migrations` would leave.
  */
-export async function checkSchema(db: Kysely<Tables>, migrations: Migrations): Promise<boolean> {
+export async function needsMigration(db: Kysely<Tables>, migrations: Migrations): Promise<boolean> {
   const known = Object.keys(migrations).sort();
   const own = known.at(-1) ?? '';
   const applied = await appliedTo(db);
@@ -46,7 +46,7 @@ export async function checkSchema(db: Kysely<Tables>, migrations: Migrations): P
       `an instance of an older version runs on this database, and does not work after ${own}: stop it first`,
     );
   }
-  return unknown.length === 0;
+  return unknown.length === 0 && applied.length < known.length;
 }
 
 /** Records which programs the schema serves. */

@@ -21,7 +21,6 @@ export const AGAINST_THREE: readonly string[] = [
 
 /** `npm test` plays these. */
 export const OFTEN_AGAINST_THREE: readonly string[] = [
-  'test/control-plane/console/live.test.ts',
   'test/control-plane/http/revocation.test.ts',
   'test/control-plane/mcp/receive-sms.test.ts',
   'test/control-plane/voice/calls.test.ts',

@@ -1,12 +1,13 @@
 // A short history with everything breaking and a rogue node beside the honest one: every rule of the checker holds. `HISTORY_SEED` repeats a run.
 import t from 'tap';
 import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { isWhole } from '../fixtures/sweep.ts';
 import { usualCounts } from './disturbance-plan.ts';
 import { runHistory } from './run.ts';
 import { randomSeed } from './seed.ts';
 import { verdictOf } from './verdict.ts';
 
-const MESSAGES = 1_500;
+const MESSAGES = isWhole() ? 1_500 : 500;
 
 const TIMEOUT_MS = 400_000;
 
@@ -38,6 +39,6 @@ t.test(
     t.ok(result.totals.received >= MESSAGES, 'messages were received');
     t.ok(result.totals.orderCompared > MESSAGES / 2, 'orders were compared');
     t.ok(result.played.size > 10, 'faults were played');
-    t.ok((result.rogue?.forged ?? 0) > 100, 'a rogue node forged texts and calls of every number');
+    t.ok((result.rogue?.forged ?? 0) > 50, 'a rogue node forged texts and calls of every number');
   },
 );

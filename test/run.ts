@@ -1,6 +1,6 @@
 // Runs compiled tests, each file in a process of its own, with one Postgres for all. Not with `tap`'s own command: its loader hooks,
 // for mocks and coverage that no test here uses, take two seconds of each process.
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -8,7 +8,7 @@ import { report } from '@tapjs/reporter';
 import t from 'tap';
 import { againstThree } from './against-three.ts';
 import { skipWithoutNats } from './fixtures/nats.ts';
-import { SHARED_SERVER, startPostgres } from './fixtures/postgres.ts';
+import { fastFolder, SHARED_SERVER, startPostgres } from './fixtures/postgres.ts';
 import { INSTANCES, instanceCount } from './fixtures/several-instances.ts';
 import { IS_WHOLE, SWEEPS_MODULE } from './fixtures/sweep.ts';
 
@@ -103,6 +103,10 @@ async function run(): Promise<void> {
   const swept = await Promise.all(all.map(sweeps));
   const files = spread(whole ? all.filter((_file, index) => swept[index]) : all);
   const again = repeated(all);
+  const folder = mkdtempSync(join(fastFolder(), 'simrack-run-'));
+  // Postgres, which root runs as another user, reads from it.
+  chmodSync(folder, 0o755);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const postgresUrl = process.env[SHARED_SERVER] ?? (await startSharedServer());
   // Postgres' package ends the process with 0.
   process.once('exit', () => {
@@ -115,6 +119,8 @@ async function run(): Promise<void> {
   const env = {
     ...process.env,
     [SHARED_SERVER]: postgresUrl,
+    // Of all temporary files.
+    TMPDIR: folder,
     TAP_TIMEOUT: String(timeoutMs / 1000),
     ...(whole ? { [IS_WHOLE]: '1' } : {}),
   };

@@ -24,11 +24,14 @@ export interface OpenDatabase {
 }
 
 /** `isPatient`: statements may take as long as they need. */
-export type DatabasePlace = { url: string; connectionsMax: number; isPatient?: boolean } | { folder: string };
+export type DatabasePlace =
+  | { url: string; connectionsMax: number; isPatient?: boolean }
+  /** `mayHaveTables`: a new one may begin with the newest schema. */
+  | { folder: string; mayHaveTables?: boolean };
 
 /** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when it cannot be opened. `url` may name several servers. */
 export async function openDatabase(where: DatabasePlace, migrations?: Migrations): Promise<OpenDatabase> {
-  const opened = await openAsItIs(where);
+  const opened = await openAsItIs({ mayHaveTables: migrations === undefined, ...where });
   try {
     await migrateAt(where, opened.db, migrations);
   } catch (error) {
@@ -86,7 +89,7 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
       0o700,
       `another control-plane (pid ${process.pid})`,
     );
-    pool = await openPglitePool(where.folder);
+    pool = await openPglitePool(where.folder, where);
   }
   const db: Database = new Kysely({ dialect: new Dialect({ pool }), log: observeQuery });
   const close = async (): Promise<void> => {

@@ -1,7 +1,9 @@
 // PGlite behind the interface of a `pg` pool, so that one Kysely dialect serves both. Callers take turns with its one connection.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { deserialize } from 'node:v8';
+import { gunzipSync } from 'node:zlib';
 import { PGlite, types } from '@electric-sql/pglite';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
@@ -9,15 +11,21 @@ import { DatabaseUnavailable } from '../../domain/refusal.ts';
 /** Callers that may wait for the connection. If there are more, the embedded database is too small for the service. */
 const WAITERS_MAX = 10_000;
 
-/** Made by `npm run build`. Without it, as in development, Postgres sets the database up, which takes longer. */
-const EMPTY_DATABASE = fileURLToPath(new URL('../../../dist/empty-database.tar.gz', import.meta.url));
+/** With all tables, made by `npm run build`. Without it, as in development, Postgres sets the database up, which takes longer. */
+const EMPTY_DATABASE = fileURLToPath(new URL('../../../dist/empty-database.gz', import.meta.url));
 
 /** ENOSPC in the file system of WebAssembly. */
 const NO_SPACE = 51;
 
-/** Opens or creates the database in `folder`, which must exist. The caller ensures that no other process has it open. */
-export async function openPglitePool(folder: string): Promise<PostgresPool> {
-  if (readdirSync(folder).length === 0) await make(folder);
+/**
+ * Opens or creates the database in `folder`, which must exist. `mayHaveTables`: a new one may begin with the newest schema. The caller ensures
+ * that no other process has it open.
+ */
+export async function openPglitePool(
+  folder: string,
+  { mayHaveTables = false }: { mayHaveTables?: boolean },
+): Promise<PostgresPool> {
+  if (readdirSync(folder).length === 0) await make(folder, mayHaveTables && existsSync(EMPTY_DATABASE));
   const pglite = await open(folder);
   const waiters: Array<(client: PostgresPoolClient) => void> = [];
   let busy = false;
@@ -53,31 +61,38 @@ export async function openPglitePool(folder: string): Promise<PostgresPool> {
 }
 
 /** Creates the database next to its final place, then renames it. A half-made one (process killed, disk full) could not be opened. */
-async function make(folder: string): Promise<void> {
+async function make(folder: string, isCopy: boolean): Promise<void> {
   const beside = `${resolve(folder)}.new`;
   rmSync(beside, { recursive: true, force: true });
   mkdirSync(beside, { mode: 0o700 });
   try {
-    const empty = existsSync(EMPTY_DATABASE) ? new Blob([readFileSync(EMPTY_DATABASE)]) : undefined;
-    const pglite = await open(beside, empty);
-    await pglite.close();
+    if (isCopy) copyEmpty(beside);
+    else await (await PGlite.create(beside)).close();
     renameSync(beside, folder);
   } catch (error) {
     rmSync(beside, { recursive: true, force: true });
-    throw error;
+    throw unusable(folder, error);
   }
 }
 
-/** `initial`: an archive of the database that it is to begin with, in an empty folder. */
-async function open(folder: string, initial?: Blob): Promise<PGlite> {
-  try {
-    const loaded = initial && { loadDataDir: initial };
-    return await PGlite.create(folder, { parsers: { [types.INT8]: Number }, ...loaded });
-  } catch (cause) {
-    const { errno, message } = cause as { errno?: unknown; message?: unknown };
-    const why = errno === NO_SPACE ? 'the disk is full' : (message ?? `error ${String(errno)}`);
-    throw new Error(`the embedded database in ${folder} cannot be opened: ${String(why)}`, { cause });
-  }
+function copyEmpty(folder: string): void {
+  // By path: the bytes of a file, or null for a folder, which comes before what is in it.
+  const parts = deserialize(gunzipSync(readFileSync(EMPTY_DATABASE))) as Map<string, Buffer | null>;
+  for (const [path, bytes] of parts)
+    if (bytes === null) mkdirSync(join(folder, path), { mode: 0o700 });
+    else writeFileSync(join(folder, path), bytes, { mode: 0o600 });
+}
+
+const open = (folder: string): Promise<PGlite> =>
+  PGlite.create(folder, { parsers: { [types.INT8]: Number } }).catch((error: unknown) => {
+    throw unusable(folder, error);
+  });
+
+function unusable(folder: string, cause: unknown): Error {
+  const { code, errno, message } = cause as { code?: unknown; errno?: unknown; message?: unknown };
+  const isFull = errno === NO_SPACE || code === 'ENOSPC';
+  const why = isFull ? 'the disk is full' : (message ?? `error ${String(errno)}`);
+  return new Error(`the embedded database in ${folder} cannot be opened: ${String(why)}`, { cause });
 }
 
 function commandOf(text: string): PostgresQueryResult<unknown>['command'] {

@@ -1,10 +1,11 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
-import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { Config } from '../config/config.ts';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 import { alertKey } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
+import type { SoldNumber } from '../store/fleet/sold-numbers.ts';
 import type {
   ClosedChain,
   FleetSnapshot,
@@ -41,6 +42,7 @@ const UNREACHABLE_MS = MINUTE_MS;
 const HANDOVER_MS = MINUTE_MS;
 
 export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
+  number_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   node_offline: { raiseAfterMs: 2 * heartbeatMs, recoverAfterMs: 2 * heartbeatMs },
   node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
   slot_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
@@ -70,6 +72,7 @@ export function findTroubles(
   // For a node that is away, only its absence is reported: the state of its slots is unknown.
   const isSilent = (subject: string): boolean => linked.get(String(subject.split('/')[0])) === false;
   const found = [
+    ...snapshot.down.map(numberTrouble),
     ...nodes.map((node) => (node.isLinked ? journalTrouble(node, thresholds, isOpen) : offline(node))),
     ...nodes.map(claimTrouble),
     ...snapshot.slots
@@ -91,6 +94,22 @@ export function findTroubles(
     },
   };
 }
+
+function numberTrouble({ expiresAt, node, reason, slot, state, subscriptionId }: SoldNumber): Trouble {
+  const place = node === null ? '' : slot === null ? ` on node ${node}` : ` in slot ${slot} of node ${node}`;
+  return {
+    kind: 'number_down',
+    subject: subscriptionId,
+    severity: 'critical',
+    reading: null,
+    summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${cause(reason)}`,
+    advice: `"${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`,
+  };
+}
+
+/** In brackets; not a text of a modem. */
+const cause = (reason: string | null): string =>
+  reason !== null && /^\w+$/.test(reason) ? ` (${reason})` : '';
 
 type IsOpen = Parameters<typeof findTroubles>[2];
 
@@ -156,13 +175,12 @@ function journalTrouble(
 
 function downTrouble({ nodeId, slot, state, reason }: SlotReading): Trouble | undefined {
   if (state === 'registered') return undefined;
-  const why = reason !== null && /^\w+$/.test(reason) ? ` (${reason})` : '';
   return {
     kind: 'slot_down',
     subject: `${nodeId}/${slot}`,
     severity: 'warning',
     reading: null,
-    summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${why}`,
+    summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${cause(reason)}`,
     advice: 'Run "node-daemon doctor" on the host of the node.',
   };
 }

@@ -4,6 +4,7 @@ import type { SlotState } from '#shared/link/messages.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
 import { SLOT_ROWS } from '../fleet/slots.ts';
+import { findDownNumbers, type SoldNumber } from '../fleet/sold-numbers.ts';
 import { listPayments } from '../money/payment-list.ts';
 
 /** The last known state of the store and the chains. */
@@ -12,6 +13,8 @@ export interface FleetSnapshot {
   /** Enrolled and not revoked. */
   nodes: readonly NodeReading[];
   slots: readonly SlotReading[];
+  /** Paid numbers without service. */
+  down: readonly SoldNumber[];
   payments: {
     stuck: ReadonlyArray<{ id: string; state: string; since: Date; isPaid: boolean }>;
     /** There are more than these. */
@@ -59,6 +62,9 @@ export interface SlotReading {
 
 const PAYMENTS_MAX = 500;
 
+/** More than a region of nodes that is away. */
+const DOWN_MAX = 20_000;
+
 /** A refused claim is trouble for this long. */
 const CLAIM_TROUBLE_MS = 60 * 60_000;
 
@@ -71,6 +77,7 @@ export async function readSnapshot(
     now,
     nodes: await readNodes(trx, now),
     slots: await readSlots(trx),
+    down: await findDownNumbers(trx, now, DOWN_MAX),
     payments: {
       stuck: stuck
         .slice(0, PAYMENTS_MAX)

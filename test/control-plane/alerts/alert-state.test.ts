@@ -34,6 +34,7 @@ function book() {
       now,
       nodes: [NODE],
       slots: [],
+      down: [],
       payments: { stuck: [], isCut: false },
       available: 9,
       gas: new Map(),

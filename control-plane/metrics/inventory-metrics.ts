@@ -22,10 +22,7 @@ export interface Inventory {
 const HELP: Readonly<Record<keyof Inventory, readonly [name: string, help: string]>> = {
   payments: ['payments', 'Payments, by state'],
   numbers: ['numbers', 'Numbers, by state; if none is available, nothing can be sold'],
-  subscriptions: [
-    'subscriptions',
-    'Subscriptions, by state: active; expired, in the grace time',
-  ],
+  subscriptions: ['subscriptions', 'Subscriptions, by state: active; expired, in the grace time'],
   soldNumbers: [
     'sold_numbers',
     'Paid numbers, by the state of their service; only registered ones have service',

@@ -1,5 +1,6 @@
 // Links to what can be done, and the question that each leads to: on a page of its own, or in a dialog where there is a script.
 import { type Html, html } from '#shared/html.ts';
+import { shownCustomers } from '../../domain/shown-value.ts';
 import { REASON_LENGTH_MAX } from '../../operator/procedures/fields.ts';
 import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
 import type { Action } from '../actions/actions.ts';
@@ -23,12 +24,15 @@ export function confirmForm({
   name,
   action,
   fields,
+  cutOff,
   recipients,
   session,
 }: {
   name: ActionName;
   action: Action;
   fields: Readonly<Record<string, string>>;
+  /** Customers who lose their service. */
+  cutOff: { count: number; numbers: readonly string[] } | undefined;
   /** Numbers that a test may go to. */
   recipients: readonly string[];
   session: Session;
@@ -38,6 +42,7 @@ export function confirmForm({
   return html`<form class="confirm" method="post" action="/actions/${name}">
 <h1 id="question">${verb}: ${action.subject(fields)}?</h1>
 <p class="consequence">${consequence}</p>
+${cutOff === undefined || cutOff.count === 0 ? '' : html`<p class="problem">It takes the service of ${shownCustomers(cutOff)}.</p>`}
 ${action.compared === undefined ? '' : comparison(action.compared(fields))}${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
 ${action.asks.map((asked) => (asked === 'reason' ? reason : recipient(recipients)))}
 <p class="actions"><button class="go${isGrave ? ' grave' : ''}">${verb}</button><a class="button cancel" href="${action.path(fields)}">Cancel</a></p>

@@ -1,6 +1,7 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
 import * as z from 'zod';
 import { switchOption } from '#shared/process/options.ts';
+import { shownCustomers } from '../../domain/shown-value.ts';
 import { SLOTS } from '../listings/slots.ts';
 import { nodeSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
 import {
@@ -50,7 +51,9 @@ export const SLOT_COMMANDS = [
     async run(operator, { reason }, args) {
       const place = placeOf(args);
       await operator.call('takeSlotOutOfService', { ...place, reason });
-      return `${place.node}/${place.slot} is out of service: its number is not sold, and a current subscriber keeps it`;
+      const customers = await operator.call('customers', place);
+      const kept = customers.count === 0 ? '' : `; kept by ${shownCustomers(customers)}`;
+      return `${place.node}/${place.slot} is out of service: its number is not sold${kept}`;
     },
   }),
   operatorCommand({

@@ -1,7 +1,13 @@
 // `control-plane subscription …`: the list, and the end of one.
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { SUBSCRIPTIONS } from '../listings/subscriptions.ts';
-import { numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from '../procedures/fields.ts';
+import {
+  nodeSchema,
+  numberSchema,
+  reasonSchema,
+  subscriptionIdSchema,
+  walletSchema,
+} from '../procedures/fields.ts';
 import {
   checked,
   choiceOption,
@@ -23,11 +29,12 @@ export const SUBSCRIPTION_COMMANDS = [
       state: choiceOption('Only subscriptions in this state', SUBSCRIPTION_STATES),
       wallet: filterOption('Only the subscription of this wallet', walletSchema),
       number: filterOption('Only the subscription of this number', numberSchema),
+      node: filterOption('Only subscriptions whose number this node serves', nodeSchema),
       after: filterOption('Continue after this subscription', subscriptionIdSchema),
     },
     listing: SUBSCRIPTIONS,
-    read: (operator, { state, wallet, number, after, limit }) =>
-      operator.call('subscriptions', { state, wallet, number, after, limit }),
+    read: (operator, { state, wallet, number, node, after, limit }) =>
+      operator.call('subscriptions', { state, wallet, number, node, after, limit }),
   }),
   operatorCommand({
     usage: 'subscription end <id>',

@@ -2,7 +2,14 @@
 import * as z from 'zod';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { endSubscription, listSubscriptions } from '../../store/money/subscription-list.ts';
-import { limitSchema, numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from './fields.ts';
+import {
+  limitSchema,
+  nodeSchema,
+  numberSchema,
+  reasonSchema,
+  subscriptionIdSchema,
+  walletSchema,
+} from './fields.ts';
 import { pageOf, procedure } from './procedure.ts';
 
 export const SUBSCRIPTION_PROCEDURES = {
@@ -11,6 +18,7 @@ export const SUBSCRIPTION_PROCEDURES = {
       state: z.enum(SUBSCRIPTION_STATES).optional(),
       wallet: walletSchema.optional(),
       number: numberSchema.optional(),
+      node: nodeSchema.optional(),
       after: subscriptionIdSchema.optional(),
       limit: limitSchema,
     }),

@@ -1,7 +1,7 @@
 // The migrations in order, and the runner. Forward only.
 import { type Kysely, Migrator, sql } from 'kysely';
 import * as schema from './migrations/0001-schema.ts';
-import { needsMigration, type Migrations, noteSchema } from './schema-versions.ts';
+import { type Migrations, needsMigration, noteSchema } from './schema-versions.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Migrations = { '0001-schema': schema };

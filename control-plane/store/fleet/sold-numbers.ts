@@ -52,6 +52,9 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
   left join sims on sims.iccid = numbers.iccid
   left join slots on slots.node_id = last.node_id and slots.slot = coalesce(sims.slot, last.slot))`;
 
+/** Named before they are cut off. */
+const NUMBERS_MAX = 20;
+
 /** Those without service, the longest first. */
 export async function findDownNumbers(db: Database, now: Date, limit: number): Promise<SoldNumber[]> {
   const { rows } = await sql<SoldNumber>`
@@ -62,6 +65,20 @@ export async function findDownNumbers(db: Database, now: Date, limit: number): P
     where subscriptions.expires_at > ${now}::timestamptz and service.state <> 'registered'
     order by alerts.since nulls last, subscriptions.id limit ${limit}`.execute(db);
   return rows;
+}
+
+/** Customers whose number is served by a node, or by one slot of it: how many, and the first numbers. */
+export async function findCustomers(
+  db: Database,
+  { node, slot = null }: { node: string; slot?: string | null | undefined },
+  now: Date,
+): Promise<{ count: number; numbers: string[] }> {
+  const { rows } = await sql<{ number: string }>`
+    select subscriptions.number from subscriptions
+    join ${SERVICE_ROWS(now)} as service on subscription_id = subscriptions.id
+    where subscriptions.expires_at > ${now}::timestamptz and node = ${node}
+      and (${slot}::text is null or slot = ${slot}) order by subscriptions.number`.execute(db);
+  return { count: rows.length, numbers: rows.slice(0, NUMBERS_MAX).map(({ number }) => number) };
 }
 
 /** A statement that counts paid numbers by the state of their service. */

@@ -11,6 +11,8 @@ interface SubscriptionQuery {
   state?: SubscriptionState | undefined;
   wallet?: string | undefined;
   number?: string | undefined;
+  /** That serves the number. */
+  node?: string | undefined;
   /** The last id of the previous page. */
   after?: string | undefined;
   limit: number;
@@ -34,7 +36,7 @@ export interface SubscriptionRow {
 /** Newest first; one more than `limit` when there are more. */
 export async function listSubscriptions(
   db: Database,
-  { state, wallet, number, after, limit }: SubscriptionQuery,
+  { state, wallet, number, node, after, limit }: SubscriptionQuery,
   now: Date,
 ): Promise<SubscriptionRow[]> {
   let query = db
@@ -46,6 +48,7 @@ export async function listSubscriptions(
   if (state === 'down') query = query.where('service.state', '<>', 'registered');
   if (wallet !== undefined) query = query.where('wallet', '=', wallet.toLowerCase());
   if (number !== undefined) query = query.where('number', '=', number);
+  if (node !== undefined) query = query.where('service.node', '=', node);
   if (after !== undefined) {
     // Two values, and not a row of a subquery: only then an index leads to the page.
     query = query.where(

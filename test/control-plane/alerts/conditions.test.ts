@@ -125,7 +125,7 @@ t.test(
       sold.push(
         await subscribeInStore(databaseUrl, BUYERS[index] as Wallet, String(number), new Date(clock.now())),
       );
-    const [refused, pulled, moved, kept] = sold.map(({ subscriptionId }) => subscriptionId);
+    const [refused = '', pulled = '', moved, kept] = sold.map(({ subscriptionId }) => subscriptionId);
     await pass(3 * MINUTE_MS);
     t.same(hook.reported(), [], 'all have service');
     const now = new Date(clock.now());
@@ -141,20 +141,29 @@ t.test(
     );
     await pass(3 * MINUTE_MS);
     const down = (id: string | undefined): string => `number_down ${id}`;
-    t.same(hook.reported().filter((line) => line.includes('number_down')).sort(), [
-      ...[refused, pulled, moved].map((id) => `+${down(id)}`).sort(),
-    ]);
-    const raised = new Map(hook.taken.flatMap(({ body }) => body.data.raised).map((row) => [row.subject, row]));
+    t.same(
+      hook
+        .reported()
+        .filter((line) => line.includes('number_down'))
+        .sort(),
+      [...[refused, pulled, moved].map((id) => `+${down(id)}`).sort()],
+    );
+    const raised = new Map(
+      hook.taken.flatMap(({ body }) => body.data.raised).map((row) => [row.subject, row]),
+    );
     t.match(raised.get(refused), {
       severity: 'critical',
-      summary: /paid until 20\d\d-\d\d-\d\d, has no service in slot m1 of node rack-1: refused by the network \(plmn\)$/,
+      summary:
+        /paid until 20\d\d-\d\d-\d\d, has no service in slot m1 of node rack-1: refused by the network \(plmn\)$/,
     });
     t.match(raised.get(pulled), { summary: /in slot m2 of node rack-1: no SIM$/ });
     const cli = (...args: string[]) =>
       runProgram('control-plane', ['subscription', 'list', ...args], { DATABASE_URL: databaseUrl });
     const { stdout } = await cli('--state', 'down', '--json');
     t.same(
-      JSON.parse(stdout).subscriptions.map(({ slot, service }: SubscriptionRow) => `${slot} ${service}`).sort(),
+      JSON.parse(stdout)
+        .subscriptions.map(({ slot, service }: SubscriptionRow) => `${slot} ${service}`)
+        .sort(),
       ['m1 denied', 'm2 sim_absent', 'm3 sim_absent'],
     );
     report(slotAt(1), slotAt(2), { ...third, slot: 'm9' }, fourth, fifth);
@@ -163,7 +172,10 @@ t.test(
     await node.drop();
     await pass(3 * MINUTE_MS);
     const since = hook.reported().slice(-5).sort();
-    t.same(since, ['+node_offline rack-1', ...[refused, pulled, moved, kept].map((id) => `+${down(id)}`).sort()]);
+    t.same(since, [
+      '+node_offline rack-1',
+      ...[refused, pulled, moved, kept].map((id) => `+${down(id)}`).sort(),
+    ]);
   },
 );
 

@@ -1,4 +1,5 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
+import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { Config } from '../config/config.ts';
@@ -44,6 +45,8 @@ const HANDOVER_MS = MINUTE_MS;
 export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
   number_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   node_offline: { raiseAfterMs: 2 * heartbeatMs, recoverAfterMs: 2 * heartbeatMs },
+  node_alarm: { raiseAfterMs: MINUTE_MS, recoverAfterMs: MINUTE_MS },
+  node_pending: { raiseAfterMs: 0, recoverAfterMs: 0 },
   node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
   slot_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
@@ -74,6 +77,8 @@ export function findTroubles(
   const found = [
     ...snapshot.down.map(numberTrouble),
     ...nodes.map((node) => (node.isLinked ? journalTrouble(node, thresholds, isOpen) : offline(node))),
+    ...nodes.filter(({ isLinked }) => isLinked).flatMap(alarmTroubles),
+    ...snapshot.pending.map(pendingTrouble),
     ...nodes.map(claimTrouble),
     ...snapshot.slots
       .filter(({ nodeId }) => linked.get(nodeId) === true)
@@ -86,8 +91,7 @@ export function findTroubles(
   return {
     troubles: [...new Map(found.map((trouble) => [alertKey(trouble), trouble])).values()],
     isKnown({ kind, subject }) {
-      if (kind === 'slot_down' || kind === 'storage_full' || kind === 'journal_growing')
-        return !isSilent(subject);
+      if (OF_LINKED_NODES.has(kind)) return !isSilent(subject);
       if (kind === 'relayer_low')
         return !(gas.has(Number(subject)) && gas.get(Number(subject)) === undefined);
       return kind !== 'payment_stuck' || !payments.isCut;
@@ -111,6 +115,14 @@ function numberTrouble({ expiresAt, node, reason, slot, state, subscriptionId }:
 const cause = (reason: string | null): string =>
   reason !== null && /^\w+$/.test(reason) ? ` (${reason})` : '';
 
+/** What a node without a link cannot report. */
+const OF_LINKED_NODES: ReadonlySet<AlertKind> = new Set([
+  'slot_down',
+  'storage_full',
+  'journal_growing',
+  'node_alarm',
+]);
+
 type IsOpen = Parameters<typeof findTroubles>[2];
 
 const offline = ({ id }: NodeReading): Trouble => ({
@@ -120,6 +132,25 @@ const offline = ({ id }: NodeReading): Trouble => ({
   reading: null,
   summary: `node ${id} is offline: its numbers cannot send or receive`,
   advice: 'Check the power and the network of its host, and the log of node-daemon on it.',
+});
+
+const alarmTroubles = ({ alarms, id }: NodeReading): Trouble[] =>
+  alarms.filter(isNodeAlarm).map((alarm) => ({
+    kind: 'node_alarm',
+    subject: `${id}/${alarm}`,
+    severity: 'critical',
+    reading: null,
+    summary: `node ${id}: ${NODE_ALARMS[alarm].means}`,
+    advice: NODE_ALARMS[alarm].advice,
+  }));
+
+const pendingTrouble = (id: string): Trouble => ({
+  kind: 'node_pending',
+  subject: id,
+  severity: 'warning',
+  reading: null,
+  summary: `node ${id} waits for your approval`,
+  advice: `Compare its fingerprint with the one that "node-daemon enroll" printed, then run "${ownCommand('control-plane')} node approve ${id}".`,
 });
 
 function claimTrouble({

@@ -24,6 +24,19 @@ export const ALERT_TEXTS = {
     over: 'The node is linked.',
     options: ['HEARTBEAT_MS'],
   },
+  node_alarm: {
+    severity: 'critical',
+    raised:
+      'A linked node reports an alarm of the whole node: `no_modem`, `modem_given_up`, `journal_unavailable`, `ports_hang`.',
+    over: 'The node reports the alarm no longer.',
+    options: [],
+  },
+  node_pending: {
+    severity: 'warning',
+    raised: 'A node waits for the approval of its key.',
+    over: 'An operator has approved or revoked the node.',
+    options: ['ENROLMENT_APPROVAL'],
+  },
   node_claims: {
     severity: 'warning, critical',
     raised:

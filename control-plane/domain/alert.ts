@@ -7,7 +7,7 @@ export type Severity = 'warning' | 'critical';
 /** Something is wrong now. */
 export interface Trouble {
   kind: AlertKind;
-  /** A node, `node/slot`, a subscription, a payment, a chain or `pool`. Never a number or a wallet. */
+  /** A node, `node/slot`, `node/alarm`, a subscription, a payment, a chain or `pool`. Never a number or a wallet. */
   subject: string;
   severity: Severity;
   /** One line. */

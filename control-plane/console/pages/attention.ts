@@ -73,6 +73,8 @@ const ofSlotName = (subject: string): string => {
 const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {
   number_down: () => '/subscriptions?state=down',
   node_offline: nodePath,
+  node_alarm: (subject) => nodePath(String(subject.split('/')[0])),
+  node_pending: nodePath,
   node_claims: nodePath,
   slot_down: ofSlotName,
   storage_full: ofSlotName,

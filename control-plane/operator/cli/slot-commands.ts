@@ -1,9 +1,8 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
-import * as z from 'zod';
 import { switchOption } from '#shared/process/options.ts';
 import { shownCustomers } from '../../domain/shown-value.ts';
 import { SLOTS } from '../listings/slots.ts';
-import { nodeSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
+import { nodeSchema, placeTextSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
 import {
   checked,
   FULL_OPTION,
@@ -19,15 +18,6 @@ function placeOf([node, slot]: readonly (string | undefined)[]): { node: string;
   return { node: checked('node', nodeSchema, node), slot: checked('slot', slotInputSchema, slot) };
 }
 
-/** As it is shown: "rack-7/m3". */
-const afterSchema = z
-  .string()
-  .regex(/^[a-z0-9-]{1,32}\/./, 'must be node/slot, for example rack-7/m3')
-  .transform((text) => {
-    const [node = '', ...slot] = text.split('/');
-    return { node, slot: slot.join('/') };
-  });
-
 export const SLOT_COMMANDS = [
   listCommand({
     usage: 'slot list',
@@ -36,7 +26,7 @@ export const SLOT_COMMANDS = [
       ...LIMIT_OPTION,
       ...FULL_OPTION,
       node: filterOption('Only slots of this node', nodeSchema),
-      after: filterOption('Continue after this slot, given as node/slot', afterSchema),
+      after: filterOption('Continue after this slot, given as node/slot', placeTextSchema),
     },
     listing: SLOTS,
     async read(operator, { node, after, limit }) {

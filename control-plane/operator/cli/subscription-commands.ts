@@ -1,4 +1,6 @@
 // `control-plane subscription …`: the list, and the end of one.
+
+import { optionalInteger } from '#shared/process/options.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { SUBSCRIPTIONS } from '../listings/subscriptions.ts';
 import {
@@ -8,6 +10,7 @@ import {
   subscriptionIdSchema,
   walletSchema,
 } from '../procedures/fields.ts';
+import { DAYS_MAX } from '../procedures/subscriptions.ts';
 import {
   checked,
   choiceOption,
@@ -18,6 +21,8 @@ import {
   operatorCommand,
   timeOrDash,
 } from './operator-command.ts';
+
+const REASON_OPTION = { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } };
 
 export const SUBSCRIPTION_COMMANDS = [
   listCommand({
@@ -37,10 +42,37 @@ export const SUBSCRIPTION_COMMANDS = [
       operator.call('subscriptions', { state, wallet, number, node, after, limit }),
   }),
   operatorCommand({
+    usage: 'subscription reassign <id>',
+    about:
+      'Give a subscription another number. Its texts and calls stay; the former number is out of service.',
+    options: {
+      to: filterOption('The new number; without it, any that can be sold', numberSchema),
+      ...REASON_OPTION,
+    },
+    async run(operator, { to, reason }, [text]) {
+      const id = checked('id', subscriptionIdSchema, text);
+      const numbers = await operator.call('reassignNumber', { id, to, reason });
+      return `${id} has the number ${numbers.to} now; ${numbers.from} is out of service`;
+    },
+  }),
+  operatorCommand({
+    usage: 'subscription extend <id>',
+    about: 'Add days to a subscription, as goodwill.',
+    options: {
+      days: { about: 'Days to add', schema: optionalInteger(1, DAYS_MAX) },
+      ...REASON_OPTION,
+    },
+    async run(operator, { days, reason }, [text]) {
+      const id = checked('id', subscriptionIdSchema, text);
+      const { expires_at: end } = await operator.call('extendSubscription', { id, days, reason });
+      return `${id} ends at ${timeOrDash(end)}`;
+    },
+  }),
+  operatorCommand({
     usage: 'subscription end <id>',
     about:
       'End a subscription now, and keep its number for the grace time. If the chain reverted some of its payments, remove only the years that they bought.',
-    options: { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } },
+    options: REASON_OPTION,
     async run(operator, { reason }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
       const { expires_at: end } = await operator.call('endSubscription', { id, reason });

@@ -12,6 +12,8 @@ export interface FleetSnapshot {
   now: Date;
   /** Enrolled and not revoked. */
   nodes: readonly NodeReading[];
+  /** Nodes that wait for an operator's approval. */
+  pending: readonly string[];
   slots: readonly SlotReading[];
   /** Paid numbers without service. */
   down: readonly SoldNumber[];
@@ -39,6 +41,8 @@ export interface NodeReading {
   isLinked: boolean;
   /** Facts without an acknowledgement; null if the node does not report it. */
   journalDepth: number | null;
+  /** Of the whole node, as it reports them. */
+  alarms: readonly string[];
   claims: {
     /** SIMs that it reports and that other nodes hold, or must hold first. */
     sims: number;
@@ -76,6 +80,7 @@ export async function readSnapshot(
   return {
     now,
     nodes: await readNodes(trx, now),
+    pending: await readPending(trx),
     slots: await readSlots(trx),
     down: await findDownNumbers(trx, now, DOWN_MAX),
     payments: {
@@ -92,7 +97,7 @@ export async function readSnapshot(
 async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReading[]> {
   const since = new Date(now.getTime() - CLAIM_TROUBLE_MS);
   const { rows } = await sql<Omit<NodeReading, 'claims'> & NodeReading['claims']>`
-    select id, coalesce(link_alive_until > ${now}::timestamptz, false) as "isLinked", journal_depth as "journalDepth",
+    select id, coalesce(link_alive_until > ${now}::timestamptz, false) as "isLinked", journal_depth as "journalDepth", alarms,
       claims_suspended_at is not null as "isSuspended",
       (select count(*)::int from sim_claims where node_id = nodes.id and seen_at > ${since}::timestamptz) as sims,
       (select count(*)::int from (
@@ -106,7 +111,23 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
       approval_pending_since is null or exists (select from sims where sims.node_id = nodes.id))`.execute(
     trx,
   );
-  return rows.map(({ id, isLinked, journalDepth, ...claims }) => ({ id, isLinked, journalDepth, claims }));
+  return rows.map(({ id, isLinked, journalDepth, alarms, ...claims }) => ({
+    id,
+    isLinked,
+    journalDepth,
+    alarms,
+    claims,
+  }));
+}
+
+async function readPending(trx: DatabaseTransaction): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('nodes')
+    .select('id')
+    .where('approval_pending_since', 'is not', null)
+    .where('revoked_at', 'is', null)
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Without slots that an operator took out of service. */

@@ -248,6 +248,26 @@ t.test('a storage that fills, and a journal that grows', TIMEOUT, async (t) => {
   t.same(hook.reported().slice(3), ['-journal_growing rack-1']);
 });
 
+t.test('alarms of a whole node', TIMEOUT, async (t) => {
+  const { url, hook, pass } = await startAlerting(t, rig);
+  const node = await rig.connect(t, url, { nodeId: 'rack-1' });
+  const report = async (...alarms: string[]) => {
+    node.send({ type: 'slots', slots: [slotAt(1)], alarms });
+    await pass(3 * MINUTE_MS);
+  };
+  await report('journal_unavailable', 'an alarm of a newer node');
+  t.same(hook.reported(), ['+node_alarm rack-1/journal_unavailable']);
+  t.match(hook.taken[0]?.body.data.raised[0], { severity: 'critical', summary: /refuses journal writes/ });
+  await report('modem_given_up');
+  t.same(hook.reported().slice(1).sort(), [
+    '+node_alarm rack-1/modem_given_up',
+    '-node_alarm rack-1/journal_unavailable',
+  ]);
+  await node.drop();
+  await pass(3 * MINUTE_MS);
+  t.same(hook.reported().slice(3), ['+node_offline rack-1'], 'the alarm of a silent node stays');
+});
+
 t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
   const { url, databaseUrl, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 2 });
   const slots = [slotAt(1), slotAt(2)];
@@ -328,10 +348,20 @@ t.test('a node that waits for approval, or was revoked, is not offline', TIMEOUT
   await db.updateTable('nodes').set(waits).where('id', 'in', ['new', 'rack-1']).execute();
   await db.updateTable('nodes').set({ revoked_at: now }).where('id', '=', 'gone').execute();
   await pass(5 * MINUTE_MS);
-  t.same(hook.reported(), ['+node_offline rack-1'], 'one that was in service before its new key is');
+  t.same(
+    hook.reported().sort(),
+    ['+node_offline rack-1', '+node_pending new', '+node_pending rack-1'],
+    'one that was in service before its new key is offline',
+  );
   await revokeNode(db, 'rack-1', now);
+  await db.updateTable('nodes').set({ approval_pending_since: null }).where('id', '=', 'new').execute();
   await pass(5 * MINUTE_MS);
-  t.same(hook.reported(), ['+node_offline rack-1', '-node_offline rack-1']);
+  t.same(hook.reported().slice(3).sort(), [
+    '+node_offline new',
+    '-node_offline rack-1',
+    '-node_pending new',
+    '-node_pending rack-1',
+  ]);
 });
 
 t.test('a relayer that runs dry', TIMEOUT, async (t) => {

@@ -79,7 +79,7 @@ export const daemonOptions = {
 };
 
 /** The options from the command line and the environment. */
-type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations'> & {
+type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations' | 'logFormat'> & {
   readonly defaultDataDir?: string | undefined;
   readonly destinations?: Destinations | undefined;
 };

@@ -1,6 +1,7 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
+import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { Config } from '../config/config.ts';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
@@ -107,13 +108,14 @@ function numberTrouble({ expiresAt, node, reason, slot, state, subscriptionId }:
     severity: 'critical',
     reading: null,
     summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${cause(reason)}`,
-    advice: `"${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`,
+    advice:
+      `${reasonAdvice(reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
   };
 }
 
 /** In brackets; not a text of a modem. */
 const cause = (reason: string | null): string =>
-  reason !== null && /^\w+$/.test(reason) ? ` (${reason})` : '';
+  reason !== null && /^\w+$/.test(reason) ? ` (${reasonWords(reason)})` : '';
 
 /** What a node without a link cannot report. */
 const OF_LINKED_NODES: ReadonlySet<AlertKind> = new Set([
@@ -212,7 +214,7 @@ function downTrouble({ nodeId, slot, state, reason }: SlotReading): Trouble | un
     severity: 'warning',
     reading: null,
     summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${cause(reason)}`,
-    advice: 'Run "node-daemon doctor" on the host of the node.',
+    advice: reasonAdvice(reason) ?? 'Run "node-daemon doctor" on the host of the node.',
   };
 }
 

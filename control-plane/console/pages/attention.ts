@@ -3,6 +3,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { type Health, type Sign, soldStatus } from '#shared/operator/slot-health.ts';
+import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import type { AlertRow } from '../../domain/alert.ts';
 import type { AlertKind } from '../../domain/alert-kinds.ts';
 import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
@@ -96,7 +97,7 @@ const ofAlert = ({ advice, kind, severity, subject, summary }: Json<AlertRow>): 
 function ofSold({ downSince, expiresAt, node, number, reason, slot, state }: SoldNumber): Trouble {
   const { sign: name, words } = soldStatus(state);
   const place = node === null ? '' : ` in ${node}${slot === null ? '' : ` ${slot}`}`;
-  const why = reason === null ? '' : ` (${plain(reason)})`;
+  const why = reason === null ? '' : ` (${reasonWords(reason)})`;
   const since = downSince === null ? '' : html` since ${shownAt(downSince)}`;
   return {
     health: 'bad',
@@ -149,7 +150,7 @@ const ofSlots = ({ slots }: FleetNode): Trouble[] =>
       ];
     }
     if (status.health !== 'bad') return [];
-    const what = slot.reason === null ? status.words : `${status.words}: ${plain(slot.reason)}`;
+    const what = slot.reason === null ? status.words : `${status.words}: ${reasonWords(slot.reason)}`;
     return [
       { health: 'bad', sign: status.sign, path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
     ];

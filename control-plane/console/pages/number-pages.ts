@@ -3,6 +3,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { soldStatus } from '#shared/operator/slot-health.ts';
+import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 import { NUMBER_STATUS } from '../../operator/listings/numbers.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
@@ -12,7 +13,7 @@ import { numberPath } from '../actions/paths.ts';
 import { type ActionLink, actionLinks } from './confirm.ts';
 import { numberEvents } from './event-lists.ts';
 import { nothing } from './listing.ts';
-import { badge, facts, plain, shownAt, slotLink } from './shown.ts';
+import { badge, facts, shownAt, slotLink } from './shown.ts';
 
 const place = (node: string | null, slot: string | null): Html =>
   node === null || slot === null ? html`nowhere` : slotLink({ node, slot });
@@ -50,7 +51,7 @@ ${facts([
 }
 
 function serviceOf({ reason, service }: Json<SubscriptionRow>): Html {
-  return html`${badge(soldStatus(service))}${reason === null ? '' : ` ${plain(reason)}`}`;
+  return html`${badge(soldStatus(service))}${reason === null ? '' : `: ${reasonWords(reason)}`}`;
 }
 
 function actionsOf(

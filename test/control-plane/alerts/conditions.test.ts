@@ -133,7 +133,7 @@ t.test(
     const [, , third, fourth, fifth] = slots as [Slot, Slot, Slot, Slot, Slot];
     const report = (...reported: Slot[]): void => node.send({ type: 'slots', slots: reported, alarms: [] });
     report(
-      slotAt(1, { state: 'denied', reason: 'plmn', iccid: null, number: null }),
+      slotAt(1, { state: 'denied', reason: 'denied_plmn', iccid: null, number: null }),
       slotAt(2, { state: 'sim_absent', iccid: null, number: null }),
       slotAt(3, { state: 'sim_absent', iccid: null, number: null }),
       fourth,
@@ -154,7 +154,7 @@ t.test(
     t.match(raised.get(refused), {
       severity: 'critical',
       summary:
-        /paid until 20\d\d-\d\d-\d\d, has no service in slot m1 of node rack-1: refused by the network \(plmn\)$/,
+        /paid until 20\d\d-\d\d-\d\d, has no service in slot m1 of node rack-1: refused by the network \(this network does not accept the card\)$/,
     });
     t.match(raised.get(pulled), { summary: /in slot m2 of node rack-1: no SIM$/ });
     const cli = (...args: string[]) =>
@@ -203,7 +203,7 @@ t.test('slots that go down together are one message; one that only stumbles is n
     [2, 3, 4].map((index) => `+slot_down rack-1/m${index}`),
   );
   t.equal(hook.taken.length, 1);
-  t.match(hook.taken[0]?.body.data.raised[0], { summary: /lost \(mass_storage\)$/ });
+  t.match(hook.taken[0]?.body.data.raised[0], { summary: /lost \(the stick shows its driver disk\)$/ });
   report(4);
   await pass(3 * MINUTE_MS);
   t.same(hook.reported().slice(3), ['-slot_down rack-1/m2', '-slot_down rack-1/m3']);

@@ -139,8 +139,7 @@ export class ConsoleView {
   }
 
   #fleetMoved(): void {
-    this.#fleet.stale();
-    this.#down.stale();
+    for (const reading of [this.#fleet, this.#down, this.#inventory]) reading.stale();
   }
 
   #moneyMoved(): void {

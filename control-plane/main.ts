@@ -1,6 +1,5 @@
 // The control-plane program: the service and the operator commands.
 import { helpOf, runCommand } from '#shared/process/commands.ts';
-import { createLogger } from '#shared/process/logger.ts';
 import { METRICS_PATH } from '#shared/process/metrics-server.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { readConfig } from './config/config.ts';
@@ -8,7 +7,9 @@ import { COMMANDS } from './operator/cli/all-commands.ts';
 
 if (!(await runCommand('control-plane', COMMANDS))) {
   const config = readConfig(helpOf(COMMANDS));
-  const log = createLogger('control-plane', config.logLevel);
+  // Commands log nothing.
+  const { createLogger } = await import('#shared/process/logger.ts');
+  const log = createLogger('control-plane', config);
   await runProgram(log, async () => {
     // Loaded on demand: the other commands need little of it.
     const { startService } = await import('./service/service.ts');

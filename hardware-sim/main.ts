@@ -8,7 +8,7 @@ import { startSimulator } from './simulator.ts';
 
 const options = readOptions('hardware-sim', 'Simulate a rack of USB modems and their carrier.', OPTIONS);
 
-const log = createLogger('hardware-sim', options.logLevel);
+const log = createLogger('hardware-sim', options);
 
 if (options.endWithInput) {
   process.stdin.resume().on('end', () => process.kill(process.pid, 'SIGTERM'));

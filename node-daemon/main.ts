@@ -1,7 +1,7 @@
 // The program node-daemon: runs an operator's command, or the daemon until a signal.
 import { systemClock } from '#shared/clock.ts';
+import type { LogFormat } from '#shared/log.ts';
 import { helpOf, runCommand } from '#shared/process/commands.ts';
-import { createLogger } from '#shared/process/logger.ts';
 import { readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { errorLine } from '#shared/process/terminal.ts';
@@ -14,7 +14,9 @@ import { ServiceManager } from './service-manager/service-manager.ts';
 if (!(await runCommand('node-daemon', COMMANDS))) {
   const settings = readSettings();
   const recentLog = new RecentLog();
-  const log = createLogger('node-daemon', settings.logLevel, recentLog.take);
+  // Commands log nothing.
+  const { createLogger } = await import('#shared/process/logger.ts');
+  const log = createLogger('node-daemon', settings, recentLog.take);
   await runProgram(log, async () => {
     const { startDaemon } = await import('./daemon/daemon.ts');
     const manager = new ServiceManager({
@@ -41,14 +43,14 @@ if (!(await runCommand('node-daemon', COMMANDS))) {
   });
 }
 
-function readSettings(): Settings {
+function readSettings(): Settings & { logFormat: LogFormat } {
   const options = readOptions(
     'node-daemon',
     `Run the modems of one host and keep its link to the control plane.\n\n${helpOf(COMMANDS)}`,
     daemonOptions,
   );
   try {
-    return settingsOf(options);
+    return { ...settingsOf(options), logFormat: options.logFormat };
   } catch (error) {
     process.stderr.write(errorLine(error));
     process.exit(1);

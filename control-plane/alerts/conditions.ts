@@ -1,10 +1,13 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
-import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
+import { SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
+import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { Config } from '../config/config.ts';
 import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 import { alertKey } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
+import type { SoldNumber } from '../store/fleet/sold-numbers.ts';
 import type {
   ClosedChain,
   FleetSnapshot,
@@ -41,7 +44,10 @@ const UNREACHABLE_MS = MINUTE_MS;
 const HANDOVER_MS = MINUTE_MS;
 
 export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
+  number_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   node_offline: { raiseAfterMs: 2 * heartbeatMs, recoverAfterMs: 2 * heartbeatMs },
+  node_alarm: { raiseAfterMs: MINUTE_MS, recoverAfterMs: MINUTE_MS },
+  node_pending: { raiseAfterMs: 0, recoverAfterMs: 0 },
   node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
   slot_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
@@ -70,7 +76,10 @@ export function findTroubles(
   // For a node that is away, only its absence is reported: the state of its slots is unknown.
   const isSilent = (subject: string): boolean => linked.get(String(subject.split('/')[0])) === false;
   const found = [
+    ...snapshot.down.map(numberTrouble),
     ...nodes.map((node) => (node.isLinked ? journalTrouble(node, thresholds, isOpen) : offline(node))),
+    ...nodes.filter(({ isLinked }) => isLinked).flatMap(alarmTroubles),
+    ...snapshot.pending.map(pendingTrouble),
     ...nodes.map(claimTrouble),
     ...snapshot.slots
       .filter(({ nodeId }) => linked.get(nodeId) === true)
@@ -83,14 +92,38 @@ export function findTroubles(
   return {
     troubles: [...new Map(found.map((trouble) => [alertKey(trouble), trouble])).values()],
     isKnown({ kind, subject }) {
-      if (kind === 'slot_down' || kind === 'storage_full' || kind === 'journal_growing')
-        return !isSilent(subject);
+      if (OF_LINKED_NODES.has(kind)) return !isSilent(subject);
       if (kind === 'relayer_low')
         return !(gas.has(Number(subject)) && gas.get(Number(subject)) === undefined);
       return kind !== 'payment_stuck' || !payments.isCut;
     },
   };
 }
+
+function numberTrouble({ expiresAt, node, reason, slot, state, subscriptionId }: SoldNumber): Trouble {
+  const place = node === null ? '' : slot === null ? ` on node ${node}` : ` in slot ${slot} of node ${node}`;
+  return {
+    kind: 'number_down',
+    subject: subscriptionId,
+    severity: 'critical',
+    reading: null,
+    summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${cause(reason)}`,
+    advice:
+      `${reasonAdvice(reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
+  };
+}
+
+/** In brackets; not a text of a modem. */
+const cause = (reason: string | null): string =>
+  reason !== null && /^\w+$/.test(reason) ? ` (${reasonWords(reason)})` : '';
+
+/** What a node without a link cannot report. */
+const OF_LINKED_NODES: ReadonlySet<AlertKind> = new Set([
+  'slot_down',
+  'storage_full',
+  'journal_growing',
+  'node_alarm',
+]);
 
 type IsOpen = Parameters<typeof findTroubles>[2];
 
@@ -101,6 +134,25 @@ const offline = ({ id }: NodeReading): Trouble => ({
   reading: null,
   summary: `node ${id} is offline: its numbers cannot send or receive`,
   advice: 'Check the power and the network of its host, and the log of node-daemon on it.',
+});
+
+const alarmTroubles = ({ alarms, id }: NodeReading): Trouble[] =>
+  alarms.filter(isNodeAlarm).map((alarm) => ({
+    kind: 'node_alarm',
+    subject: `${id}/${alarm}`,
+    severity: 'critical',
+    reading: null,
+    summary: `node ${id}: ${NODE_ALARMS[alarm].means}`,
+    advice: NODE_ALARMS[alarm].advice,
+  }));
+
+const pendingTrouble = (id: string): Trouble => ({
+  kind: 'node_pending',
+  subject: id,
+  severity: 'warning',
+  reading: null,
+  summary: `node ${id} waits for your approval`,
+  advice: `Compare its fingerprint with the one that "node-daemon enroll" printed, then run "${ownCommand('control-plane')} node approve ${id}".`,
 });
 
 function claimTrouble({
@@ -156,14 +208,13 @@ function journalTrouble(
 
 function downTrouble({ nodeId, slot, state, reason }: SlotReading): Trouble | undefined {
   if (state === 'registered') return undefined;
-  const why = reason !== null && /^\w+$/.test(reason) ? ` (${reason})` : '';
   return {
     kind: 'slot_down',
     subject: `${nodeId}/${slot}`,
     severity: 'warning',
     reading: null,
-    summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${why}`,
-    advice: 'Run "node-daemon doctor" on the host of the node.',
+    summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${cause(reason)}`,
+    advice: reasonAdvice(reason) ?? 'Run "node-daemon doctor" on the host of the node.',
   };
 }
 

@@ -6,6 +6,7 @@ import { DEFAULT_DESTINATIONS, destinationsOption } from '#shared/destination-li
 import {
   booleanOption,
   integerOption,
+  LOG_FORMAT_OPTION,
   LOG_LEVEL_OPTION,
   type OptionsOf,
   optionalInteger,
@@ -322,6 +323,7 @@ export const OPTIONS = {
   },
   ...CONSOLE_OPTIONS,
   logLevel: LOG_LEVEL_OPTION,
+  logFormat: LOG_FORMAT_OPTION,
 } as const;
 
 export type Config = OptionsOf<typeof OPTIONS>;

@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import * as z from 'zod';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { PROCEDURES } from '../operator/procedures/all-procedures.ts';
 import { ACTION_WORDS, type ActionName } from './actions/action-words.ts';
 import { ACTIONS } from './actions/actions.ts';
 import type { ConsolePageParts } from './console-parts.ts';
@@ -13,6 +14,7 @@ import { spareNumberOf } from './pages/slot-status.ts';
 import { readOwnForm } from './session/forms.ts';
 import { sessionOf } from './session/request-state.ts';
 
+const customersAt = PROCEDURES.customers.input;
 const NAMES = Object.keys(ACTIONS) as [ActionName, ...ActionName[]];
 const nameSchema = z.object({ name: z.enum(NAMES, 'there is no such action') });
 
@@ -31,8 +33,13 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const session = sessionOf(ctx);
     const fields = fieldsOf(ctx);
     const recipients = ACTIONS[name].asks.includes('to') ? await spareNumbers() : [];
+    const cutOff =
+      name === 'revoke-node'
+        ? await operatorFor(session.operator).call('customers', check(customersAt, fields))
+        : undefined;
     const form = confirmForm({
       name,
+      cutOff,
       fields,
       session,
       action: ACTIONS[name],

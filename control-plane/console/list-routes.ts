@@ -90,7 +90,8 @@ export function routeLists(
     const [row] = rows;
     if (row === undefined) throw new Refusal('not_found', 'there is no such number');
     const events = await listNumberEvents(db, number, EVENTS);
-    show(ctx, number, '/numbers', numberPage(row, events));
+    const sold = await operatorOf(ctx).call('subscriptions', { number, state: 'active', limit: 1 });
+    show(ctx, number, '/numbers', numberPage(row, sold.rows[0], events));
   });
 
   router.get('/subscriptions', async (ctx) => {

@@ -8,6 +8,7 @@ import { onMetricEvent } from '../metrics/metric-events.ts';
 import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
 import { type FleetNode, readFleet } from '../store/fleet/fleet-nodes.ts';
+import { findDownNumbers, type SoldNumber } from '../store/fleet/sold-numbers.ts';
 import type { PaymentRow } from '../store/money/payment-list.ts';
 import { listSlotEvents, type SlotHistoryEvent } from '../store/operations/events.ts';
 import { takeInventory } from '../store/operations/inventory.ts';
@@ -28,6 +29,7 @@ const SAMPLES_AGE_MS = 15_000;
 const EVENTS_SHOWN = 12;
 const STUCK_SHOWN_MAX = 100;
 const ALERTS_SHOWN_MAX = 100;
+const DOWN_SHOWN_MAX = 100;
 
 interface ViewParts {
   db: Database;
@@ -39,6 +41,7 @@ interface ViewParts {
 export class ConsoleView {
   readonly #parts: ViewParts;
   readonly #fleet: Reading<FleetNode[]>;
+  readonly #down: Reading<SoldNumber[]>;
   readonly #inventory: Reading<Inventory>;
   readonly #stuck: Reading<Json<PaymentRow>[]>;
   readonly #alerts: Reading<Json<AlertRow>[]>;
@@ -50,6 +53,7 @@ export class ConsoleView {
     this.#parts = parts;
     const now = (): Date => new Date(clock.now());
     this.#fleet = new Reading(clock, FLEET_AGE_MS, () => readFleet(db, now()));
+    this.#down = new Reading(clock, FLEET_AGE_MS, () => findDownNumbers(db, now(), DOWN_SHOWN_MAX));
     this.#inventory = new Reading(clock, MONEY_AGE_MS, () => takeInventory(db, now()));
     this.#stuck = new Reading(clock, MONEY_AGE_MS, async () => {
       const { rows } = await operator.call('payments', { isStuck: true, limit: STUCK_SHOWN_MAX });
@@ -70,7 +74,7 @@ export class ConsoleView {
     this.#parts.bus.subscribe((event) => {
       if (!isFollowing) return;
       if (event.kind === 'tool_call_cancelled' || event.kind === 'sms_received') return;
-      this.#fleet.stale();
+      this.#fleetMoved();
       if (event.kind === 'node_changed') this.#events.stale();
       if (event.kind === 'subscription_changed') this.#moneyMoved();
       if (event.kind === 'operator_acted') this.changed();
@@ -93,7 +97,8 @@ export class ConsoleView {
 
   /** Reads everything again after an action. */
   changed(): void {
-    for (const reading of [this.#fleet, this.#events]) reading.stale();
+    this.#fleetMoved();
+    this.#events.stale();
     this.#moneyMoved();
   }
 
@@ -109,7 +114,8 @@ export class ConsoleView {
     const span = spanOf(topic.range, clock.now());
     const fleet = await this.#fleet.get();
     if (topic.of === 'fleet') {
-      const [inventory, stuck, alerts, lately, samples, events] = await Promise.all([
+      const [down, inventory, stuck, alerts, lately, samples, events] = await Promise.all([
+        this.#down.get(),
         this.#inventory.get(),
         this.#stuck.get(),
         this.#alerts.get(),
@@ -117,7 +123,7 @@ export class ConsoleView {
         this.#samples[topic.range].get(),
         this.#events.get(),
       ]);
-      return overviewFragments({ fleet, inventory, stuck, alerts, lately, samples, span, events });
+      return overviewFragments({ fleet, down, inventory, stuck, alerts, lately, samples, span, events });
     }
     const node = fleet.find(({ name }) => name === topic.node);
     if (topic.of === 'node') {
@@ -132,7 +138,12 @@ export class ConsoleView {
     return slotFragments(slot, { signals, span, events });
   }
 
+  #fleetMoved(): void {
+    for (const reading of [this.#fleet, this.#down, this.#inventory]) reading.stale();
+  }
+
   #moneyMoved(): void {
+    this.#down.stale();
     this.#inventory.stale();
     this.#stuck.stale();
   }

@@ -11,11 +11,31 @@ interface AlertText {
 
 /** All kinds, in the order in which they are shown. */
 export const ALERT_TEXTS = {
+  number_down: {
+    severity: 'critical',
+    raised:
+      'A number that a customer has paid for has no service: its node has no link, its slot is not `registered`, its SIM is in no slot, or the node has not confirmed the SIM.',
+    over: 'The number has service, or its subscription has ended.',
+    options: ['ALERT_SLOT_DOWN_MS'],
+  },
   node_offline: {
     severity: 'critical',
     raised: 'A node has no link. Revoked nodes do not count, nor do nodes without an approved key and a SIM.',
     over: 'The node is linked.',
     options: ['HEARTBEAT_MS'],
+  },
+  node_alarm: {
+    severity: 'critical',
+    raised:
+      'A linked node reports an alarm of the whole node: `no_modem`, `modem_given_up`, `journal_unavailable`, `ports_hang`.',
+    over: 'The node reports the alarm no longer.',
+    options: [],
+  },
+  node_pending: {
+    severity: 'warning',
+    raised: 'A node waits for the approval of its key.',
+    over: 'An operator has approved or revoked the node.',
+    options: ['ENROLMENT_APPROVAL'],
   },
   node_claims: {
     severity: 'warning, critical',

@@ -1,13 +1,13 @@
 // A trouble, and the alert about it.
 import type { AlertKind } from './alert-kinds.ts';
 
-/** `critical`: customers cannot buy, or a payer has not received what was paid for. */
+/** `critical`: customers cannot buy, or one does not get what was paid for. */
 export type Severity = 'warning' | 'critical';
 
 /** Something is wrong now. */
 export interface Trouble {
   kind: AlertKind;
-  /** A node, `node/slot`, a payment, a chain or `pool`. Never a number or a wallet. */
+  /** A node, `node/slot`, `node/alarm`, a subscription, a payment, a chain or `pool`. Never a number or a wallet. */
   subject: string;
   severity: Severity;
   /** One line. */

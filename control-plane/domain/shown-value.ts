@@ -14,6 +14,12 @@ export const maskedNumber = (number: string): string =>
 export const listedNumber = (number: string, isHeld: boolean): string =>
   isHeld ? maskedNumber(number) : number;
 
+/** "2 customers: +1206…0188, +1206…0189". `numbers`: the first ones. */
+export function shownCustomers({ count, numbers }: { count: number; numbers: readonly string[] }): string {
+  const more = count > numbers.length ? `, and ${count - numbers.length} more` : '';
+  return `${count} ${count === 1 ? 'customer' : 'customers'}: ${numbers.map(maskedNumber).join(', ')}${more}`;
+}
+
 /** Masks each E.164 number in a text. */
 export const withMaskedNumbers = (text: string): string =>
   text.replace(/(?<![\w+/])\+\d{7,15}/g, maskedNumber);

@@ -12,8 +12,8 @@ export interface Subscription {
   expiresAt: Date;
 }
 
-/** `unbound`: active, but no node has confirmed its SIM. */
-export const SUBSCRIPTION_STATES = ['active', 'unbound', 'expired'] as const;
+/** `down`: active, and its number has no service. */
+export const SUBSCRIPTION_STATES = ['active', 'down', 'expired'] as const;
 export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number];
 
 export const PLAN = 'yearly';

@@ -13,6 +13,7 @@ export interface Inventory {
   payments: Counts;
   numbers: Counts;
   subscriptions: Counts;
+  soldNumbers: Counts;
   nodes: Counts;
   modems: Counts;
   waitlist: Counts;
@@ -21,9 +22,10 @@ export interface Inventory {
 const HELP: Readonly<Record<keyof Inventory, readonly [name: string, help: string]>> = {
   payments: ['payments', 'Payments, by state'],
   numbers: ['numbers', 'Numbers, by state; if none is available, nothing can be sold'],
-  subscriptions: [
-    'subscriptions',
-    'Subscriptions, by state: bound; unbound, whose SIM no node has confirmed; expired, in the grace time',
+  subscriptions: ['subscriptions', 'Subscriptions, by state: active; expired, in the grace time'],
+  soldNumbers: [
+    'sold_numbers',
+    'Paid numbers, by the state of their service; only registered ones have service',
   ],
   nodes: ['nodes', 'Nodes: linked, away, pending (waits for approval), revoked, not_enrolled'],
   modems: ['modems', 'Slots of linked nodes, by state; node_away counts slots of other nodes'],

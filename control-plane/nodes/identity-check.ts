@@ -7,7 +7,8 @@ import type { Database } from '../store/database/database.ts';
 import { findKey, useProof } from '../store/fleet/nodes.ts';
 
 /** An operator who compares fingerprints takes longer than this; the node then retries. */
-const APPROVAL_RETRY_SECONDS = 5;
+/** An approved node links within three seconds. */
+const APPROVAL_RETRY_SECONDS = 1;
 
 export interface ProvenNode {
   nodeId: string;

@@ -1,6 +1,6 @@
 // The configuration of a node, beyond the options of the command line.
 import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
-import type { LogLevel } from '#shared/process/logger.ts';
+import type { LogLevel } from '#shared/log.ts';
 import type { UsbId } from '../usb/usb-device.ts';
 
 /** One SIM card, as configured. */

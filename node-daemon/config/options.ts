@@ -2,9 +2,9 @@
 import { basename } from 'node:path';
 import * as z from 'zod';
 import { type Destinations, destinationsOption } from '#shared/destination-list.ts';
+import type { LogLevel } from '#shared/log.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
-import type { LogLevel } from '#shared/process/logger.ts';
-import { LOG_LEVEL_OPTION, type OptionsOf } from '#shared/process/options.ts';
+import { LOG_FORMAT_OPTION, LOG_LEVEL_OPTION, type OptionsOf } from '#shared/process/options.ts';
 import { DEFAULT_CONFIG_PATH, readConfigFile } from './config-file.ts';
 import { type NodeConfig, SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';
 
@@ -65,6 +65,7 @@ export const daemonOptions = {
     about: `${LOG_LEVEL_OPTION.about}; overrides the configuration file; default ${DEFAULT_LOG_LEVEL}`,
     schema: LOG_LEVEL_OPTION.schema.removeDefault().optional(),
   },
+  logFormat: LOG_FORMAT_OPTION,
   sysfsRoot: {
     env: 'SYSFS_ROOT',
     about: 'Folder in which the kernel lists USB devices',
@@ -78,7 +79,7 @@ export const daemonOptions = {
 };
 
 /** The options from the command line and the environment. */
-type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations'> & {
+type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'destinations' | 'logFormat'> & {
   readonly defaultDataDir?: string | undefined;
   readonly destinations?: Destinations | undefined;
 };

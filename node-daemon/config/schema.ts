@@ -3,8 +3,8 @@ import { normalize } from 'node:path';
 import * as z from 'zod';
 import { destinationListSchema } from '#shared/destination-list.ts';
 import { E164_PATTERN } from '#shared/identities.ts';
+import { LOG_LEVELS } from '#shared/log.ts';
 import { choice, map, text, wholeNumber, yesOrNo } from '#shared/process/config-file.ts';
-import { LOG_LEVELS } from '#shared/process/logger.ts';
 import { PLACEHOLDERS, unknownPlaceholders } from '../usb/operator-command.ts';
 import { SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';
 

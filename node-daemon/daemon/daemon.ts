@@ -51,7 +51,7 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
   const { destinations, metricsPort } = config;
   const { commands, identity, link }: HostLink = await openLink(host, { dataDir, destinations, metrics });
   const statusPage = await startStatusPage(host, { identity, link, metrics, port: metricsPort });
-  const activity = new SlotActivity(host, isLinked);
+  const activity = new SlotActivity(host, () => link.state);
   const operator = new HostOperator({ host, commands, activity, recentLog });
   const operatorSocket = await listenForCommands(operator, settings, log);
   host.start();
@@ -61,8 +61,7 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
     drain: (signal) => calls.drain(config.drainMs, signal),
     status: () => ({
       slots: rack.slots(),
-      isEnrolled: identity.current !== undefined,
-      isLinked: isLinked(),
+      link: link.state,
       callsUp: calls.live.length,
       isDraining: calls.isDraining,
     }),

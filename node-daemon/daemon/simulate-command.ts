@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
+import type { LogLevel } from '#shared/log.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
-import type { LogLevel } from '#shared/process/logger.ts';
 import { integerOption } from '#shared/process/options.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
@@ -29,8 +29,9 @@ export const SIMULATE_COMMAND = programCommand({
       schema: z.string().min(1, 'must be a path').default('data/simulated'),
     },
     logLevel: daemonOptions.logLevel,
+    logFormat: daemonOptions.logFormat,
   },
-  async run({ modems, dir, logLevel = 'warn' }) {
+  async run({ modems, dir, logFormat, logLevel = 'warn' }) {
     if (!existsSync(SIMULATOR)) {
       throw new OperatorError(
         'unavailable',
@@ -42,7 +43,7 @@ export const SIMULATE_COMMAND = programCommand({
     const { RecentLog } = await import('../operator/recent-log.ts');
     const { startDaemon } = await import('./daemon.ts');
     const recentLog = new RecentLog();
-    const log = createLogger('node-daemon', logLevel, recentLog.take);
+    const log = createLogger('node-daemon', { logLevel, logFormat }, recentLog.take);
     const dataDir = join(resolve(dir), 'node');
     await runProgram(log, async () => {
       const simulator = await startSimulator(modems, join(dir, 'rack'), logLevel);

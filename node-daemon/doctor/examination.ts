@@ -54,14 +54,14 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   const asked = typeof settled === 'string' ? undefined : rack;
   const slotParts = { rack: asked, discovers, host, openPort, devRoot, playsTones, clock };
   const programs = readPrograms();
-  const [slots, isLinked] = await Promise.all([
+  const [slots, link] = await Promise.all([
     Promise.all(found.map((each) => examineSlot(each, { ...slotParts, programs }))),
-    rack?.isLinked().catch(() => undefined),
+    rack?.link().catch(() => undefined),
   ]);
   const isDaemonRunning = rack?.isRunningDaemon === true;
   const problem = [opened, settled].find((each) => typeof each === 'string');
   return reportOf({
-    findings: judgeAll({ host, slots, daemon: { isDaemonRunning, isLinked, configurationProblem, problem } }),
+    findings: judgeAll({ host, slots, daemon: { isDaemonRunning, link, configurationProblem, problem } }),
     slots: slots.map(({ name }) => name),
     isDaemonRunning,
     beganAt,

@@ -35,10 +35,9 @@ export function rackAccessOf(operator: NodeOperator): RackAccess {
     slots: () => operator.call('slots', {}),
     at: (slot, command, { timeoutMs, unsafe }) =>
       operator.call('at', { slot, command, unsafe, timeout_ms: timeoutMs }),
-    async isLinked() {
+    async link() {
       const signal = AbortSignal.timeout(LINK_TIMEOUT_MS);
-      for await (const { is_linked: isLinked } of operator.follow('watch', { signal }))
-        return isLinked ?? undefined;
+      for await (const { link } of operator.follow('watch', { signal })) return link ?? undefined;
       return undefined;
     },
   };

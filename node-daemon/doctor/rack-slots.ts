@@ -1,8 +1,10 @@
 // Which slots there are to examine: those of the rack, and devices that it does not use though they are modems.
+
 import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { NodeConfig } from '../config/node-config.ts';
+import type { LinkState } from '../link/control-link.ts';
 import { isIgnored, isModem, type Place, placeAt, placeOf, VENDORS } from '../modem/place/place.ts';
 import type { AtAnswer } from '../operator/procedures/at-answer.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
@@ -13,7 +15,7 @@ export interface RackAccess {
   slots(): Promise<Slot[]>;
   at(slot: string, command: string, options: { timeoutMs: number; unsafe: boolean }): Promise<AtAnswer>;
   /** Whether the daemon's link is up; `undefined` without a daemon. */
-  isLinked(): Promise<boolean | undefined>;
+  link(): Promise<LinkState | undefined>;
 }
 
 /** A slot, or a device without one, and where it is. */

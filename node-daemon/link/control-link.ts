@@ -28,6 +28,17 @@ interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clo
   readonly calls?: () => LiveCall[];
 }
 
+/** `pending`: the key waits for an operator’s approval. `away`: the control plane does not answer, or refuses the node. */
+export type LinkState = 'linked' | 'pending' | 'away' | 'not_enrolled';
+
+/** The state in words for an operator. */
+export const LINK_WORDS: Readonly<Record<LinkState, string>> = {
+  linked: 'linked',
+  pending: 'waits for approval',
+  away: 'no link',
+  not_enrolled: 'not enrolled',
+};
+
 export class ControlLink {
   readonly #parts: NodeLinkParts;
   readonly #clockCorrection: ClockCorrection;
@@ -41,6 +52,7 @@ export class ControlLink {
   #attempt = 0;
   /** 401s since the last welcome or long wait. */
   #proofsRefused = 0;
+  #isPending = false;
   #awaySince: number;
   #linkedAt = 0;
   #timer: Timer | undefined;
@@ -64,6 +76,12 @@ export class ControlLink {
   /** Whether the control plane has welcomed this node. */
   get isLinked(): boolean {
     return this.#current !== undefined;
+  }
+
+  get state(): LinkState {
+    if (this.isLinked) return 'linked';
+    if (this.#identity.current === undefined) return 'not_enrolled';
+    return this.#isPending ? 'pending' : 'away';
   }
 
   /** Grows while the node tries to connect. Undefined while it has a link, which the heartbeat watches, and while it needs none. */
@@ -156,6 +174,7 @@ export class ControlLink {
     const older = this.#current;
     this.#next = undefined;
     this.#current = link;
+    this.#isPending = false;
     this.#proofsRefused = 0;
     this.#linkedAt = this.#parts.clock.now();
     older?.leave();
@@ -233,7 +252,10 @@ export class ControlLink {
     else if (end.refusal?.status === 401) this.#proofsRefused += 1;
     const { code, reason, failure } = end;
     const fields = { code, reason, err: failure, reconnect, retryMs: Math.round(delayMs) };
-    if (end.refusal?.status === APPROVAL_PENDING_STATUS) this.#logPending(fields);
+    const wasPending = this.#isPending;
+    this.#isPending = end.refusal?.status === APPROVAL_PENDING_STATUS;
+    if (this.#isPending && !wasPending) this.#logPending(fields);
+    else if (this.#isPending) log.debug(fields, 'this node’s key still waits for approval');
     else if (reconnect === 'stop') log.error(fields, 'the control plane refused this node: enroll it again');
     else
       log.warn(

@@ -1,7 +1,12 @@
 // Decides when to connect again after a link ended or was refused. Pure.
 
 import { backOffMs } from '#shared/back-off.ts';
-import { type Reconnect, reconnectAfterClose, reconnectAfterStatus } from '#shared/link/close.ts';
+import {
+  APPROVAL_PENDING_STATUS,
+  type Reconnect,
+  reconnectAfterClose,
+  reconnectAfterStatus,
+} from '#shared/link/close.ts';
 import { PROOF_LIFETIME_MS, SERVER_TIME_HEADER } from '#shared/link/proof.ts';
 import type { LinkEnd } from './node-link.ts';
 
@@ -17,6 +22,7 @@ const SLOW_MS = 30_000;
 const FRESH_PROOFS_MAX = 3;
 /** The operator may have restored an older database. */
 const STOPPED_MS = 600_000;
+const PENDING_MS = 1_000;
 /** The node ignores a server's request for a longer wait. */
 const RETRY_AFTER_MAX_MS = 60_000;
 /** An error of the clock above this part of a proof's lifetime is corrected. */
@@ -50,9 +56,13 @@ export function planReconnect(
   const isClockOff = offset !== undefined && Math.abs(offset - clockOffsetMs) > CLOCK_OFF_MS;
   const isProofRefused = end.refusal?.status === 401 && proofsRefused < FRESH_PROOFS_MAX;
   const reconnect = isClockOff || isProofRefused ? 'retry' : reconnectOf(end);
+  // A person is about to approve the key: the node asks at the pace that the control plane names.
+  const isPending = end.refusal?.status === APPROVAL_PENDING_STATUS;
   return {
     reconnect,
-    delayMs: Math.max(delayOf(reconnect, attempt, awayMs, random), retryAfterMs(end) * (1 + random)),
+    delayMs: isPending
+      ? Math.max(PENDING_MS, retryAfterMs(end)) * (1 + random)
+      : Math.max(delayOf(reconnect, attempt, awayMs, random), retryAfterMs(end) * (1 + random)),
     clockOffsetMs: isClockOff ? offset : clockOffsetMs,
   };
 }

@@ -1,6 +1,7 @@
 // The metrics of a node for Prometheus. They contain no phone number, ICCID or text, only the names of slots.
 import { type Counter, type Gauge, Registry } from 'prom-client';
 import { type Slot, slotStateSchema } from '#shared/link/messages.ts';
+import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import type { CommandAnswer } from '../link/command-handler.ts';
 import { FactMetrics } from './fact-metrics.ts';
 import { Instruments } from './instruments.ts';
@@ -22,7 +23,7 @@ export interface NodeView {
 }
 
 /** Alarms that are always exported, as 0 or 1. */
-const ALARMS = ['no_modem', 'modem_given_up', 'journal_unavailable', 'ports_hang'];
+const ALARMS = Object.keys(NODE_ALARMS);
 
 /** The metrics of one node, in a registry of its own. */
 export class NodeMetrics {
@@ -61,7 +62,7 @@ export class NodeMetrics {
     gauge('hanging_calls', 'Threads that hang in the ports of dead devices', () => view.hangingCalls());
     instruments.view(
       'alarm',
-      '1 for each alarm of the whole node: no_modem, modem_given_up, journal_unavailable, ports_hang',
+      `1 for each alarm of the whole node: ${ALARMS.join(', ')}`,
       ['alarm'],
       (shown) => {
         const alarms = view.alarms();

@@ -1,7 +1,9 @@
 // Counts the events in each slot since the daemon began, for a table that an operator watches. Contains no number and no text.
+
 import type { Timer } from '#shared/clock.ts';
 import type { Fact, Slot } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';
+import type { LinkState } from '../link/control-link.ts';
 import { countFacts } from '../metrics/counting.ts';
 
 /** A slot, and its events since the daemon began. */
@@ -19,7 +21,8 @@ export interface WatchedSlot extends Slot {
 /** All slots at one moment. */
 export interface WatchedHost {
   readonly at: string;
-  readonly is_linked: boolean | null;
+  /** Null where no daemon runs. */
+  readonly link: LinkState | null;
   readonly alarms: readonly string[];
   readonly journal_depth: number;
   readonly slots: readonly WatchedSlot[];
@@ -37,15 +40,15 @@ const NOTHING: Activity = { signals: [], sms_received: 0, sms_sent: 0, sms_faile
 /** Follows a host until `stop`. */
 export class SlotActivity {
   readonly #host: Host;
-  readonly #isLinked: () => boolean | null;
+  readonly #link: () => LinkState | null;
   readonly #bySlot = new Map<string, Activity>();
   readonly #states = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
   #timer: Timer;
 
-  constructor(host: Host, isLinked: () => boolean | null) {
+  constructor(host: Host, link: () => LinkState | null) {
     this.#host = host;
-    this.#isLinked = isLinked;
+    this.#link = link;
     host.observe({
       slotsChanged: () => this.#onSlots(),
       stepTaken: (slot, step, trouble) => this.#note(slot, `recovery: ${step} (${trouble})`),
@@ -86,7 +89,7 @@ export class SlotActivity {
     const { calls, clock, journal, rack } = this.#host;
     return {
       at: new Date(clock.now()).toISOString(),
-      is_linked: this.#isLinked(),
+      link: this.#link(),
       alarms: this.#host.alarms(),
       journal_depth: journal.state.facts.size,
       slots: rack.slots().map((slot) => ({

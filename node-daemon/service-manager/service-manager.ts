@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import { LINK_WORDS, type LinkState } from '../link/control-link.ts';
 import { type Notify, notifySocket } from './notify-socket.ts';
 import { HangDetector, type Worker } from './worker.ts';
 
@@ -120,22 +121,20 @@ function watchdogTime({ WATCHDOG_PID, WATCHDOG_USEC }: ServiceEnvironment, pid: 
 /** The status of the daemon. */
 export interface DaemonStatus {
   readonly slots: readonly Slot[];
-  readonly isEnrolled: boolean;
-  readonly isLinked: boolean;
+  readonly link: LinkState;
   readonly callsUp: number;
   /** Whether it waits for calls to end and starts no new ones. */
   readonly isDraining: boolean;
 }
 
 /** Returns, for example, "3 of 4 slots registered, linked, 1 call up". */
-function statusLine({ slots, isEnrolled, isLinked, callsUp, isDraining }: DaemonStatus): string {
+function statusLine({ slots, link, callsUp, isDraining }: DaemonStatus): string {
   const registered = slots.filter(({ state }) => state === 'registered').length;
-  const link = isLinked ? 'linked' : isEnrolled ? 'no link' : 'not enrolled';
   const calls = callsUp === 0 ? [] : [`${callsUp} ${callsUp === 1 ? 'call' : 'calls'} up`];
   const parts = [
     ...(isDraining ? ['stopping after the last call'] : []),
     `${registered} of ${slots.length} ${slots.length === 1 ? 'slot' : 'slots'} registered`,
-    link,
+    LINK_WORDS[link],
     ...calls,
   ];
   return parts.join(', ');

@@ -1,5 +1,6 @@
 // The texts of the page: states with their signs, times, alarms, masked numbers.
 import type { Slot } from '#shared/link/messages.ts';
+import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 
 /** The look of a slot: a color and a sign. A slot without a modem looks different from a modem with a problem. */
@@ -27,17 +28,12 @@ export function lookOf({ state }: Pick<Slot, 'state'>): Look {
   return health === 'good' || health === 'warn' ? health : 'bad';
 }
 
-const ALARMS: Readonly<Record<string, string>> = {
-  no_modem: 'No modem is plugged in.',
-  modem_given_up:
-    'A modem did not recover, although the daemon tried every recovery step. Check its power and its cable, or replace it.',
-  journal_unavailable:
-    'The disk refuses journal writes. Messages stay on the SIMs and nothing is sent. Free disk space.',
-  ports_hang: 'Ports of dead modems hang in the kernel. Unplug these modems, or restart the daemon.',
-};
-
 /** Returns the meaning of an alarm and what to do about it. Returns an unknown alarm unchanged. */
-export const alarmText = (alarm: string): string => ALARMS[alarm] ?? alarm;
+export function alarmText(alarm: string): string {
+  if (!isNodeAlarm(alarm)) return alarm;
+  const { advice, means } = NODE_ALARMS[alarm];
+  return `${means.charAt(0).toUpperCase()}${means.slice(1)}. ${advice}`;
+}
 
 /** Returns the end of an ICCID, which is printed on the card and is enough to distinguish cards. */
 export const maskedIccid = (iccid: string): string => `…${iccid.slice(-4)}`;

@@ -24,8 +24,13 @@ export interface Status {
   readonly words: string;
 }
 
-/** `node_away`: its node has no link, so its own state is not known. */
-export const SLOT_STATUS: Readonly<Record<SlotState | 'node_away', Status>> = {
+/**
+ * Of a slot, or of a number that is sold. `node_away`: its node has no link, so its own state is not known. Only of a number: `sim_missing`,
+ * its SIM is in no slot; `unbound`, its node has not confirmed the SIM for the subscriber.
+ */
+export type ServiceState = SlotState | 'node_away' | 'sim_missing' | 'unbound';
+
+export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
   registered: { health: 'good', sign: 'check', words: 'in service' },
   starting: { health: 'warn', sign: 'wait', words: 'starting' },
   searching: { health: 'warn', sign: 'search', words: 'searching for a network' },
@@ -34,4 +39,12 @@ export const SLOT_STATUS: Readonly<Record<SlotState | 'node_away', Status>> = {
   sim_locked: { health: 'bad', sign: 'lock', words: 'SIM locked' },
   lost: { health: 'bad', sign: 'cross', words: 'modem lost' },
   node_away: { health: 'off', sign: 'away', words: 'node away' },
+  sim_missing: { health: 'bad', sign: 'empty', words: 'SIM in no slot' },
+  unbound: { health: 'warn', sign: 'wait', words: 'not confirmed by its node' },
 };
+
+export const SERVICE_STATES = Object.keys(SLOT_STATUS) as readonly ServiceState[];
+
+/** Whatever keeps a paid number from its service is a case for a person. */
+export const soldStatus = (state: ServiceState): Status =>
+  state === 'registered' ? SLOT_STATUS.registered : { ...SLOT_STATUS[state], health: 'bad' };

@@ -1,29 +1,35 @@
-// The log of a program: JSON lines on standard error, so that standard output has only the result of a command.
+// The log of a program: lines on standard error, so that standard output has only the result of a command.
+import { isatty } from 'node:tty';
 import { destination, pino } from 'pino';
-import type { Logger } from '../log.ts';
+import type { LogFormat, Logger, LogLevel } from '../log.ts';
+import { isJournal, lineWriter } from './log-lines.ts';
 import { loggedError } from './logged-error.ts';
 import { unsteeringJson } from './terminal.ts';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const STANDARD_ERROR = 2;
 
-/** `onWrite` gets the written text too, as whole lines. */
+/** `onWrite` gets each line too, as JSON. */
 export function createLogger(
   program: string,
-  level: LogLevel,
-  onWrite: (text: string) => void = () => undefined,
+  { logLevel, logFormat = 'json' }: { logLevel: LogLevel; logFormat?: LogFormat },
+  onWrite: (json: string) => void = () => undefined,
 ): Logger {
-  const standardError = destination({ dest: 2, sync: true });
+  const standardError = destination({ dest: STANDARD_ERROR, sync: true });
+  const written = lineWriter({
+    format: logFormat,
+    isTerminal: isatty(STANDARD_ERROR),
+    isJournal: isJournal(STANDARD_ERROR, process.env),
+  });
   return pino(
     {
       name: program,
-      level,
+      level: logLevel,
       serializers: { err: (error: unknown) => loggedError(error) },
       hooks: { streamWrite: (line) => unsteeringJson(redacted(line)) },
     },
     {
       write(text: string) {
-        standardError.write(text);
+        standardError.write(written(text));
         onWrite(text);
       },
     },

@@ -1,7 +1,7 @@
 // Flags and environment variables of our programs: one table gives reading, checking and --help.
 import { Command, Option } from 'commander';
 import * as z from 'zod';
-import { LOG_LEVELS } from './logger.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
 import { onLines } from './terminal.ts';
 import { VERSION } from './version.ts';
 
@@ -107,6 +107,13 @@ export const switchOption = (about: string) => ({
   schema: z.boolean().default(false),
   isSwitch: true as const,
 });
+
+/** How a program writes its log. */
+export const LOG_FORMAT_OPTION = {
+  env: 'LOG_FORMAT',
+  about: 'Form of the log: json, text, or auto: text on a terminal and in a journal, else JSON',
+  schema: z.enum(LOG_FORMATS, { error: `must be one of ${LOG_FORMATS.join(', ')}` }).default('auto'),
+};
 
 /** How much a program logs: every program has it. */
 export const LOG_LEVEL_OPTION = {

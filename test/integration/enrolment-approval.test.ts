@@ -42,7 +42,8 @@ t.test('pending, compared, approved, linked', { timeout: 120_000 }, async (t) =>
   await until('it says why', () => waits().length > 0);
   t.match(waits()[0]?.fields, { fingerprint, reconnect: 'retry', retryMs: Number });
   const { retryMs = 0 } = (waits()[0]?.fields ?? {}) as { retryMs?: number };
-  t.ok(retryMs >= 5_000, 'calmly');
+  t.ok(retryMs >= 1_000 && retryMs <= 3_000, 'an approved node links within three seconds');
+  t.equal(daemon.status().link, 'pending');
 
   const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
   t.teardown(close);

@@ -58,6 +58,30 @@ const WORDS = {
       'The number is then sold like any other. Compare the ICCID of its SIM with your card first: a node can invent both.',
     done: 'The number is admitted.',
   },
+  'move-number': {
+    verb: 'Move the number to another card',
+    consequence:
+      'The carrier made another card for this number. The subscriber keeps the number, its texts and its year.',
+    done: 'The number has the other card. It has service once the card is registered.',
+  },
+  'reassign-number': {
+    verb: 'Give the subscriber another number',
+    consequence:
+      'The subscriber gets another number that is on sale, and keeps the texts. This number is out of service from now on.',
+    done: 'The subscriber has another number.',
+    isGrave: true,
+  },
+  'extend-subscription': {
+    verb: 'Add days',
+    consequence: 'The subscription ends so many days later, without a payment.',
+    done: 'The subscription ends later.',
+  },
+  'end-subscription': {
+    verb: 'End the subscription',
+    consequence: 'The subscription ends now. The number is kept for the grace time. Nothing is paid back.',
+    done: 'The subscription has ended.',
+    isGrave: true,
+  },
   'transfer-sim': {
     verb: 'Transfer the SIM to this node',
     consequence:

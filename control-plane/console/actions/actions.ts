@@ -1,5 +1,6 @@
 // The console's actions: the input of each, the procedure that it calls, and the page to return to.
 import { type Operator, PROCEDURES } from '../../operator/procedures/all-procedures.ts';
+import { cardTextSchema } from '../../operator/procedures/fields.ts';
 import type { ActionName } from './action-words.ts';
 import { nodePath, numberPath, paymentPath, slotPath } from './paths.ts';
 import { type RefundSender, refundSchema } from './refunds.ts';
@@ -12,9 +13,12 @@ interface ActionParts {
   refunds: RefundSender | undefined;
 }
 
+/** Fields of the form. */
+export type AskedField = 'reason' | 'to' | 'card' | 'days';
+
 export interface Action {
   /** Fields that are asked for; the others are in the link. */
-  asks: ReadonlyArray<'reason' | 'to'>;
+  asks: ReadonlyArray<AskedField>;
   /** Its target, for the operator who confirms. */
   subject(fields: Fields): string;
   /** The text that the operator compares before confirming. */
@@ -68,6 +72,24 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
   },
   'release-number': { ...aboutNumber, run: calling('releaseNumber') },
   'admit-number': { ...aboutNumber, run: calling('admitNumber') },
+  'move-number': {
+    ...aboutNumber,
+    asks: ['card', 'reason'],
+    run: async ({ number = '', card, reason }, { operator }) => {
+      const given = { number, card: cardTextSchema.parse(card), reason };
+      await operator.call('moveNumber', PROCEDURES.moveNumber.input.parse(given));
+    },
+  },
+  'reassign-number': { ...aboutNumber, asks: ['reason'], run: calling('reassignNumber') },
+  'extend-subscription': {
+    ...aboutNumber,
+    asks: ['days', 'reason'],
+    run: async ({ id, days, reason }, { operator }) => {
+      const given = { id, days: Number(days), reason };
+      await operator.call('extendSubscription', PROCEDURES.extendSubscription.input.parse(given));
+    },
+  },
+  'end-subscription': { ...aboutNumber, asks: ['reason'], run: calling('endSubscription') },
   'transfer-sim': { ...aboutSlot, run: calling('transferSim') },
   refund: {
     asks: ['reason'],
@@ -84,7 +106,8 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
 
 type PlainProcedure =
   | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
-  | ('revokeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim');
+  | ('revokeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim')
+  | ('reassignNumber' | 'endSubscription');
 
 /** The fields are text; the schema of the procedure checks them. */
 function calling(name: PlainProcedure): Action['run'] {

@@ -2,13 +2,15 @@
 
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import type { Health, Sign } from '#shared/operator/slot-health.ts';
+import { type Health, type Sign, soldStatus } from '#shared/operator/slot-health.ts';
+import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import type { AlertRow } from '../../domain/alert.ts';
 import type { AlertKind } from '../../domain/alert-kinds.ts';
-import { shownValue } from '../../domain/shown-value.ts';
+import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
 import type { FleetNode } from '../../store/fleet/fleet-nodes.ts';
+import type { SoldNumber } from '../../store/fleet/sold-numbers.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
-import { nodePath, paymentPath, slotPath } from '../actions/paths.ts';
+import { nodePath, numberPath, paymentPath, slotPath } from '../actions/paths.ts';
 import { plain, shownAt } from './shown.ts';
 import { sign } from './signs.ts';
 import { statusOf } from './slot-status.ts';
@@ -26,6 +28,8 @@ interface Trouble {
 
 interface Attention {
   fleet: readonly FleetNode[];
+  /** Numbers that customers have paid for. */
+  down: readonly SoldNumber[];
   stuck: readonly Json<PaymentRow>[];
   /** Those that are not over. */
   alerts: readonly Json<AlertRow>[];
@@ -33,14 +37,17 @@ interface Attention {
   available: number;
 }
 
-export function attention({ alerts, available, fleet, stuck }: Attention): Html {
-  const troubles = [
+export function attention({ alerts, available, down, fleet, stuck }: Attention): Html {
+  const seen = [
+    ...some(down.map(ofSold), '/subscriptions?state=down', 'numbers without service'),
     ...some(stuck.map(ofPayment), '/payments?show=stuck', 'payments'),
     ...some(fleet.flatMap(ofNode), '/', 'nodes'),
     ...some(fleet.flatMap(ofSlots), '/', 'slots'),
-    ...some(alerts.flatMap(ofAlert), '/', 'alerts'),
     ...(available === 0 && fleet.length > 0 ? [EMPTY_POOL] : []),
   ];
+  const places = new Set(seen.map(({ path }) => path));
+  const others = alerts.map(ofAlert).filter(({ path }) => !places.has(path));
+  const troubles = [...seen, ...some(others, '/', 'alerts')];
   if (troubles.length === 0)
     return html`<section id="attention" class="attention calm" aria-label="Attention"><p>${sign('check')}Nothing needs attention.</p></section>`;
   return html`<section id="attention" class="attention" aria-label="Attention"><h2>Needs attention</h2><ul>${troubles.map(
@@ -57,23 +64,48 @@ const EMPTY_POOL: Trouble = {
   what: 'no numbers are on sale',
 };
 
-/** The page that shows the trouble. Other kinds are on the first page already, sooner than an alert. */
-const ALERT_PATHS: Partial<Record<AlertKind, (subject: string) => string>> = {
-  storage_full(subject) {
-    // The name of a slot may contain a slash.
-    const [node = '', ...slot] = subject.split('/');
-    return slotPath({ node, slot: slot.join('/') });
-  },
-  journal_growing: nodePath,
-  node_claims: nodePath,
-  relayer_low: () => '/payments',
-  chain_unavailable: () => '/payments',
+const ofSlotName = (subject: string): string => {
+  // The name of a slot may contain a slash.
+  const [node = '', ...slot] = subject.split('/');
+  return slotPath({ node, slot: slot.join('/') });
 };
 
-function ofAlert({ advice, kind, severity, subject, summary }: Json<AlertRow>): Trouble[] {
-  const path = ALERT_PATHS[kind]?.(subject);
-  const health = severity === 'critical' ? 'bad' : 'warn';
-  return path === undefined ? [] : [{ health, sign: 'cross', path, subject, what: `${summary}. ${advice}` }];
+/** The page that shows the trouble. An alert is shown for a while after the fleet is well again. */
+const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {
+  number_down: () => '/subscriptions?state=down',
+  node_offline: nodePath,
+  node_alarm: (subject) => nodePath(String(subject.split('/')[0])),
+  node_pending: nodePath,
+  node_claims: nodePath,
+  slot_down: ofSlotName,
+  storage_full: ofSlotName,
+  journal_growing: nodePath,
+  relayer_low: () => '/payments',
+  chain_unavailable: () => '/payments',
+  payment_stuck: paymentPath,
+  pool_low: () => '/numbers',
+};
+
+const ofAlert = ({ advice, kind, severity, subject, summary }: Json<AlertRow>): Trouble => ({
+  health: severity === 'critical' ? 'bad' : 'warn',
+  sign: 'cross',
+  path: ALERT_PATHS[kind](subject),
+  subject,
+  what: `${summary}. ${advice}`,
+});
+
+function ofSold({ downSince, expiresAt, node, number, reason, slot, state }: SoldNumber): Trouble {
+  const { sign: name, words } = soldStatus(state);
+  const place = node === null ? '' : ` in ${node}${slot === null ? '' : ` ${slot}`}`;
+  const why = reason === null ? '' : ` (${reasonWords(reason)})`;
+  const since = downSince === null ? '' : html` since ${shownAt(downSince)}`;
+  return {
+    health: 'bad',
+    sign: name,
+    path: numberPath(number),
+    subject: maskedNumber(number),
+    what: html`customer without service${since}: ${words}${why}${place}; paid until ${shownAt(expiresAt)}`,
+  };
 }
 
 function some(troubles: readonly Trouble[], path: string, name: string): Trouble[] {
@@ -118,7 +150,7 @@ const ofSlots = ({ slots }: FleetNode): Trouble[] =>
       ];
     }
     if (status.health !== 'bad') return [];
-    const what = slot.reason === null ? status.words : `${status.words}: ${plain(slot.reason)}`;
+    const what = slot.reason === null ? status.words : `${status.words}: ${reasonWords(slot.reason)}`;
     return [
       { health: 'bad', sign: status.sign, path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
     ];

@@ -1,8 +1,10 @@
 // Links to what can be done, and the question that each leads to: on a page of its own, or in a dialog where there is a script.
 import { type Html, html } from '#shared/html.ts';
+import { shownCustomers } from '../../domain/shown-value.ts';
 import { REASON_LENGTH_MAX } from '../../operator/procedures/fields.ts';
+import { DAYS_MAX } from '../../operator/procedures/subscriptions.ts';
 import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
-import type { Action } from '../actions/actions.ts';
+import type { Action, AskedField } from '../actions/actions.ts';
 import { formTokenField } from '../session/forms.ts';
 import type { Session } from '../session/sessions.ts';
 
@@ -23,12 +25,15 @@ export function confirmForm({
   name,
   action,
   fields,
+  cutOff,
   recipients,
   session,
 }: {
   name: ActionName;
   action: Action;
   fields: Readonly<Record<string, string>>;
+  /** Customers who lose their service. */
+  cutOff: { count: number; numbers: readonly string[] } | undefined;
   /** Numbers that a test may go to. */
   recipients: readonly string[];
   session: Session;
@@ -38,8 +43,9 @@ export function confirmForm({
   return html`<form class="confirm" method="post" action="/actions/${name}">
 <h1 id="question">${verb}: ${action.subject(fields)}?</h1>
 <p class="consequence">${consequence}</p>
+${cutOff === undefined || cutOff.count === 0 ? '' : html`<p class="problem">It takes the service of ${shownCustomers(cutOff)}.</p>`}
 ${action.compared === undefined ? '' : comparison(action.compared(fields))}${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
-${action.asks.map((asked) => (asked === 'reason' ? reason : recipient(recipients)))}
+${action.asks.map((asked) => (asked === 'to' ? recipient(recipients) : INPUTS[asked]))}
 <p class="actions"><button class="go${isGrave ? ' grave' : ''}">${verb}</button><a class="button cancel" href="${action.path(fields)}">Cancel</a></p>
 </form>`;
 }
@@ -47,7 +53,11 @@ ${action.asks.map((asked) => (asked === 'reason' ? reason : recipient(recipients
 const comparison = (text: string): Html => html`<p><code class="hash">${text}</code></p>
 `;
 
-const reason = html`<label>Reason<input name="reason" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`;
+const INPUTS: Readonly<Record<Exclude<AskedField, 'to'>, Html>> = {
+  card: html`<label>ICCID of the new card, or its slot, such as rack-7/m3<input name="card" required maxlength="100" autocomplete="off" autofocus></label>`,
+  days: html`<label>Days<input name="days" type="number" required min="1" max="${DAYS_MAX}" autofocus></label>`,
+  reason: html`<label>Reason<input name="reason" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`,
+};
 
 const recipient = (numbers: readonly string[]): Html =>
   numbers.length === 0

@@ -2,9 +2,12 @@
 
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
+import { soldStatus } from '#shared/operator/slot-health.ts';
+import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 import { NUMBER_STATUS } from '../../operator/listings/numbers.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
+import type { SubscriptionRow } from '../../store/money/subscription-list.ts';
 import type { NumberEvent } from '../../store/operations/events.ts';
 import { numberPath } from '../actions/paths.ts';
 import { type ActionLink, actionLinks } from './confirm.ts';
@@ -26,7 +29,12 @@ export function foundPage(text: string, found: ReadonlyArray<{ number: string; i
   }`;
 }
 
-export function numberPage(number: Json<NumberRow>, events: readonly NumberEvent[]): Html {
+/** `subscription`: the paid one that has the number. */
+export function numberPage(
+  number: Json<NumberRow>,
+  subscription: Json<SubscriptionRow> | undefined,
+  events: readonly NumberEvent[],
+): Html {
   const { expires_at, iccid, node, quarantined_until, reason, slot, state, wallet } = number;
   return html`<p class="trail"><a href="/numbers">Numbers</a></p><h1>${number.number}</h1>
 ${facts([
@@ -37,11 +45,28 @@ ${facts([
   ['ICCID', iccid],
   ['Held by', wallet === null ? null : shownWallet(wallet, false)],
   ['Until', expires_at === null ? null : shownAt(expires_at)],
-])}${actionLinks(actionsOf(number))}
+  ['Service', subscription === undefined ? null : serviceOf(subscription)],
+])}${actionLinks(actionsOf(number, subscription))}
 <section aria-labelledby="events-title"><h2 id="events-title">Last events</h2>${numberEvents(events)}</section>`;
 }
 
-function actionsOf({ number, state }: Json<NumberRow>): ActionLink[] {
+function serviceOf({ reason, service }: Json<SubscriptionRow>): Html {
+  return html`${badge(soldStatus(service))}${reason === null ? '' : `: ${reasonWords(reason)}`}`;
+}
+
+function actionsOf(
+  { number, state }: Json<NumberRow>,
+  subscription: Json<SubscriptionRow> | undefined,
+): ActionLink[] {
+  if (subscription !== undefined) {
+    const { id } = subscription;
+    return [
+      ['move-number', { number }],
+      ['reassign-number', { number, id }],
+      ['extend-subscription', { number, id }],
+      ['end-subscription', { number, id }],
+    ];
+  }
   if (state === 'quarantined') return [['release-number', { number }]];
   if (state === 'unadmitted') return [['admit-number', { number }]];
   return state === 'available' ? [['send-test', { from: number }]] : [];

@@ -4,6 +4,7 @@ import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { AlertRow } from '../../domain/alert.ts';
 import type { Inventory } from '../../metrics/inventory-metrics.ts';
+import type { SoldNumber } from '../../store/fleet/sold-numbers.ts';
 import type { SlotHistoryEvent } from '../../store/operations/events.ts';
 import type { Sample, Span } from '../../store/operations/samples.ts';
 import type { Fragment } from '../live/live-topic.ts';
@@ -16,6 +17,7 @@ import { type TileFacts, tiles } from './tiles.ts';
 
 interface Overview extends TileFacts {
   alerts: readonly Json<AlertRow>[];
+  down: readonly SoldNumber[];
   samples: readonly Sample[];
   span: Span;
   events: readonly SlotHistoryEvent[];

@@ -1,6 +1,7 @@
 // One slot: what sits in it, how it hears the network, what happened to it.
 
 import { type Html, html } from '#shared/html.ts';
+import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 import type { FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import type { SlotHistoryEvent } from '../../store/operations/events.ts';
@@ -10,7 +11,7 @@ import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './confirm.ts';
 import { slotEvents } from './event-lists.ts';
 import { plotFigure, type Range, rangeChoice, signalPlot } from './plots.ts';
-import { badge, facts, plain, shownAt } from './shown.ts';
+import { badge, facts, shownAt } from './shown.ts';
 import { signalBars } from './signs.ts';
 import { barsOf, isClaim, spareNumberOf, statusOf, USE_WORDS } from './slot-status.ts';
 
@@ -50,7 +51,8 @@ function about(slot: FleetSlot): Html {
   const spare = spareNumberOf(slot);
   return html`<div id="slot">${facts([
     ['State', badge(statusOf(slot))],
-    ['Reason', reason === null ? null : plain(reason)],
+    ['Reason', reason === null ? null : reasonWords(reason)],
+    ['What to do', reasonAdvice(reason) ?? null],
     ['Call', call === null ? null : `${call.direction}, ${call.state}`],
     ['Signal', signalDbm === null ? null : html`${signalBars(barsOf(signalDbm))} ${signalDbm} dBm`],
     [

@@ -42,10 +42,10 @@ function tilesOf({ fleet, inventory, stuck, lately }: TileFacts): Tile[] {
   const slots = fleet.flatMap((node) => node.slots);
   const up = slots.filter(isUp).length;
   const calls = slots.filter(({ call }) => call !== null).length;
-  const { numbers, subscriptions } = inventory;
+  const { numbers, soldNumbers, subscriptions } = inventory;
   const of = (counts: ReadonlyMap<string, number>, state: string): number => counts.get(state) ?? 0;
-  const unbound = of(subscriptions, 'unbound');
-  const active = of(subscriptions, 'bound') + unbound;
+  const active = of(subscriptions, 'active');
+  const down = active - of(soldNumbers, 'registered');
   const onSale = of(numbers, 'available');
   const offline = of(numbers, 'offline');
   return [
@@ -69,14 +69,14 @@ function tilesOf({ fleet, inventory, stuck, lately }: TileFacts): Tile[] {
       health: onSale > 0 ? 'good' : 'warn',
     },
     {
-      path: '/subscriptions',
+      path: down > 0 ? '/subscriptions?state=down' : '/subscriptions',
       name: 'Subscriptions',
       figure: String(active),
       note: some([
-        [unbound, 'unbound'],
+        [down, 'without service'],
         [of(subscriptions, 'expired'), 'expired'],
       ]),
-      health: unbound > 0 ? 'warn' : 'good',
+      health: down > 0 ? 'bad' : 'good',
     },
     {
       path: '#racks-title',

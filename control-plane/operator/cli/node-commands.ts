@@ -2,7 +2,15 @@
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { NODES } from '../listings/nodes.ts';
 import { fingerprintSchema } from '../procedures/fields.ts';
-import { checked, filterOption, listCommand, operatorCommand, URL_OPTIONS } from './operator-command.ts';
+import {
+  checked,
+  filterOption,
+  listCommand,
+  operatorCommand,
+  refuseCutOff,
+  URL_OPTIONS,
+  YES_OPTION,
+} from './operator-command.ts';
 
 const nodeOf = ([name]: readonly string[]): string => checked('name', nodeNameSchema, name);
 
@@ -27,9 +35,12 @@ export const NODE_COMMANDS = [
   }),
   operatorCommand({
     usage: 'node revoke <name>',
-    about: 'Take a node out of service. "node add" with the same name brings it back.',
-    async run(operator, _, args) {
+    about:
+      'Take a node out of service. "node add" with the same name brings it back. Names the customers who lose their service first.',
+    options: YES_OPTION,
+    async run(operator, { yes }, args) {
       const node = nodeOf(args);
+      if (!yes) await refuseCutOff(operator, { node });
       await operator.call('revokeNode', { node });
       return `${node} is revoked: its link ends within a heartbeat, and it cannot connect again`;
     },

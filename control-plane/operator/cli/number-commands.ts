@@ -2,7 +2,7 @@
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import { NUMBERS } from '../listings/numbers.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
-import { numberSchema, reasonSchema } from '../procedures/fields.ts';
+import { cardTextSchema, numberSchema, reasonSchema } from '../procedures/fields.ts';
 import {
   checked,
   choiceOption,
@@ -66,6 +66,19 @@ export const NUMBER_COMMANDS = [
     'retire',
     (number) => `${number} is retired, even if a SIM still reports it`,
   ),
+  operatorCommand({
+    usage: 'number move <number>',
+    about: 'Give a number to another card, which the carrier made for it. A subscriber keeps the number.',
+    options: {
+      to: { about: 'ICCID of the new card, or the slot that it is in, as node/slot', schema: cardTextSchema },
+      reason: { about: 'Reason, stored in the audit log', schema: reasonSchema },
+    },
+    async run(operator, { to, reason }, args) {
+      const number = numberOf(args);
+      const cards = await operator.call('moveNumber', { number, card: to, reason });
+      return `${number} has the SIM ${cards.to} now; it had ${cards.from}`;
+    },
+  }),
   numberCommand(
     {
       usage: 'number release <number>',

@@ -5,6 +5,8 @@ import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { type OptionsOf, type Specs, switchOption } from '#shared/process/options.ts';
 import { onLines, toJson } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../../config/config.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
+import { shownCustomers } from '../../domain/shown-value.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import { LIMIT_MAX } from '../procedures/fields.ts';
 
@@ -137,6 +139,21 @@ export const listCommand = <Row, S extends Specs = Record<never, never>>({
       return next === undefined || next === null ? table : `${table}\n\nThere are more: --after ${next}`;
     },
   });
+
+/** For what takes something from customers. */
+export const YES_OPTION = { yes: switchOption('Do it, although customers lose their service') };
+
+/** Throws with the customers who would lose their service. */
+export async function refuseCutOff(
+  operator: Operator,
+  place: { node: string; slot?: string },
+): Promise<void> {
+  const customers = await operator.call('customers', place);
+  if (customers.count === 0) return;
+  throw new OperatorRefusal(
+    `this takes the service of ${shownCustomers(customers)}\nnothing was done: run the command with --yes to do it`,
+  );
+}
 
 /** An argument or option as its schema wants it. Throws with what it must be. */
 export function checked<S extends z.ZodType>(

@@ -1,8 +1,8 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
-import * as z from 'zod';
 import { switchOption } from '#shared/process/options.ts';
+import { shownCustomers } from '../../domain/shown-value.ts';
 import { SLOTS } from '../listings/slots.ts';
-import { nodeSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
+import { nodeSchema, placeTextSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
 import {
   checked,
   FULL_OPTION,
@@ -18,15 +18,6 @@ function placeOf([node, slot]: readonly (string | undefined)[]): { node: string;
   return { node: checked('node', nodeSchema, node), slot: checked('slot', slotInputSchema, slot) };
 }
 
-/** As it is shown: "rack-7/m3". */
-const afterSchema = z
-  .string()
-  .regex(/^[a-z0-9-]{1,32}\/./, 'must be node/slot, for example rack-7/m3')
-  .transform((text) => {
-    const [node = '', ...slot] = text.split('/');
-    return { node, slot: slot.join('/') };
-  });
-
 export const SLOT_COMMANDS = [
   listCommand({
     usage: 'slot list',
@@ -35,7 +26,7 @@ export const SLOT_COMMANDS = [
       ...LIMIT_OPTION,
       ...FULL_OPTION,
       node: filterOption('Only slots of this node', nodeSchema),
-      after: filterOption('Continue after this slot, given as node/slot', afterSchema),
+      after: filterOption('Continue after this slot, given as node/slot', placeTextSchema),
     },
     listing: SLOTS,
     async read(operator, { node, after, limit }) {
@@ -50,7 +41,9 @@ export const SLOT_COMMANDS = [
     async run(operator, { reason }, args) {
       const place = placeOf(args);
       await operator.call('takeSlotOutOfService', { ...place, reason });
-      return `${place.node}/${place.slot} is out of service: its number is not sold, and a current subscriber keeps it`;
+      const customers = await operator.call('customers', place);
+      const kept = customers.count === 0 ? '' : `; kept by ${shownCustomers(customers)}`;
+      return `${place.node}/${place.slot} is out of service: its number is not sold${kept}`;
     },
   }),
   operatorCommand({

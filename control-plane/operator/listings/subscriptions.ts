@@ -1,20 +1,16 @@
 // The list of subscriptions.
-import type { Listing } from '#shared/operator/listing.ts';
+import type { Cell, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import type { Status } from '#shared/operator/slot-health.ts';
+import { type Status, soldStatus } from '#shared/operator/slot-health.ts';
 import { maskedNumber, maskedWallet } from '../../domain/shown-value.ts';
 import type { SubscriptionRow } from '../../store/money/subscription-list.ts';
-import { numberCell, walletCell } from './cells.ts';
+import { nodeCell, numberCell, slotCell, walletCell } from './cells.ts';
 
-const STATUS = {
-  expired: { health: 'off', sign: 'wait', words: 'expired' },
-  bound: { health: 'good', sign: 'check', words: 'bound' },
-  unbound: { health: 'warn', sign: 'search', words: 'unbound' },
-} as const satisfies Record<string, Status>;
+const EXPIRED: Status = { health: 'off', sign: 'wait', words: 'expired' };
 
-function stateAt({ expires_at, is_bound }: Json<SubscriptionRow>, nowMs: number): keyof typeof STATUS {
-  if (Date.parse(expires_at) <= nowMs) return 'expired';
-  return is_bound ? 'bound' : 'unbound';
+function stateCell({ expires_at, reason, service }: Json<SubscriptionRow>, nowMs: number): Cell {
+  if (Date.parse(expires_at) <= nowMs) return { status: EXPIRED, text: 'expired' };
+  return { status: soldStatus(service), text: reason === null ? service : `${service} (${reason})` };
 }
 
 export const SUBSCRIPTIONS: Listing<Json<SubscriptionRow>> = {
@@ -24,13 +20,9 @@ export const SUBSCRIPTIONS: Listing<Json<SubscriptionRow>> = {
   columns: [
     { title: 'Subscription', cell: ({ id }) => id },
     { title: 'Number', cell: ({ number }, { isFull }) => numberCell(number, !isFull) },
-    {
-      title: 'State',
-      cell(row, { nowMs }) {
-        const state = stateAt(row, nowMs);
-        return { status: STATUS[state], text: state };
-      },
-    },
+    { title: 'State', cell: (row, { nowMs }) => stateCell(row, nowMs) },
+    { title: 'Node', cell: ({ node }) => nodeCell(node) },
+    { title: 'Slot', cell: ({ node, slot }) => slotCell(node, slot) },
     { title: 'Wallet', cell: ({ wallet }, { isFull }) => walletCell(wallet, isFull) },
     { title: 'Since', cell: ({ created_at }) => ({ time: created_at }) },
     { title: 'Until', cell: ({ expires_at }) => ({ time: expires_at }) },

@@ -1,6 +1,6 @@
 // The fields of operator procedures, which options of commands have, too.
 import * as z from 'zod';
-import { E164_PATTERN } from '#shared/identities.ts';
+import { E164_PATTERN, iccidSchema } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { slotNameSchema } from '#shared/link/messages.ts';
 
@@ -38,6 +38,18 @@ export const slotInputSchema = z
   .min(1, 'must be the name of a slot')
   .max(64, 'must have at most 64 characters')
   .pipe(slotNameSchema);
+/** A slot as it is shown: "rack-7/m3". */
+export const placeTextSchema = z
+  .string()
+  .regex(/^[a-z0-9-]{1,32}\/./, 'must be node/slot, for example rack-7/m3')
+  .transform((text) => {
+    const [node = '', ...slot] = text.split('/');
+    return { node, slot: slot.join('/') };
+  });
+/** A card, by its ICCID or by the slot that it is in. */
+export const cardTextSchema = z.union([iccidSchema.transform((iccid) => ({ iccid })), placeTextSchema], {
+  error: 'must be an ICCID, or node/slot, for example rack-7/m3',
+});
 /** Of a person who may sign in to the console. */
 export const operatorNameSchema = z
   .string({ error: 'must be the name of an operator' })

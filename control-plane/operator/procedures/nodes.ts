@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { listNodes, newNodeCode } from '../../nodes/registry.ts';
 import { approveNode, revokeNode } from '../../store/fleet/nodes.ts';
-import { fingerprintSchema, nodeSchema } from './fields.ts';
+import { findCustomers } from '../../store/fleet/sold-numbers.ts';
+import { fingerprintSchema, nodeSchema, slotInputSchema } from './fields.ts';
 import { change, procedure } from './procedure.ts';
 
 const ofNode = z.object({ node: nodeSchema });
@@ -20,6 +21,11 @@ export const NODE_PROCEDURES = {
       subject,
       detail: (_, answer) => ({ code_until: answer?.expires_at }),
     },
+  }),
+  /** Customers whose number the node, or its slot, serves. */
+  customers: procedure({
+    input: ofNode.extend({ slot: slotInputSchema.optional() }),
+    run: ({ db, now }, place) => findCustomers(db, place, now),
   }),
   revokeNode: change(ofNode, {
     subject,

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { iccidSchema } from '#shared/identities.ts';
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import { admitNumber } from '../../store/fleet/number-admission.ts';
+import { moveNumber } from '../../store/fleet/number-move.ts';
 import {
   importNumbers,
   listNumbers,
@@ -10,9 +11,17 @@ import {
   retireNumber,
   setOutOfService,
 } from '../../store/fleet/numbers.ts';
-import { IMPORT_LINES_MAX, limitSchema, nodeSchema, numberSchema, reasonSchema } from './fields.ts';
+import {
+  IMPORT_LINES_MAX,
+  limitSchema,
+  nodeSchema,
+  numberSchema,
+  reasonSchema,
+  slotInputSchema,
+} from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
 
+const ofSlot = z.object({ node: nodeSchema, slot: slotInputSchema });
 const ofNumber = z.object({ number: numberSchema });
 const subject = ({ number }: z.output<typeof ofNumber>): string => number;
 
@@ -37,6 +46,19 @@ export const NUMBER_PROCEDURES = {
     run: ({ db, now }, { number }) => setOutOfService(db, number, undefined, now),
   }),
   retire: change(ofNumber, { subject, run: ({ db, now }, { number }) => retireNumber(db, number, now) }),
+  /** Answers with the ICCID of the former card and of the new one. */
+  moveNumber: procedure({
+    input: ofNumber.extend({
+      card: z.union([z.object({ iccid: iccidSchema }), ofSlot]),
+      reason: reasonSchema,
+    }),
+    run: ({ db, now }, { number, card }) => moveNumber(db, { number, card, now }),
+    audit: {
+      how: 'change',
+      subject,
+      detail: ({ reason }, answer) => ({ reason, from: answer?.from, to: answer?.to }),
+    },
+  }),
   releaseNumber: change(ofNumber, {
     subject,
     run: ({ db, now }, { number }) => releaseNumber(db, number, now),

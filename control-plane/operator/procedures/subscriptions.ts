@@ -1,9 +1,24 @@
 // Subscriptions: the list, and the end of one.
 import * as z from 'zod';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
+import { inTransaction } from '../../store/database/database.ts';
+import { extendByDays, reassignNumber } from '../../store/money/subscription-changes.ts';
 import { endSubscription, listSubscriptions } from '../../store/money/subscription-list.ts';
-import { limitSchema, numberSchema, reasonSchema, subscriptionIdSchema, walletSchema } from './fields.ts';
+import {
+  limitSchema,
+  nodeSchema,
+  numberSchema,
+  reasonSchema,
+  subscriptionIdSchema,
+  walletSchema,
+} from './fields.ts';
 import { pageOf, procedure } from './procedure.ts';
+
+/** A goodwill of ten years is a mistake. */
+export const DAYS_MAX = 3_650;
+
+const ofSubscription = z.object({ id: subscriptionIdSchema });
+const subject = ({ id }: z.output<typeof ofSubscription>): string => id;
 
 export const SUBSCRIPTION_PROCEDURES = {
   subscriptions: procedure({
@@ -11,16 +26,38 @@ export const SUBSCRIPTION_PROCEDURES = {
       state: z.enum(SUBSCRIPTION_STATES).optional(),
       wallet: walletSchema.optional(),
       number: numberSchema.optional(),
+      node: nodeSchema.optional(),
       after: subscriptionIdSchema.optional(),
       limit: limitSchema,
     }),
     run: async ({ db, now }, query) =>
       pageOf(await listSubscriptions(db, query, now), query.limit, ({ id }) => id),
   }),
+  /** Answers with the former number and the new one. */
+  reassignNumber: procedure({
+    input: ofSubscription.extend({ to: numberSchema.optional(), reason: reasonSchema }),
+    run: ({ db, now }, { id, to, reason }) =>
+      inTransaction(db, (trx) => reassignNumber(trx, { id, to, reason, now })),
+    audit: {
+      how: 'change',
+      subject,
+      detail: ({ reason }, answer) => ({ reason, from: answer?.from, to: answer?.to }),
+    },
+    after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
+  }),
+  /** Answers with the time at which it ends now. */
+  extendSubscription: procedure({
+    input: ofSubscription.extend({ days: z.number().int().min(1).max(DAYS_MAX), reason: reasonSchema }),
+    audit: { how: 'change', subject, detail: ({ days, reason }) => ({ days, reason }) },
+    run: async ({ db, now }, { id, days }) => ({
+      expires_at: await inTransaction(db, (trx) => extendByDays(trx, { id, days, now })),
+    }),
+    after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
+  }),
   /** Answers with the time at which it ends now. */
   endSubscription: procedure({
-    input: z.object({ id: subscriptionIdSchema, reason: reasonSchema }),
-    audit: { how: 'change', subject: ({ id }) => id, detail: ({ reason }) => ({ reason }) },
+    input: ofSubscription.extend({ reason: reasonSchema }),
+    audit: { how: 'change', subject, detail: ({ reason }) => ({ reason }) },
     run: async ({ db, now }, { id }) => ({ expires_at: await endSubscription(db, id, now) }),
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),

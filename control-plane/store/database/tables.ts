@@ -54,6 +54,13 @@ interface NumberRivalsTable {
   since: Date;
 }
 
+/** Cards that a number had before it was moved to another one. */
+interface FormerCardsTable {
+  iccid: string;
+  number: string;
+  until: Date;
+}
+
 /** The last ended holding of a number on a SIM. */
 interface FormerHoldingsTable {
   number: string;
@@ -336,6 +343,7 @@ export interface Tables extends OperationTables, SimTables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
   number_rivals: NumberRivalsTable;
+  former_cards: FormerCardsTable;
   former_holdings: FormerHoldingsTable;
   sims: SimsTable;
   nodes: NodesTable;

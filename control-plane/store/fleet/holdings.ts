@@ -43,6 +43,18 @@ export const isSwept = sql<boolean>`coalesce(sims.swept_at >= greatest(
   ${freedAt} + ${ms(SWEEP_AFTER_MS)}, numbers.quarantined_until, '-infinity'::timestamptz), false)`;
 
 /**
+ * For rows of `fact`: the number of its card. A card that was replaced counts for its former number until it gets another one.
+ */
+export const numberOfFact = sql`
+  join lateral (
+    select number from numbers where iccid = fact.iccid
+    union all
+    select number from former_cards where iccid = fact.iccid
+      and not exists (select from numbers where iccid = fact.iccid and retired_at is null)
+  ) as card on true
+  join numbers on numbers.number = card.number`;
+
+/**
  * For rows of `fact`, `numbers` and `subscriptions`: the holding, and the stamp of the service centre if it is plausible. A holding that
  * begins in the future was recorded by a clock that was ahead: then only its predecessor bounds it.
  */

@@ -4,7 +4,7 @@ import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { MessagesTable } from '../database/tables.ts';
-import { holdingOfFact, isOfHolding, isUndated } from '../fleet/holdings.ts';
+import { holdingOfFact, isOfHolding, isUndated, numberOfFact } from '../fleet/holdings.ts';
 
 const MESSAGE_COLUMNS = [
   'id',
@@ -144,7 +144,7 @@ export async function insertReceived(
     select subscriptions.id, 'received', fact.from_number, subscriptions.number, fact.body, fact.fact_key,
       fact.partial, ${now}::timestamptz, fact.received_at
     from ${factRows(messages)}
-    join numbers on numbers.iccid = fact.iccid
+    ${numberOfFact}
     join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}
     where ${isOfHolding}
     order by fact.position
@@ -178,7 +178,7 @@ async function countUnassignedMessages(
     select count(*) filter (where ${isOfHolding})::int as theirs,
       count(*) filter (where ${isUndated} and not ${isOfHolding})::int as undated
     from ${factRows(messages)}
-    join numbers on numbers.iccid = fact.iccid
+    ${numberOfFact}
     join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}`.execute(trx);
   const { theirs = 0, undated = 0 } = rows[0] ?? {};
   return { unheld: messages.length - theirs - undated, undated };

@@ -1,15 +1,18 @@
 // Subscriptions as operators see and end them.
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { ServiceState } from '#shared/operator/slot-health.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type SubscriptionState, shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
-import type { Tables } from '../database/tables.ts';
+import { SERVICE_ROWS } from '../fleet/sold-numbers.ts';
 import { closeTakenBack } from './payment-events.ts';
 
 interface SubscriptionQuery {
   state?: SubscriptionState | undefined;
   wallet?: string | undefined;
   number?: string | undefined;
+  /** That serves the number. */
+  node?: string | undefined;
   /** The last id of the previous page. */
   after?: string | undefined;
   limit: number;
@@ -21,35 +24,42 @@ export interface SubscriptionRow {
   wallet: string;
   created_at: Date;
   expires_at: Date;
-  is_bound: boolean;
+  /** Of its number. */
+  service: ServiceState;
+  /** Why its number has no service, as the node reports it. */
+  reason: string | null;
+  /** Where its SIM is, or was last. */
+  node: string | null;
+  slot: string | null;
 }
 
 /** Newest first; one more than `limit` when there are more. */
 export async function listSubscriptions(
   db: Database,
-  { state, wallet, number, after, limit }: SubscriptionQuery,
+  { state, wallet, number, node, after, limit }: SubscriptionQuery,
   now: Date,
 ): Promise<SubscriptionRow[]> {
   let query = db
     .selectFrom('subscriptions')
+    .innerJoin(SERVICE_ROWS(now).as('service'), 'service.subscription_id', 'subscriptions.id')
     .select(['id', 'number', 'wallet', 'created_at', 'expires_at'])
-    .select((eb) => isBound(eb).as('is_bound'));
+    .select(['service.state as service', 'service.reason', 'service.node', 'service.slot']);
   if (state !== undefined) query = query.where('expires_at', state === 'expired' ? '<=' : '>', now);
-  if (state === 'unbound') query = query.where((eb) => eb.not(isBound(eb)));
+  if (state === 'down') query = query.where('service.state', '<>', 'registered');
   if (wallet !== undefined) query = query.where('wallet', '=', wallet.toLowerCase());
   if (number !== undefined) query = query.where('number', '=', number);
+  if (node !== undefined) query = query.where('service.node', '=', node);
   if (after !== undefined) {
     // Two values, and not a row of a subquery: only then an index leads to the page.
     query = query.where(
       sql<boolean>`(subscriptions.created_at, subscriptions.id) < ((select created_at from subscriptions where id = ${after}), ${after})`,
     );
   }
-  const rows = await query
+  return query
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute();
-  return rows.map((row) => ({ ...row, is_bound: Boolean(row.is_bound) }));
 }
 
 /**
@@ -72,7 +82,3 @@ export async function endSubscription(trx: Database, id: string, now: Date): Pro
   await trx.updateTable('subscriptions').set({ expires_at: expiresAt }).where('id', '=', id).execute();
   return expiresAt;
 }
-
-/** A node has confirmed its SIM in its present slot. */
-const isBound = (eb: ExpressionBuilder<Tables, 'subscriptions'>) =>
-  eb.exists(eb.selectFrom('sims').select('sims.iccid').whereRef('sims.bound_to', '=', 'subscriptions.id'));

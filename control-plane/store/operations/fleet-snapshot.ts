@@ -4,6 +4,7 @@ import type { SlotState } from '#shared/link/messages.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
 import { SLOT_ROWS } from '../fleet/slots.ts';
+import { findDownNumbers, type SoldNumber } from '../fleet/sold-numbers.ts';
 import { listPayments } from '../money/payment-list.ts';
 
 /** The last known state of the store and the chains. */
@@ -11,7 +12,11 @@ export interface FleetSnapshot {
   now: Date;
   /** Enrolled and not revoked. */
   nodes: readonly NodeReading[];
+  /** Nodes that wait for an operator's approval. */
+  pending: readonly string[];
   slots: readonly SlotReading[];
+  /** Paid numbers without service. */
+  down: readonly SoldNumber[];
   payments: {
     stuck: ReadonlyArray<{ id: string; state: string; since: Date; isPaid: boolean }>;
     /** There are more than these. */
@@ -36,6 +41,8 @@ export interface NodeReading {
   isLinked: boolean;
   /** Facts without an acknowledgement; null if the node does not report it. */
   journalDepth: number | null;
+  /** Of the whole node, as it reports them. */
+  alarms: readonly string[];
   claims: {
     /** SIMs that it reports and that other nodes hold, or must hold first. */
     sims: number;
@@ -59,6 +66,9 @@ export interface SlotReading {
 
 const PAYMENTS_MAX = 500;
 
+/** More than a region of nodes that is away. */
+const DOWN_MAX = 20_000;
+
 /** A refused claim is trouble for this long. */
 const CLAIM_TROUBLE_MS = 60 * 60_000;
 
@@ -70,7 +80,9 @@ export async function readSnapshot(
   return {
     now,
     nodes: await readNodes(trx, now),
+    pending: await readPending(trx),
     slots: await readSlots(trx),
+    down: await findDownNumbers(trx, now, DOWN_MAX),
     payments: {
       stuck: stuck
         .slice(0, PAYMENTS_MAX)
@@ -85,7 +97,7 @@ export async function readSnapshot(
 async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReading[]> {
   const since = new Date(now.getTime() - CLAIM_TROUBLE_MS);
   const { rows } = await sql<Omit<NodeReading, 'claims'> & NodeReading['claims']>`
-    select id, coalesce(link_alive_until > ${now}::timestamptz, false) as "isLinked", journal_depth as "journalDepth",
+    select id, coalesce(link_alive_until > ${now}::timestamptz, false) as "isLinked", journal_depth as "journalDepth", alarms,
       claims_suspended_at is not null as "isSuspended",
       (select count(*)::int from sim_claims where node_id = nodes.id and seen_at > ${since}::timestamptz) as sims,
       (select count(*)::int from (
@@ -99,7 +111,23 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
       approval_pending_since is null or exists (select from sims where sims.node_id = nodes.id))`.execute(
     trx,
   );
-  return rows.map(({ id, isLinked, journalDepth, ...claims }) => ({ id, isLinked, journalDepth, claims }));
+  return rows.map(({ id, isLinked, journalDepth, alarms, ...claims }) => ({
+    id,
+    isLinked,
+    journalDepth,
+    alarms,
+    claims,
+  }));
+}
+
+async function readPending(trx: DatabaseTransaction): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('nodes')
+    .select('id')
+    .where('approval_pending_since', 'is not', null)
+    .where('revoked_at', 'is', null)
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Without slots that an operator took out of service. */

@@ -1,11 +1,13 @@
 // Counts by state for an operator's graphs.
 import { type RawBuilder, sql } from 'kysely';
 import { slotStateSchema } from '#shared/link/messages.ts';
+import { SERVICE_STATES } from '#shared/operator/slot-health.ts';
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import type { Inventory, InventoryStates } from '../../metrics/inventory-metrics.ts';
 import { PAYMENT_STATES } from '../../payments/payment.ts';
 import type { Database } from '../database/database.ts';
 import { countNumbers } from '../fleet/numbers.ts';
+import { soldNumberStates } from '../fleet/sold-numbers.ts';
 import { countPayments } from '../money/payments.ts';
 
 /** The state of a slot whose node is not linked: unknown. */
@@ -15,22 +17,24 @@ export const INVENTORY_STATES: InventoryStates = {
   payments: PAYMENT_STATES,
   numbers: NUMBER_STATES,
   // An expired subscription keeps its number until its grace period is over.
-  subscriptions: ['bound', 'unbound', 'expired'],
+  subscriptions: ['active', 'expired'],
+  soldNumbers: SERVICE_STATES,
   nodes: ['linked', 'away', 'pending', 'revoked', 'not_enrolled'],
   modems: [...slotStateSchema.options, AWAY],
   waitlist: ['waiting', 'notified', 'refused'],
 };
 
 export async function takeInventory(db: Database, now: Date): Promise<Inventory> {
-  const [payments, numbers, subscriptions, nodes, modems, waitlist] = await Promise.all([
+  const [payments, numbers, subscriptions, soldNumbers, nodes, modems, waitlist] = await Promise.all([
     countPayments(db),
     countNumbers(db, now),
     countByState(db, subscriptionStates(now)),
+    countByState(db, soldNumberStates(now)),
     countByState(db, nodeStates(now)),
     countByState(db, modemStates(now)),
     countByState(db, WAITLIST_STATES),
   ]);
-  return { payments, numbers, subscriptions, nodes, modems, waitlist };
+  return { payments, numbers, subscriptions, soldNumbers, nodes, modems, waitlist };
 }
 
 /** `states`: a statement that returns rows of a `state` and a `count`. */
@@ -45,9 +49,7 @@ interface StateCount {
 }
 
 const subscriptionStates = (now: Date) => sql<StateCount>`
-  select case when expires_at <= ${now}::timestamptz then 'expired'
-    when exists (select from sims where sims.bound_to = subscriptions.id) then 'bound'
-    else 'unbound' end as state, count(*)::int as count
+  select case when expires_at <= ${now}::timestamptz then 'expired' else 'active' end as state, count(*)::int as count
   from subscriptions group by 1`;
 
 const nodeStates = (now: Date) => sql<StateCount>`

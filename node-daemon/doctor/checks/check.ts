@@ -1,4 +1,5 @@
 // The definition of a check: a pure function from the examined facts to one outcome.
+import type { LinkState } from '../../link/control-link.ts';
 import { type Outcome, skipped } from '../report/report.ts';
 import type { HostView } from '../seen/host-view.ts';
 import { answersOf, type ModemView, type SlotView } from '../seen/slot-view.ts';
@@ -6,8 +7,8 @@ import { answersOf, type ModemView, type SlotView } from '../seen/slot-view.ts';
 /** How the modems are asked: through a daemon that runs, or by opening the rack. */
 export interface DaemonView {
   readonly isDaemonRunning: boolean;
-  /** Whether the daemon's link is up; `undefined` if the daemon cannot be asked. */
-  readonly isLinked: boolean | undefined;
+  /** `undefined` if the daemon cannot be asked. */
+  readonly link: LinkState | undefined;
   /** The error in the configuration file, with its place in it. */
   readonly configurationProblem: string | undefined;
   /** Why the modems cannot be asked at all. */

@@ -94,8 +94,13 @@ export const link: HostCheck = ({ daemon, host }) => {
       'the daemon does not run: its modems are out of service',
       'Start it: sudo systemctl start simrack-node-daemon (in a clone of the repository: npm run node-daemon).',
     );
-  if (daemon.isLinked === undefined) return skipped('the daemon did not report its link');
-  if (daemon.isLinked) return ok('up');
+  if (daemon.link === undefined) return skipped('the daemon did not report its link');
+  if (daemon.link === 'linked') return ok('up');
+  if (daemon.link === 'pending')
+    return problem(
+      'down: the key of this node waits for approval',
+      'On the control plane, compare the fingerprint and run "control-plane node approve <name>". The node then links within three seconds.',
+    );
   if (host.enrolment.kind === 'not_enrolled')
     return problem('down: this node is not enrolled', 'Enroll this node.');
   return problem(

@@ -1,4 +1,5 @@
 // Checks of the network: registration, VoLTE and signal.
+import { reasonAdvice } from '#shared/operator/slot-reasons.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import {
   dbmOf,
@@ -16,21 +17,6 @@ import { modemCheck } from './check.ts';
 export const REGISTRATION_QUERIES = ['AT+CREG?', 'AT+CGREG?', 'AT+CEREG?'] as const;
 
 const CARRIER = 'Ask the carrier: ';
-/** By the reason of the slot: see docs/operators/trouble.md. */
-const DENIALS: Readonly<Record<string, string>> = {
-  denied_unknown_sim: `${CARRIER}the SIM card is not activated or was deactivated.`,
-  denied_illegal_sim: `${CARRIER}the SIM card is not activated or was deactivated.`,
-  denied_imei: `${CARRIER}it refuses this modem (IMEI).`,
-  denied_illegal_modem: `${CARRIER}it refuses this modem (IMEI).`,
-  denied_service: `${CARRIER}the plan does not include this service.`,
-  denied_plmn:
-    'This network does not accept the SIM card. Check that the modem supports the bands of the card’s own network. AT+COPS=0 makes it search again.',
-  denied_roaming:
-    'The plan does not include roaming, and the modem finds only other networks. Check its bands and its antenna.',
-  denied_area:
-    'The network does not accept the SIM card in this area. Check the antenna, and ask the carrier.',
-};
-
 /** The registration of all domains. */
 function registrationOf(modem: ModemView): Registration {
   const lines = REGISTRATION_QUERIES.flatMap((command) => modem.lines(command));
@@ -58,7 +44,7 @@ function denied(reason: string): Outcome {
   const seen = `the network refuses the SIM card${cause === undefined ? `: ${reason.replace(/^denied_?/, '').replaceAll('_', ' ') || 'no cause given'}` : `, cause ${cause}`}`;
   return problem(
     seen,
-    DENIALS[reason] ??
+    reasonAdvice(reason) ??
       `${CARRIER}is the SIM card activated and paid? A prepaid card expires after months without use.`,
   );
 }

@@ -1,7 +1,9 @@
 // The table of `watch`: how all slots are, as lines of a terminal. Pure.
+
 import type { Cell, View } from '#shared/operator/listing.ts';
 import { type Health, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
+import { LINK_WORDS } from '../../link/control-link.ts';
 import { timeOf, WATCHED_SLOTS } from '../listings/watched-slots.ts';
 import type { WatchedHost, WatchedSlot } from '../slot-activity.ts';
 
@@ -94,15 +96,14 @@ export function watchLine(at: string, slot: WatchedSlot): string {
 
 function headOf(host: WatchedHost | undefined, note: string): string {
   if (host === undefined) return note;
-  const { alarms, is_linked: isLinked, journal_depth: depth, slots } = host;
-  const link = isLinked === null ? 'no link' : isLinked ? 'linked' : 'not linked';
+  const { alarms, journal_depth: depth, link, slots } = host;
   const inService = slots.filter(({ state }) => state === 'registered').length;
   // Problems come first: a narrow window cuts the end off.
   return [
     timeOf(host.at),
     ...(note === '' ? [] : [note]),
     ...(alarms.length === 0 ? [] : [`alarms: ${alarms.join(', ')}`]),
-    `${inService} of ${slots.length} slots in service, ${link}, ${depth} facts in the journal`,
+    `${inService} of ${slots.length} slots in service, ${link === null ? 'no daemon' : LINK_WORDS[link]}, ${depth} facts in the journal`,
   ].join('  ');
 }
 

@@ -15,7 +15,7 @@ const THRESHOLDS: AlertThresholds = {
 };
 const START_MS = Date.UTC(2026, 0, 1);
 const CLAIMS = { sims: 0, disputed: 0, others: 0, isSuspended: false };
-const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, claims: CLAIMS };
+const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, alarms: [], claims: CLAIMS };
 const SLOT: SlotReading = {
   nodeId: 'rack-1',
   slot: 'm1',
@@ -33,7 +33,9 @@ function book() {
     const snapshot: FleetSnapshot = {
       now,
       nodes: [NODE],
+      pending: [],
       slots: [],
+      down: [],
       payments: { stuck: [], isCut: false },
       available: 9,
       gas: new Map(),

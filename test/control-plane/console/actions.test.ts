@@ -1,5 +1,6 @@
 // Operators' actions in the console: with a mouse, with keys only, without JavaScript. Each asks for confirmation, and is recorded.
 import t from 'tap';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
 import {
   addOperator,
@@ -11,12 +12,15 @@ import {
 } from '../../fixtures/fleet-console.ts';
 import { openDatabases } from '../../fixtures/postgres.ts';
 import { createRig } from '../../fixtures/rig.ts';
+import { slotAt } from '../../fixtures/scripted-node.ts';
+import { subscribeInStore } from '../../fixtures/subscribed.ts';
 import { unhonoured } from '../../fixtures/unhonoured.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig(openDatabases, { hasInstances: true });
 const skip = skipWithoutBrowser();
 const SLOTS = rackSlots(4);
+const [ALICE] = BUYERS as [Wallet];
 
 t.test('in a browser', { skip }, async (t) => {
   const browser = await startBrowser(t);
@@ -106,6 +110,64 @@ t.test('what the state of things does not allow is refused in words, and written
   t.equal((await ann.post('/actions/revoke-node', { node: 'rack-1' })).status, 303);
   await until('it is shown', async () => (await ann.page('/nodes/rack-1')).includes('revoked'));
   t.equal(node.closeCode !== undefined || (await ann.page('/')).includes('revoked'), true);
+});
+
+t.test('a customer without service: on top, and each way out', async (t) => {
+  const fleet = await startFleetConsole(t, rig, { heartbeatMs: 200 });
+  const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+  const { number, subscriptionId: id } = await subscribeInStore(
+    fleet.databaseUrl,
+    ALICE,
+    String(SLOTS[0]?.number),
+  );
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const path = `/numbers/${encodeURIComponent(number)}`;
+  await until('in service', async () => (await ann.page(path)).includes('in service'));
+  t.match(await ann.page('/actions/revoke-node?node=rack-1'), /takes the service of 1 customer: \+1206…0001/);
+  t.match(await ann.page('/'), /Nothing needs attention/);
+  const card = { ...slotAt(40), slot: 'm1', iccid: '89014103211118510720', number: null };
+  node.send({ type: 'slots', slots: [card, ...SLOTS.slice(1)], alarms: [] });
+  const top = await until('on top', async () => {
+    const text = await ann.page('/');
+    return /class="attention"><h2>|Needs attention/.test(text) && text.includes('customer without service')
+      ? text
+      : undefined;
+  });
+  t.match(top, /\+1206…0001.*customer without service.*SIM in no slot.*paid until/s);
+  t.match(top, /class="tile bad" href="\/subscriptions\?state=down"/);
+  t.equal(
+    (await ann.post('/actions/move-number', { number, card: 'rack-9/m1', reason: 'it died' })).status,
+    409,
+  );
+  t.equal(
+    (await ann.post('/actions/move-number', { number, card: 'nowhere', reason: 'it died' })).status,
+    400,
+  );
+  t.equal(
+    (await ann.post('/actions/move-number', { number, card: 'rack-1/m1', reason: 'it died' })).status,
+    303,
+  );
+  await until('in service again', async () => (await ann.page(path)).includes('in service'));
+  t.match(await ann.page('/'), /Nothing needs attention/);
+  const end = (text: string): string => String(/datetime="(20[^"]+)"[^>]*>[^<]*<\/time>/.exec(text)?.[1]);
+  const before = end(await ann.page(path));
+  t.equal(
+    (await ann.post('/actions/extend-subscription', { number, id, days: '7', reason: 'sorry' })).status,
+    303,
+  );
+  t.not(end(await ann.page(path)), before);
+  t.equal(
+    (await ann.post('/actions/extend-subscription', { number, id, days: '0', reason: 'sorry' })).status,
+    400,
+  );
+  t.equal(
+    (await ann.post('/actions/reassign-number', { number, id, reason: 'the line is closed' })).status,
+    303,
+  );
+  t.match(await ann.page(path), /reassigned: the line is closed/);
+  t.match(await ann.page('/subscriptions'), /\+1206…0002/);
+  t.equal((await ann.post('/actions/end-subscription', { number, id, reason: 'as asked' })).status, 303);
+  t.match(await ann.page('/audit'), /end subscription.*reassign number.*extend subscription.*move number/s);
 });
 
 t.test('two operators: the log has whose word it was', async (t) => {

@@ -51,7 +51,7 @@ export const hostView = (differs: Partial<HostView> = {}): HostView => ({
 
 export const daemonView = (differs: Partial<DaemonView> = {}): DaemonView => ({
   isDaemonRunning: true,
-  isLinked: true,
+  link: 'linked',
   configurationProblem: undefined,
   problem: undefined,
   ...differs,

@@ -20,7 +20,7 @@ const watched = (differs: Partial<WatchedSlot> = {}): WatchedSlot => ({
 });
 const hostOf = (slots: readonly WatchedSlot[]): WatchedHost => ({
   at: AT,
-  is_linked: true,
+  link: 'linked',
   alarms: [],
   journal_depth: 0,
   slots,

@@ -116,6 +116,18 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
     await statusIs('2 of 2 slots registered, linked');
   });
 
+  await step('the journal has text with priorities', async (t) => {
+    const lines = (await host.must(`journalctl -u ${UNIT} -o json --no-pager _UID=$(id -u simrack)`)).trim();
+    const entries = lines
+      .split('\n')
+      .map((line) => JSON.parse(line) as { MESSAGE: string; PRIORITY: string });
+    t.same(
+      entries.filter(({ MESSAGE }) => /^(?:<\d>|\{"level")/.test(MESSAGE)),
+      [],
+    );
+    t.ok(entries.some(({ MESSAGE, PRIORITY }) => PRIORITY === '6' && /link/.test(MESSAGE)));
+  });
+
   await step('kill -9, and a process that hangs: it is started again', async (t) => {
     const before = await restarts();
     await host.must(`systemctl kill --signal=KILL --kill-whom=main ${UNIT}`);

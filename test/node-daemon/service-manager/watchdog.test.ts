@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../fixtures/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const BEAT_MS = 15_000;
-const STATUS = { slots: [], isEnrolled: true, isLinked: true, callsUp: 0, isDraining: false };
+const STATUS = { slots: [], link: 'linked' as const, callsUp: 0, isDraining: false };
 
 async function watched(workers: () => readonly Worker[], clock = new ManualClock(0)) {
   const reported: Assignments[] = [];

@@ -38,7 +38,7 @@ t.test('a table and lines have none of it', async (t) => {
 
 t.test('nor has the log, which says the same', async (t) => {
   const lines: string[] = [];
-  const log = createLogger('test', 'info', (line) => lines.push(line));
+  const log = createLogger('test', { logLevel: 'info' }, (line) => lines.push(line));
   log.info({ text: STEERING_TEXT, err: new Error(STEERING_TEXT) }, STEERING_TEXT);
   t.equal(lines.length, 1);
   t.equal(steeringIn(String(lines[0])), undefined);

@@ -72,7 +72,7 @@ t.test('each way in which the control plane does not answer has its own advice',
 });
 
 t.test('the link, and a daemon that does not run', async (t) => {
-  t.match(check('link', { daemon: daemonView({ isLinked: false }) }), { verdict: 'problem', seen: 'down' });
+  t.match(check('link', { daemon: daemonView({ link: 'away' }) }), { verdict: 'problem', seen: 'down' });
   t.match(check('link', { daemon: daemonView({ isDaemonRunning: false }) }), {
     verdict: 'warning',
     advice: /systemctl start/,

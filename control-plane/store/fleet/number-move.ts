@@ -1,0 +1,67 @@
+// A number that gets another card: the carrier replaced a dead one. A subscriber keeps the number, its texts and its year.
+import { OperatorRefusal } from '../../domain/refusal.ts';
+import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import { clearUnadmitted } from './number-admission.ts';
+import { lockReservations } from './number-pool.ts';
+import { lockOpenTenures, proveHolder } from './sim-proof.ts';
+import type { SlotPlace } from './slot-service.ts';
+
+/** The new card: its ICCID, or the slot that reports it. */
+export type Card = { iccid: string } | SlotPlace;
+
+/**
+ * Texts that were read from the former card and arrive later still belong to the number. Returns both cards. Throws `OperatorRefusal` if the
+ * number is unknown or has this card, if the card has another number, and if the slot reports no card.
+ */
+export async function moveNumber(
+  db: Database,
+  { number, card, now }: { number: string; card: Card; now: Date },
+): Promise<{ from: string; to: string }> {
+  return inTransaction(db, async (trx) => {
+    const to = 'iccid' in card ? card.iccid : await cardIn(trx, card);
+    await lockOpenTenures(trx, [to]);
+    await lockReservations(trx);
+    const row = await trx
+      .selectFrom('numbers')
+      .select('iccid')
+      .where('number', '=', number)
+      .where('retired_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) throw new OperatorRefusal(`there is no number ${number}`);
+    if (row.iccid === to) throw new OperatorRefusal(`${number} has the SIM ${to} already`);
+    await clearUnadmitted(trx, [{ number: '', iccid: to }]);
+    const other = await trx
+      .selectFrom('numbers')
+      .select('number')
+      .where('iccid', '=', to)
+      .where('retired_at', 'is', null)
+      .executeTakeFirst();
+    if (other !== undefined)
+      throw new OperatorRefusal(`the SIM ${to} has the number ${other.number}: retire that number first`);
+    await trx.deleteFrom('former_cards').where('iccid', '=', to).execute();
+    await trx
+      .insertInto('former_cards')
+      .values({ iccid: row.iccid, number, until: now })
+      .onConflict((conflict) => conflict.column('iccid').doUpdateSet({ number, until: now }))
+      .execute();
+    await trx
+      .updateTable('numbers')
+      .set({ iccid: to, unadmitted_since: null, disputed_since: null, unproven: 'holder', first_node: null })
+      .where('number', '=', number)
+      .execute();
+    if (!('iccid' in card)) await proveHolder(trx, to);
+    return { from: row.iccid, to };
+  });
+}
+
+async function cardIn(trx: DatabaseTransaction, { node, slot }: SlotPlace): Promise<string> {
+  const sim = await trx
+    .selectFrom('sims')
+    .select('iccid')
+    .where('node_id', '=', node)
+    .where('slot', '=', slot)
+    .executeTakeFirst();
+  if (sim !== undefined) return sim.iccid;
+  throw new OperatorRefusal(`${node} holds no SIM in ${slot}: see "slot list"`);
+}

@@ -1,0 +1,88 @@
+// Numbers that customers have paid for, and whether each has service.
+import { type RawBuilder, sql } from 'kysely';
+import type { ServiceState } from '#shared/operator/slot-health.ts';
+import type { Database } from '../database/database.ts';
+
+export interface SoldNumber {
+  subscriptionId: string;
+  number: string;
+  /** Paid until then. */
+  expiresAt: Date;
+  /** Where its SIM is, or was last; null where no node holds it. */
+  node: string | null;
+  slot: string | null;
+  state: ServiceState;
+  /** Why it has no service, as the node reports it. */
+  reason: string | null;
+  /** Since when it has no service; null if it has, or has only just lost it. */
+  downSince: Date | null;
+}
+
+interface ServiceRow {
+  subscription_id: string;
+  node: string | null;
+  slot: string | null;
+  reason: string | null;
+  state: ServiceState;
+}
+
+/**
+ * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `state`, `reason`. A SIM
+ * that its node no longer reports is looked for in the slot that it had.
+ */
+export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
+  select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot, slots.reason,
+    case when sims.iccid is not null and not is_linked then 'node_away'
+      when sims.iccid is not null and sims.state = 'registered' and sims.bound_to is distinct from subscriptions.id
+        then 'unbound'
+      when sims.iccid is not null then sims.state
+      when last.until is null and not is_linked then 'node_away'
+      when slots.state is null or slots.state = 'registered' then 'sim_missing'
+      else slots.state end as state
+  from subscriptions
+  left join numbers on numbers.number = subscriptions.number and numbers.retired_at is null
+  left join lateral (
+    select node_id, slot, until from sim_tenures where sim_tenures.iccid = numbers.iccid
+    order by until is null desc, since desc limit 1
+  ) as last on true
+  left join lateral (
+    select revoked_at is null and coalesce(link_alive_until > ${now}::timestamptz, false) as is_linked
+    from nodes where id = last.node_id
+  ) as node on true
+  left join sims on sims.iccid = numbers.iccid
+  left join slots on slots.node_id = last.node_id and slots.slot = coalesce(sims.slot, last.slot))`;
+
+/** Named before they are cut off. */
+const NUMBERS_MAX = 20;
+
+/** Those without service, the longest first. */
+export async function findDownNumbers(db: Database, now: Date, limit: number): Promise<SoldNumber[]> {
+  const { rows } = await sql<SoldNumber>`
+    select subscriptions.id as "subscriptionId", subscriptions.number, subscriptions.expires_at as "expiresAt",
+      node, slot, service.state, service.reason, alerts.since as "downSince"
+    from subscriptions join ${SERVICE_ROWS(now)} as service on subscription_id = subscriptions.id
+    left join alerts on alerts.kind = 'number_down' and alerts.subject = subscriptions.id and alerts.recovered_at is null
+    where subscriptions.expires_at > ${now}::timestamptz and service.state <> 'registered'
+    order by alerts.since nulls last, subscriptions.id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Customers whose number is served by a node, or by one slot of it: how many, and the first numbers. */
+export async function findCustomers(
+  db: Database,
+  { node, slot = null }: { node: string; slot?: string | null | undefined },
+  now: Date,
+): Promise<{ count: number; numbers: string[] }> {
+  const { rows } = await sql<{ number: string }>`
+    select subscriptions.number from subscriptions
+    join ${SERVICE_ROWS(now)} as service on subscription_id = subscriptions.id
+    where subscriptions.expires_at > ${now}::timestamptz and node = ${node}
+      and (${slot}::text is null or slot = ${slot}) order by subscriptions.number`.execute(db);
+  return { count: rows.length, numbers: rows.slice(0, NUMBERS_MAX).map(({ number }) => number) };
+}
+
+/** A statement that counts paid numbers by the state of their service. */
+export const soldNumberStates = (now: Date) => sql<{ state: ServiceState; count: number }>`
+  select service.state, count(*)::int as count
+  from subscriptions join ${SERVICE_ROWS(now)} as service on subscription_id = subscriptions.id
+  where subscriptions.expires_at > ${now}::timestamptz group by 1`;

@@ -1,0 +1,21 @@
+// The alarms of a whole node: what each means and what to do. One text for the status page, for alerts and for metrics.
+export const NODE_ALARMS = {
+  no_modem: { means: 'no modem is plugged in', advice: 'Plug in a modem, or check the power of the hubs.' },
+  modem_given_up: {
+    means: 'a modem did not recover, although the daemon tried every recovery step',
+    advice: 'Check its power and its cable, or replace it.',
+  },
+  journal_unavailable: {
+    means: 'the disk refuses journal writes: messages stay on the SIMs and nothing is sent',
+    advice: 'Free disk space on the host.',
+  },
+  ports_hang: {
+    means: 'ports of dead modems hang in the kernel',
+    advice: 'Unplug these modems, or restart the daemon.',
+  },
+} as const satisfies Record<string, { means: string; advice: string }>;
+
+export type NodeAlarm = keyof typeof NODE_ALARMS;
+
+/** A newer node may report others. */
+export const isNodeAlarm = (word: string): word is NodeAlarm => Object.hasOwn(NODE_ALARMS, word);

@@ -1,0 +1,53 @@
+// The form of log lines: JSON for programs, text for people, and the priority of each line for a journal.
+import { fstatSync } from 'node:fs';
+import { prettyFactory } from 'pino-pretty';
+import type { LogFormat } from '../log.ts';
+
+/** Priorities of syslog(3) by pino's levels, as sd-daemon(3) writes them in front of a line. */
+const PRIORITIES: ReadonlyArray<readonly [level: number, priority: number]> = [
+  [50, 3],
+  [40, 4],
+  [30, 6],
+  [0, 7],
+];
+
+/** systemd names the device and the inode of the journal's socket (systemd.exec(5)). */
+export function isJournal(descriptor: number, { JOURNAL_STREAM }: NodeJS.ProcessEnv): boolean {
+  if (JOURNAL_STREAM === undefined) return false;
+  try {
+    const { dev, ino } = fstatSync(descriptor);
+    return JOURNAL_STREAM === `${dev}:${ino}`;
+  } catch {
+    return false;
+  }
+}
+
+interface Output {
+  format: LogFormat;
+  isTerminal: boolean;
+  isJournal: boolean;
+}
+
+/** Turns a line of JSON into what is written. */
+export function lineWriter({ format, isJournal, isTerminal }: Output): (json: string) => string {
+  const isText = format === 'text' || (format === 'auto' && (isTerminal || isJournal));
+  const text = prettyFactory({
+    colorize: false,
+    // A journal has the time and the name of the program.
+    ignore: isJournal ? 'pid,hostname,name,time,level' : 'pid,hostname',
+    translateTime: 'SYS:standard',
+    singleLine: true,
+  });
+  return (json) => {
+    const lines = isText ? String(text(json) ?? '') : json;
+    return isJournal ? withPriority(lines, priorityOf(json)) : lines;
+  };
+}
+
+/** Each line of a text is an entry of its own. */
+const withPriority = (lines: string, priority: number): string => lines.replace(/^(?=.)/gm, `<${priority}>`);
+
+function priorityOf(json: string): number {
+  const level = Number(/^\{"level":(\d+)/.exec(json)?.[1] ?? 0);
+  return PRIORITIES.find(([from]) => level >= from)?.[1] ?? 7;
+}

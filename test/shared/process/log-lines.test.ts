@@ -1,0 +1,44 @@
+// What a line of the log looks like for a program, on a terminal and in a journal, whose priorities sd-daemon(3) defines.
+import { fstatSync } from 'node:fs';
+import t from 'tap';
+import { isJournal, lineWriter } from '#shared/process/log-lines.ts';
+
+const LINE = `${JSON.stringify({ level: 40, time: 1_764_000_000_000, pid: 7, hostname: 'rack', name: 'node-daemon', slot: 'm3', msg: 'the modem does not answer' })}\n`;
+const FAILED = `${JSON.stringify({ level: 50, time: 0, msg: 'failed', err: { type: 'Error', message: 'no', stack: 'Error: no\n    at a\n    at b' } })}\n`;
+const at = (level: number): string => `${JSON.stringify({ level, time: 0, msg: 'x' })}\n`;
+
+t.test('JSON as it is, unless a person reads', (t) => {
+  const pipe = { isTerminal: false, isJournal: false };
+  t.equal(lineWriter({ format: 'auto', ...pipe })(LINE), LINE);
+  t.equal(lineWriter({ format: 'json', isTerminal: true, isJournal: false })(LINE), LINE);
+  const text = lineWriter({ format: 'text', ...pipe })(LINE);
+  t.match(text, /WARN.*node-daemon.*the modem does not answer.*"slot":"m3"/);
+  t.notMatch(text, /hostname|"pid"/);
+  t.equal(lineWriter({ format: 'auto', isTerminal: true, isJournal: false })(LINE), text);
+  t.end();
+});
+
+t.test('in a journal: the priority in front of each line, and nothing that the journal has', (t) => {
+  const journal = lineWriter({ format: 'auto', isTerminal: false, isJournal: true });
+  t.equal(journal(LINE), '<4>the modem does not answer {"slot":"m3"}\n');
+  for (const line of journal(FAILED).trimEnd().split('\n')) t.match(line, /^<3>/);
+  const json = lineWriter({ format: 'json', isTerminal: false, isJournal: true });
+  t.same(
+    [20, 30, 40, 50].map((level) => json(at(level))),
+    [7, 6, 4, 3].map((priority, index) => `<${priority}>${at(20 + 10 * index)}`),
+  );
+  t.end();
+});
+
+t.test('a journal is known by its device and inode', (t) => {
+  const { dev, ino } = fstatSync(1);
+  t.equal(isJournal(1, { JOURNAL_STREAM: `${dev}:${ino}` }), true);
+  t.equal(
+    isJournal(1, { JOURNAL_STREAM: `${dev}:${ino + 1}` }),
+    false,
+    'a program below has another standard error',
+  );
+  t.equal(isJournal(1, {}), false);
+  t.equal(isJournal(999, { JOURNAL_STREAM: '1:2' }), false);
+  t.end();
+});

@@ -1,6 +1,11 @@
 // The simulator's options.
 import * as z from 'zod';
-import { booleanOption, integerOption, LOG_FORMAT_OPTION, LOG_LEVEL_OPTION } from '#shared/process/options.ts';
+import {
+  booleanOption,
+  integerOption,
+  LOG_FORMAT_OPTION,
+  LOG_LEVEL_OPTION,
+} from '#shared/process/options.ts';
 import { USUAL_CAPACITIES } from './equipment/message-stores.ts';
 import { MAKE_NAMES } from './makes/make.ts';
 import { SIMULATOR_DEFAULTS } from './simulator.ts';

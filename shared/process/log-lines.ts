@@ -39,7 +39,7 @@ export function lineWriter({ format, isJournal, isTerminal }: Output): (json: st
     singleLine: true,
   });
   return (json) => {
-    const lines = isText ? String(text(json) ?? '') : json;
+    const lines = isText ? text(json) : json;
     return isJournal ? withPriority(lines, priorityOf(json)) : lines;
   };
 }

@@ -2,6 +2,7 @@
 import { fstatSync } from 'node:fs';
 import { prettyFactory } from 'pino-pretty';
 import type { LogFormat } from '../log.ts';
+import { onLines } from './terminal.ts';
 
 /** Priorities of syslog(3) by pino's levels, as sd-daemon(3) writes them in front of a line. */
 const PRIORITIES: ReadonlyArray<readonly [level: number, priority: number]> = [
@@ -39,7 +40,8 @@ export function lineWriter({ format, isJournal, isTerminal }: Output): (json: st
     singleLine: true,
   });
   return (json) => {
-    const lines = isText ? text(json) : json;
+    // The text of a modem or of a client steers no terminal.
+    const lines = isText ? onLines(text(json)) : json;
     return isJournal ? withPriority(lines, priorityOf(json)) : lines;
   };
 }

@@ -52,7 +52,7 @@ function about(slot: FleetSlot): Html {
   return html`<div id="slot">${facts([
     ['State', badge(statusOf(slot))],
     ['Reason', reason === null ? null : reasonWords(reason)],
-    ['What to do', reasonAdvice(reason) ?? null],
+    ['Next step', reasonAdvice(reason) ?? null],
     ['Call', call === null ? null : `${call.direction}, ${call.state}`],
     ['Signal', signalDbm === null ? null : html`${signalBars(barsOf(signalDbm))} ${signalDbm} dBm`],
     [

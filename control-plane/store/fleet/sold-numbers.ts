@@ -28,7 +28,7 @@ interface ServiceRow {
 
 /**
  * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `state`, `reason`. A SIM
- * that its node no longer reports is looked for in the slot that it had.
+ * that no node reports counts for the slot that it was in.
  */
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
   select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot, slots.reason,

@@ -1,4 +1,4 @@
-// What an operator gives a customer whose number died: another number, or more days.
+// Changes that an operator makes for a customer whose number died: another number, or more days.
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { endHolding } from '../fleet/holdings.ts';
@@ -19,7 +19,7 @@ export async function reassignNumber(
   const number = to === undefined ? await pickAvailable(trx, now) : await findSellable(trx, to, now);
   if (number === undefined) throw new OperatorRefusal('no number can be sold at the moment');
   await endHolding(trx, { number: from, from: created_at, now });
-  // What came to the new number before belongs to nobody.
+  // Texts that came to the new number before are not this customer's.
   await endHolding(trx, { number, from: now, now });
   await trx.updateTable('subscriptions').set({ number }).where('id', '=', id).execute();
   await trx

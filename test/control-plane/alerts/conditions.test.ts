@@ -5,8 +5,6 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
 import { putSlotIn, takeSlotOut } from '#control-plane/store/fleet/slot-service.ts';
-import type { SubscriptionRow } from '#control-plane/store/money/subscription-list.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
 import { DATA_DIR } from '../../fixtures/data-dir.ts';
@@ -15,7 +13,6 @@ import { createRig } from '../../fixtures/rig.ts';
 import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 300_000 };
@@ -110,72 +107,6 @@ t.test(
     await operator.call('importNumbers', { rows });
     await pass(MINUTE_MS);
     t.same(hook.reported().slice(2).sort(), ['-node_claims rack-1', '-node_claims rogue']);
-  },
-);
-
-t.test(
-  'each customer whose number has no service: no network, no SIM, no link, out of service',
-  TIMEOUT,
-  async (t) => {
-    const { url, databaseUrl, clock, db, hook, pass } = await startAlerting(t, rig);
-    const slots = [1, 2, 3, 4, 5].map((index) => slotAt(index));
-    const node = await rig.connect(t, url, { nodeId: 'rack-1', slots });
-    const sold = [];
-    for (const [index, { number }] of slots.slice(0, 4).entries())
-      sold.push(
-        await subscribeInStore(databaseUrl, BUYERS[index] as Wallet, String(number), new Date(clock.now())),
-      );
-    const [refused = '', pulled = '', moved, kept] = sold.map(({ subscriptionId }) => subscriptionId);
-    await pass(3 * MINUTE_MS);
-    t.same(hook.reported(), [], 'all have service');
-    const now = new Date(clock.now());
-    await takeSlotOut(db, { node: 'rack-1', slot: 'm4', reason: 'not sold again', by: 'operator', now });
-    const [, , third, fourth, fifth] = slots as [Slot, Slot, Slot, Slot, Slot];
-    const report = (...reported: Slot[]): void => node.send({ type: 'slots', slots: reported, alarms: [] });
-    report(
-      slotAt(1, { state: 'denied', reason: 'denied_plmn', iccid: null, number: null }),
-      slotAt(2, { state: 'sim_absent', iccid: null, number: null }),
-      slotAt(3, { state: 'sim_absent', iccid: null, number: null }),
-      fourth,
-      fifth,
-    );
-    await pass(3 * MINUTE_MS);
-    const down = (id: string | undefined): string => `number_down ${id}`;
-    t.same(
-      hook
-        .reported()
-        .filter((line) => line.includes('number_down'))
-        .sort(),
-      [...[refused, pulled, moved].map((id) => `+${down(id)}`).sort()],
-    );
-    const raised = new Map(
-      hook.taken.flatMap(({ body }) => body.data.raised).map((row) => [row.subject, row]),
-    );
-    t.match(raised.get(refused), {
-      severity: 'critical',
-      summary:
-        /paid until 20\d\d-\d\d-\d\d, has no service in slot m1 of node rack-1: refused by the network \(this network does not accept the card\)$/,
-    });
-    t.match(raised.get(pulled), { summary: /in slot m2 of node rack-1: no SIM$/ });
-    const cli = (...args: string[]) =>
-      runProgram('control-plane', ['subscription', 'list', ...args], { DATABASE_URL: databaseUrl });
-    const { stdout } = await cli('--state', 'down', '--json');
-    t.same(
-      JSON.parse(stdout)
-        .subscriptions.map(({ slot, service }: SubscriptionRow) => `${slot} ${service}`)
-        .sort(),
-      ['m1 denied', 'm2 sim_absent', 'm3 sim_absent'],
-    );
-    report(slotAt(1), slotAt(2), { ...third, slot: 'm9' }, fourth, fifth);
-    await pass(3 * MINUTE_MS);
-    t.equal(hook.reported().filter((line) => line.startsWith('-number_down')).length, 3);
-    await node.drop();
-    await pass(3 * MINUTE_MS);
-    const since = hook.reported().slice(-5).sort();
-    t.same(since, [
-      '+node_offline rack-1',
-      ...[refused, pulled, moved, kept].map((id) => `+${down(id)}`).sort(),
-    ]);
   },
 );
 

@@ -77,7 +77,7 @@ t.test('another number: old texts stay, and what came to it before is not shown'
     slotAt(3),
   ]);
   await arrives('before');
-  await arrives('for nobody', { iccid: String(slotAt(2).iccid) });
+  await arrives('to an unsold number', { iccid: String(slotAt(2).iccid) });
   report(slotAt(1, { state: 'sim_absent', iccid: null, number: null }), slotAt(2), slotAt(3));
   const subscription = await id();
   const to = String(slotAt(2).number);

@@ -1,4 +1,4 @@
-// What a line of the log looks like for a program, on a terminal and in a journal, whose priorities sd-daemon(3) defines.
+// A line of the log for a program, on a terminal and in a journal, whose priorities sd-daemon(3) defines.
 import { fstatSync } from 'node:fs';
 import t from 'tap';
 import { isJournal, lineWriter } from '#shared/process/log-lines.ts';
@@ -15,6 +15,13 @@ t.test('JSON as it is, unless a person reads', (t) => {
   t.match(text, /WARN.*node-daemon.*the modem does not answer.*"slot":"m3"/);
   t.notMatch(text, /hostname|"pid"/);
   t.equal(lineWriter({ format: 'auto', isTerminal: true, isJournal: false })(LINE), text);
+  const hostile = JSON.stringify({
+    level: 30,
+    time: 0,
+    msg: 'a\u001b]0;title\u0007\u202e',
+    text: '\u009b31m',
+  });
+  t.notMatch(lineWriter({ format: 'text', ...pipe })(`${hostile}\n`), /[\u001b\u0007\u009b\u202e]/);
   t.end();
 });
 

@@ -1,7 +1,7 @@
 // Checks everything periodically, and records problems and recoveries once, however many instances check.
 import type { Logger } from '#shared/log.ts';
 import type { Base } from '../bus/base.ts';
-import { alertKey, type OpenAlert } from '../domain/alert.ts';
+import { type AlertRule, alertKey, type OpenAlert } from '../domain/alert.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/operations/alerts.ts';
 import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
@@ -41,8 +41,11 @@ export async function checkForTroubles({
       const trouble = found.get(key);
       const about = alert ?? trouble;
       if (about === undefined) continue;
+      // A newer instance knows more kinds.
+      const rule: AlertRule | undefined = rules[about.kind];
+      if (rule === undefined) continue;
       const isKnown = findings.isKnown(about);
-      const next = afterCheck(alert, trouble, { isKnown, rule: rules[about.kind], now });
+      const next = afterCheck(alert, trouble, { isKnown, rule, now });
       if (next !== undefined) after.push(next);
       else if (alert !== undefined) gone.push(alert.id);
     }

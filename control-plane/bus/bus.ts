@@ -31,6 +31,13 @@ export type SubscriptionEvent = Extract<BusEvent, { subscriptionId: string }>;
 /** Certainly no instance got the request. */
 export class NoResponder extends Error {
   override name = 'NoResponder';
+  /** An instance may serve the subject all the same: it did not answer in time whether it does. */
+  readonly isSilent: boolean;
+
+  constructor(message: string, { isSilent = false, ...options }: ErrorOptions & { isSilent?: boolean } = {}) {
+    super(message, options);
+    this.isSilent = isSilent;
+  }
 }
 
 /** No answer came in time, or its sender failed: the instance that serves the subject may or may not have got the request. */

@@ -10,6 +10,8 @@ import {
   credsAuthenticator,
   type Msg,
   type NatsConnection,
+  NoRespondersError,
+  RequestError,
   type Subscription,
   type TlsOptions,
 } from '@nats-io/transport-node';
@@ -134,7 +136,10 @@ class NatsBus implements Bus {
     try {
       await this.#ask(name, {}, Math.min(timeoutMs, SERVES_TIMEOUT_MS));
     } catch (cause) {
-      throw new NoResponder(`no instance serves ${name}`, { cause });
+      throw new NoResponder(`no instance serves ${name}`, {
+        cause,
+        isSilent: this.#isConnected && !isNoResponder(cause),
+      });
     }
     try {
       return await this.#ask(name, { request }, Math.max(1, end - clock.now()));
@@ -345,3 +350,6 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && /^(Authorization|UserAuthenticationExpired|Permission)/.test(error.name);
+
+const isNoResponder = (error: unknown): boolean =>
+  error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());

@@ -6,6 +6,7 @@ import type { AlertRow } from '../domain/alert.ts';
 import type { Inventory } from '../metrics/inventory-metrics.ts';
 import { onMetricEvent } from '../metrics/metric-events.ts';
 import type { Operator } from '../operator/procedures/all-procedures.ts';
+import { LIMIT_MAX } from '../operator/procedures/fields.ts';
 import type { Database } from '../store/database/database.ts';
 import { type FleetNode, readFleet } from '../store/fleet/fleet-nodes.ts';
 import { findDownNumbers, type SoldNumber } from '../store/fleet/sold-numbers.ts';
@@ -28,7 +29,8 @@ const SAMPLES_AGE_MS = 15_000;
 
 const EVENTS_SHOWN = 12;
 const STUCK_SHOWN_MAX = 100;
-const ALERTS_SHOWN_MAX = 100;
+/** More than a fleet of customers without service. */
+const ALERTS_SHOWN_MAX = LIMIT_MAX;
 const DOWN_SHOWN_MAX = 100;
 
 interface ViewParts {

@@ -195,6 +195,7 @@ export class ControlLink {
   #onIdentity(): void {
     const identity = this.#identity.current;
     this.#parts.log.info({ nodeId: identity?.nodeId }, identity ? 'enrolled' : 'enrollment removed');
+    this.#isPending = false;
     this.#next?.close(LINK_CLOSE.left, 'enrolled again');
     this.#next = undefined;
     this.#current?.leave();

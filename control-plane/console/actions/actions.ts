@@ -80,12 +80,19 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
       await operator.call('moveNumber', PROCEDURES.moveNumber.input.parse(given));
     },
   },
-  'reassign-number': { ...aboutNumber, asks: ['reason'], run: calling('reassignNumber') },
+  'reassign-number': {
+    ...aboutNumber,
+    asks: ['reason'],
+    // Not a number that a link brings along.
+    run: async ({ id, number, reason }, { operator }) => {
+      await operator.call('reassignNumber', PROCEDURES.reassignNumber.input.parse({ id, number, reason }));
+    },
+  },
   'extend-subscription': {
     ...aboutNumber,
     asks: ['days', 'reason'],
-    run: async ({ id, days, reason }, { operator }) => {
-      const given = { id, days: Number(days), reason };
+    run: async ({ id, number, days, reason }, { operator }) => {
+      const given = { id, number, days: Number(days), reason };
       await operator.call('extendSubscription', PROCEDURES.extendSubscription.input.parse(given));
     },
   },
@@ -107,7 +114,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
 type PlainProcedure =
   | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
   | ('revokeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim')
-  | ('reassignNumber' | 'endSubscription');
+  | 'endSubscription';
 
 /** The fields are text; the schema of the procedure checks them. */
 function calling(name: PlainProcedure): Action['run'] {

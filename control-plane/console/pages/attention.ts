@@ -4,7 +4,7 @@ import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { type Health, type Sign, soldStatus } from '#shared/operator/slot-health.ts';
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
-import type { AlertRow } from '../../domain/alert.ts';
+import { type AlertRow, alertKey } from '../../domain/alert.ts';
 import type { AlertKind } from '../../domain/alert-kinds.ts';
 import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
 import type { FleetNode } from '../../store/fleet/fleet-nodes.ts';
@@ -24,6 +24,8 @@ interface Trouble {
   path: string;
   subject: string;
   what: Html | string;
+  /** Of the alert about it (`alertKey`). */
+  alert?: string;
 }
 
 interface Attention {
@@ -38,16 +40,23 @@ interface Attention {
 }
 
 export function attention({ alerts, available, down, fleet, stuck }: Attention): Html {
-  const seen = [
-    ...some(down.map(ofSold), '/subscriptions?state=down', 'numbers without service'),
-    ...some(stuck.map(ofPayment), '/payments?show=stuck', 'payments'),
-    ...some(fleet.flatMap(ofNode), '/', 'nodes'),
-    ...some(fleet.flatMap(ofSlots), '/', 'slots'),
-    ...(available === 0 && fleet.length > 0 ? [EMPTY_POOL] : []),
+  const [sold, payments, nodes, slots] = [
+    down.map(ofSold),
+    stuck.map(ofPayment),
+    fleet.flatMap(ofNode),
+    fleet.flatMap(ofSlots),
   ];
-  const places = new Set(seen.map(({ path }) => path));
-  const others = alerts.map(ofAlert).filter(({ path }) => !places.has(path));
-  const troubles = [...seen, ...some(others, '/', 'alerts')];
+  const pool = available === 0 && fleet.length > 0 ? [EMPTY_POOL] : [];
+  const seen = new Set([...sold, ...payments, ...nodes, ...slots, ...pool].map(({ alert }) => alert));
+  const others = alerts.filter((alert) => !seen.has(alertKey(alert))).map(ofAlert);
+  const troubles = [
+    ...some(sold, '/subscriptions?state=down', 'numbers without service'),
+    ...some(payments, '/payments?show=stuck', 'payments'),
+    ...some(nodes, '/', 'nodes'),
+    ...some(slots, '/', 'slots'),
+    ...some(others.sort(worstFirst), '/', 'alerts'),
+    ...pool,
+  ];
   if (troubles.length === 0)
     return html`<section id="attention" class="attention calm" aria-label="Attention"><p>${sign('check')}Nothing needs attention.</p></section>`;
   return html`<section id="attention" class="attention" aria-label="Attention"><h2>Needs attention</h2><ul>${troubles.map(
@@ -56,7 +65,11 @@ export function attention({ alerts, available, down, fleet, stuck }: Attention):
   )}</ul></section>`;
 }
 
+const worstFirst = (a: Trouble, b: Trouble): number =>
+  Number(a.health === 'warn') - Number(b.health === 'warn');
+
 const EMPTY_POOL: Trouble = {
+  alert: 'pool_low pool',
   health: 'warn',
   sign: 'empty',
   path: '/numbers',
@@ -89,17 +102,20 @@ const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {
 const ofAlert = ({ advice, kind, severity, subject, summary }: Json<AlertRow>): Trouble => ({
   health: severity === 'critical' ? 'bad' : 'warn',
   sign: 'cross',
-  path: ALERT_PATHS[kind](subject),
+  // A newer instance knows more kinds.
+  path: (ALERT_PATHS as Partial<typeof ALERT_PATHS>)[kind]?.(subject) ?? '/',
   subject,
   what: `${summary}. ${advice}`,
 });
 
-function ofSold({ downSince, expiresAt, node, number, reason, slot, state }: SoldNumber): Trouble {
+function ofSold(sold: SoldNumber): Trouble {
+  const { downSince, expiresAt, node, number, reason, slot, state, subscriptionId } = sold;
   const { sign: name, words } = soldStatus(state);
   const place = node === null ? '' : ` in ${node}${slot === null ? '' : ` ${slot}`}`;
   const why = reason === null ? '' : ` (${reasonWords(reason)})`;
   const since = downSince === null ? '' : html` since ${shownAt(downSince)}`;
   return {
+    alert: alertKey({ kind: 'number_down', subject: subscriptionId }),
     health: 'bad',
     sign: name,
     path: numberPath(number),
@@ -116,6 +132,7 @@ function some(troubles: readonly Trouble[], path: string, name: string): Trouble
 }
 
 const ofPayment = (payment: Json<PaymentRow>): Trouble => ({
+  alert: alertKey({ kind: 'payment_stuck', subject: payment.id }),
   health: 'bad',
   sign: 'wait',
   path: paymentPath(payment.id),
@@ -126,15 +143,40 @@ const ofPayment = (payment: Json<PaymentRow>): Trouble => ({
 function ofNode({ alarms, name, state, slots }: FleetNode): Trouble[] {
   const path = nodePath(name);
   if (state === 'pending')
-    return [{ health: 'warn', sign: 'lock', path, subject: name, what: 'waits for your approval' }];
+    return [
+      {
+        alert: alertKey({ kind: 'node_pending', subject: name }),
+        health: 'warn',
+        sign: 'lock',
+        path,
+        subject: name,
+        what: 'waits for your approval',
+      },
+    ];
   const away: Trouble[] =
     state === 'away'
-      ? [{ health: 'bad', sign: 'away', path, subject: name, what: `no link; ${slots.length} slots` }]
+      ? [
+          {
+            alert: alertKey({ kind: 'node_offline', subject: name }),
+            health: 'bad',
+            sign: 'away',
+            path,
+            subject: name,
+            what: `no link; ${slots.length} slots`,
+          },
+        ]
       : [];
   return [
     ...away,
     ...alarms.map(
-      (alarm): Trouble => ({ health: 'bad', sign: 'cross', path, subject: name, what: plain(alarm) }),
+      (alarm): Trouble => ({
+        alert: alertKey({ kind: 'node_alarm', subject: `${name}/${alarm}` }),
+        health: 'bad',
+        sign: 'cross',
+        path,
+        subject: name,
+        what: plain(alarm),
+      }),
     ),
   ];
 }
@@ -152,6 +194,13 @@ const ofSlots = ({ slots }: FleetNode): Trouble[] =>
     if (status.health !== 'bad') return [];
     const what = slot.reason === null ? status.words : `${status.words}: ${reasonWords(slot.reason)}`;
     return [
-      { health: 'bad', sign: status.sign, path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
+      {
+        alert: alertKey({ kind: 'slot_down', subject: `${slot.node}/${slot.slot}` }),
+        health: 'bad',
+        sign: status.sign,
+        path: slotPath(slot),
+        subject: `${slot.node} ${slot.slot}`,
+        what,
+      },
     ];
   });

@@ -17,7 +17,7 @@ import { pageOf, procedure } from './procedure.ts';
 /** A goodwill of ten years is a mistake. */
 export const DAYS_MAX = 3_650;
 
-const ofSubscription = z.object({ id: subscriptionIdSchema });
+const ofSubscription = z.object({ id: subscriptionIdSchema, number: numberSchema.optional() });
 const subject = ({ id }: z.output<typeof ofSubscription>): string => id;
 
 export const SUBSCRIPTION_PROCEDURES = {
@@ -36,8 +36,7 @@ export const SUBSCRIPTION_PROCEDURES = {
   /** Answers with the former number and the new one. */
   reassignNumber: procedure({
     input: ofSubscription.extend({ to: numberSchema.optional(), reason: reasonSchema }),
-    run: ({ db, now }, { id, to, reason }) =>
-      inTransaction(db, (trx) => reassignNumber(trx, { id, to, reason, now })),
+    run: ({ db, now }, input) => inTransaction(db, (trx) => reassignNumber(trx, { ...input, now })),
     audit: {
       how: 'change',
       subject,
@@ -49,8 +48,8 @@ export const SUBSCRIPTION_PROCEDURES = {
   extendSubscription: procedure({
     input: ofSubscription.extend({ days: z.number().int().min(1).max(DAYS_MAX), reason: reasonSchema }),
     audit: { how: 'change', subject, detail: ({ days, reason }) => ({ days, reason }) },
-    run: async ({ db, now }, { id, days }) => ({
-      expires_at: await inTransaction(db, (trx) => extendByDays(trx, { id, days, now })),
+    run: async ({ db, now }, input) => ({
+      expires_at: await inTransaction(db, (trx) => extendByDays(trx, { ...input, now })),
     }),
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),
@@ -58,7 +57,7 @@ export const SUBSCRIPTION_PROCEDURES = {
   endSubscription: procedure({
     input: ofSubscription.extend({ reason: reasonSchema }),
     audit: { how: 'change', subject, detail: ({ reason }) => ({ reason }) },
-    run: async ({ db, now }, { id }) => ({ expires_at: await endSubscription(db, id, now) }),
+    run: async ({ db, now }, input) => ({ expires_at: await endSubscription(db, input, now) }),
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),
 };

@@ -54,9 +54,10 @@ interface NumberRivalsTable {
   since: Date;
 }
 
-/** Cards that a number had before it was moved to another one. */
+/** The card and the number that a subscriber had before an operator gave another one. */
 interface FormerCardsTable {
   iccid: string;
+  subscription_id: string;
   number: string;
   until: Date;
 }

@@ -42,23 +42,27 @@ const freedAt = sql<Date | null>`greatest(
 export const isSwept = sql<boolean>`coalesce(sims.swept_at >= greatest(
   ${freedAt} + ${ms(SWEEP_AFTER_MS)}, numbers.quarantined_until, '-infinity'::timestamptz), false)`;
 
+/** Nodes deliver texts of a former card for this long. */
+const FORMER_CARD_MS = SERVICE_CENTRE_KEEPS_MS;
+
 /**
- * For rows of `fact`: the number of its card. A card that was replaced counts for its former number until it gets another one.
+ * For rows of `fact`: the subscription that its text may belong to, which is that of a former card for texts of before, else that of the
+ * number of the card; and as `holding` and `stamp` what decides.
  */
-export const numberOfFact = sql`
-  join lateral (
-    select number from numbers where iccid = fact.iccid
-    union all
-    select number from former_cards where iccid = fact.iccid
-      and not exists (select from numbers where iccid = fact.iccid and retired_at is null)
-  ) as card on true
-  join numbers on numbers.number = card.number`;
+export const holderOfFact = (now: Date) => sql`
+  left join former_cards as former on former.iccid = fact.iccid
+    and coalesce(fact.sent_at, fact.read_at) <= former.until + ${ms(CLOCK_ERROR_MAX_MS)}
+    and former.until > ${now}::timestamptz - ${ms(FORMER_CARD_MS)}
+  left join numbers on numbers.iccid = fact.iccid
+  join subscriptions on subscriptions.id = coalesce(former.subscription_id,
+    (select own.id from subscriptions as own where own.number = numbers.number))
+  ${holdingOfFact(now)}`;
 
 /**
  * For rows of `fact`, `numbers` and `subscriptions`: the holding, and the stamp of the service centre if it is plausible. A holding that
  * begins in the future was recorded by a clock that was ahead: then only its predecessor bounds it.
  */
-export const holdingOfFact = (now: Date) => sql`
+const holdingOfFact = (now: Date) => sql`
   cross join lateral (select ${freedAt} as freed_at, case when subscriptions.created_at > ${now}::timestamptz
     then '-infinity'::timestamptz else subscriptions.created_at - ${ms(CLOCK_ERROR_MAX_MS)} end as begins_at) as holding
   cross join lateral (select case when holding.freed_at is null and fact.sent_at < fact.read_at - ${ms(STAMP_AGE_MAX_MS)}
@@ -68,7 +72,9 @@ export const holdingOfFact = (now: Date) => sql`
  * Whether a text belongs to the holding. With a stamp: the service centre received it in that time, and certainly not in the previous
  * holding. Without: it arrived in that time, and so long after the previous holding that no service centre can have kept it.
  */
-export const isOfHolding = sql<boolean>`coalesce(case when stamp.sent_at is not null
+export const isOfHolding = sql<boolean>`coalesce(case when former.iccid is not null
+  then coalesce(fact.sent_at, fact.read_at) >= subscriptions.created_at - ${ms(CLOCK_ERROR_MAX_MS)}
+  when stamp.sent_at is not null
   then stamp.sent_at >= holding.begins_at
     and (holding.freed_at is null or stamp.sent_at > holding.freed_at + ${ms(CLOCK_ERROR_MAX_MS)})
   else fact.read_at >= holding.begins_at
@@ -83,6 +89,19 @@ export const isUndated = sql<boolean>`coalesce(stamp.sent_at is null or stamp.se
 const isCallOfHolding = (startedAt: Date) => sql<boolean>`
   subscriptions.created_at <= ${startedAt}::timestamptz + ${ms(CLOCK_ERROR_MAX_MS)}
   and coalesce(${freedAt} + ${ms(CLOCK_ERROR_MAX_MS)} < ${startedAt}::timestamptz, true)`;
+
+/** Records which card and number a subscriber had until now. Texts of before that a node delivers later are still the subscriber's. */
+export async function keepFormerCard(
+  trx: DatabaseTransaction,
+  { number, now }: { number: string; now: Date },
+): Promise<void> {
+  await sql`
+    insert into former_cards (iccid, subscription_id, number, until)
+    select numbers.iccid, subscriptions.id, subscriptions.number, ${now}::timestamptz
+    from numbers join subscriptions on subscriptions.number = numbers.number where numbers.number = ${number}
+    on conflict (iccid) do update set subscription_id = excluded.subscription_id, number = excluded.number,
+      until = excluded.until`.execute(trx);
+}
 
 /**
  * Records that a number has no holder from now on. Every deletion of a subscription calls it, in the same transaction. There is one row per

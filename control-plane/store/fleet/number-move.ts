@@ -1,6 +1,7 @@
 // A number that gets another card: the carrier replaced a dead one. A subscriber keeps the number, its texts and its year.
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import { keepFormerCard } from './holdings.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { lockReservations } from './number-pool.ts';
 import { lockOpenTenures, proveHolder } from './sim-proof.ts';
@@ -10,7 +11,7 @@ import type { SlotPlace } from './slot-service.ts';
 export type Card = { iccid: string } | SlotPlace;
 
 /**
- * Texts that were read from the former card and arrive later still belong to the number. Returns both cards. Throws `OperatorRefusal` if the
+ * Texts that were read from the former card and arrive later still belong to its subscriber. Returns both cards. Throws `OperatorRefusal` if the
  * number is unknown or has this card, if the card has another number, and if the slot reports no card.
  */
 export async function moveNumber(
@@ -18,9 +19,11 @@ export async function moveNumber(
   { number, card, now }: { number: string; card: Card; now: Date },
 ): Promise<{ from: string; to: string }> {
   return inTransaction(db, async (trx) => {
-    const to = 'iccid' in card ? card.iccid : await cardIn(trx, card);
+    const to = await cardOf(trx, card);
     await lockOpenTenures(trx, [to]);
     await lockReservations(trx);
+    if ((await cardOf(trx, card)) !== to)
+      throw new OperatorRefusal('The card was exchanged at the same moment. Run the command again.');
     const row = await trx
       .selectFrom('numbers')
       .select('iccid')
@@ -40,11 +43,7 @@ export async function moveNumber(
     if (other !== undefined)
       throw new OperatorRefusal(`the SIM ${to} has the number ${other.number}: retire that number first`);
     await trx.deleteFrom('former_cards').where('iccid', '=', to).execute();
-    await trx
-      .insertInto('former_cards')
-      .values({ iccid: row.iccid, number, until: now })
-      .onConflict((conflict) => conflict.column('iccid').doUpdateSet({ number, until: now }))
-      .execute();
+    await keepFormerCard(trx, { number, now });
     await trx
       .updateTable('numbers')
       .set({ iccid: to, unadmitted_since: null, disputed_since: null, unproven: 'holder', first_node: null })
@@ -55,7 +54,9 @@ export async function moveNumber(
   });
 }
 
-async function cardIn(trx: DatabaseTransaction, { node, slot }: SlotPlace): Promise<string> {
+async function cardOf(trx: DatabaseTransaction, card: Card): Promise<string> {
+  if ('iccid' in card) return card.iccid;
+  const { node, slot } = card;
   const sim = await trx
     .selectFrom('sims')
     .select('iccid')

@@ -10,6 +10,11 @@ import {
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { addRefusals } from './node-refusals.ts';
 
+/** For rows of `sim_tenures`: the card has an admitted number, or had one of which texts may still come. */
+const IS_KNOWN = sql`(
+  exists (select from numbers where numbers.iccid = sim_tenures.iccid and unadmitted_since is null)
+  or exists (select from former_cards where former_cards.iccid = sim_tenures.iccid))`;
+
 /** Former holders that are kept per SIM: cards seldom move. */
 const FORMER_MAX = 8;
 
@@ -35,7 +40,7 @@ export async function lockTenures(
   >`
     select iccid, node_id as "nodeId", slot, since, sighting, sighting_since as "sightingSince",
       taken_from as "takenFrom", nodes.link_alive_until as "aliveUntil",
-      exists (select from numbers where numbers.iccid = sim_tenures.iccid and unadmitted_since is null) as "isKnown",
+      ${IS_KNOWN} as "isKnown",
       exists (select from numbers where numbers.iccid = sim_tenures.iccid and retired_at is null
         and unproven = 'holder') as "isUnproven"
     from sim_tenures join nodes on nodes.id = node_id
@@ -120,7 +125,7 @@ export async function endTenures(
     where iccid = any(${iccids}::text[]) and until is null`.execute(trx);
   await sql`
     delete from sim_tenures where iccid = any(${iccids}::text[]) and until is not null and (
-      not exists (select from numbers where numbers.iccid = sim_tenures.iccid and unadmitted_since is null)
+      not ${IS_KNOWN}
       or id <= (select id from sim_tenures as former where former.iccid = sim_tenures.iccid and former.until is not null
         order by id desc offset ${FORMER_MAX} limit 1))`.execute(trx);
   await sql`

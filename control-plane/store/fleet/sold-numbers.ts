@@ -31,7 +31,8 @@ interface ServiceRow {
  * that no node reports counts for the slot that it was in.
  */
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
-  select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot, slots.reason,
+  select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot,
+    case when is_linked then slots.reason end as reason,
     case when sims.iccid is not null and not is_linked then 'node_away'
       when sims.iccid is not null and sims.state = 'registered' and sims.bound_to is distinct from subscriptions.id
         then 'unbound'
@@ -50,7 +51,9 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
     from nodes where id = last.node_id
   ) as node on true
   left join sims on sims.iccid = numbers.iccid
-  left join slots on slots.node_id = last.node_id and slots.slot = coalesce(sims.slot, last.slot))`;
+  left join slots on slots.node_id = last.node_id and slots.slot = coalesce(sims.slot, last.slot)
+    -- Another card in the slot says nothing of this one.
+    and (slots.iccid is null or slots.iccid = numbers.iccid))`;
 
 /** Named before they are cut off. */
 const NUMBERS_MAX = 20;

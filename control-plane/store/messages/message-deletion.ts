@@ -60,9 +60,12 @@ export async function deleteMessages(
 
 /** No list shows them, but they belong to this holder. */
 async function deleteUnreadable(db: Database, deletion: Deletion): Promise<void> {
-  await sql`delete from unreadable_messages using numbers, subscriptions
-    where numbers.iccid = unreadable_messages.iccid and subscriptions.number = numbers.number
-      and subscriptions.id = ${deletion.subscriptionId}
+  await sql`delete from unreadable_messages using (
+      select numbers.iccid, 'infinity'::timestamptz as until from numbers
+        join subscriptions on subscriptions.number = numbers.number where subscriptions.id = ${deletion.subscriptionId}
+      union all select iccid, until from former_cards where subscription_id = ${deletion.subscriptionId}
+    ) as card
+    where card.iccid = unreadable_messages.iccid and unreadable_messages.received_at <= card.until
       and ${isWithin('unreadable_messages.received_at', deletion)}`.execute(db);
 }
 

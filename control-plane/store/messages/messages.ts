@@ -4,7 +4,7 @@ import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { MessagesTable } from '../database/tables.ts';
-import { holdingOfFact, isOfHolding, isUndated, numberOfFact } from '../fleet/holdings.ts';
+import { holderOfFact, isOfHolding, isUndated } from '../fleet/holdings.ts';
 
 const MESSAGE_COLUMNS = [
   'id',
@@ -141,11 +141,10 @@ export async function insertReceived(
   const { rows } = await sql<{ subscription_id: string }>`
     insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial,
       created_at, received_at)
-    select subscriptions.id, 'received', fact.from_number, subscriptions.number, fact.body, fact.fact_key,
+    select subscriptions.id, 'received', fact.from_number, coalesce(former.number, subscriptions.number), fact.body, fact.fact_key,
       fact.partial, ${now}::timestamptz, fact.received_at
     from ${factRows(messages)}
-    ${numberOfFact}
-    join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}
+    ${holderOfFact(now)}
     where ${isOfHolding}
     order by fact.position
     -- Waits for a subscription that is being purged, which is no holder then.
@@ -175,11 +174,10 @@ async function countUnassignedMessages(
   now: Date,
 ): Promise<UnassignedMessages> {
   const { rows } = await sql<{ theirs: number; undated: number }>`
-    select count(*) filter (where ${isOfHolding})::int as theirs,
-      count(*) filter (where ${isUndated} and not ${isOfHolding})::int as undated
+    select count(distinct fact.fact_key) filter (where ${isOfHolding})::int as theirs,
+      count(distinct fact.fact_key) filter (where ${isUndated} and not ${isOfHolding})::int as undated
     from ${factRows(messages)}
-    ${numberOfFact}
-    join subscriptions on subscriptions.number = numbers.number ${holdingOfFact(now)}`.execute(trx);
+    ${holderOfFact(now)}`.execute(trx);
   const { theirs = 0, undated = 0 } = rows[0] ?? {};
   return { unheld: messages.length - theirs - undated, undated };
 }

@@ -85,6 +85,12 @@ async function deleteSubscription(
   return db.transaction().execute(async (trx) => {
     // Payments that claim or extend it, and incoming messages, lock its row: the statements below see what they wrote.
     await trx.selectFrom('subscriptions').select('id').where('id', '=', id).forUpdate().execute();
+    await sql`delete from unreadable_messages using former_cards as card
+      where card.iccid = unreadable_messages.iccid and card.subscription_id = ${id}
+        and unreadable_messages.received_at <= card.until
+        and exists (select from subscriptions where id = ${id} and expires_at <= ${expiredAt}::timestamptz)`.execute(
+      trx,
+    );
     const deleted = await trx
       .deleteFrom('subscriptions')
       .where('id', '=', id)

@@ -1,11 +1,11 @@
 // Subscriptions as operators see and end them.
 import { sql } from 'kysely';
 import type { ServiceState } from '#shared/operator/slot-health.ts';
-import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type SubscriptionState, shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
 import { SERVICE_ROWS } from '../fleet/sold-numbers.ts';
 import { closeTakenBack } from './payment-events.ts';
+import { lockActive, type Target } from './subscription-changes.ts';
 
 interface SubscriptionQuery {
   state?: SubscriptionState | undefined;
@@ -67,15 +67,9 @@ export async function listSubscriptions(
  * number is kept for the grace period. Resolves with the new end. Runs in the transaction `trx`. Throws `OperatorRefusal` if the
  * subscription is over.
  */
-export async function endSubscription(trx: Database, id: string, now: Date): Promise<Date> {
-  const active = await trx
-    .selectFrom('subscriptions')
-    .select('expires_at')
-    .where('id', '=', id)
-    .where('expires_at', '>', now)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (active === undefined) throw new OperatorRefusal(`there is no active subscription ${id}`);
+export async function endSubscription(trx: Database, target: Target, now: Date): Promise<Date> {
+  const { id } = target;
+  const active = await lockActive(trx, target, now);
   const years = await closeTakenBack(trx, id, 'an operator removed its year', now);
   const left = years === 0 ? now : shortenedExpiry(active.expires_at, years);
   const expiresAt = left > now ? left : now;

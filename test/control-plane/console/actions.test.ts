@@ -166,7 +166,10 @@ t.test('a customer without service: on top, and each way out', async (t) => {
   );
   t.match(await ann.page(path), /reassigned: the line is closed/);
   t.match(await ann.page('/subscriptions'), /\+1206…0002/);
-  t.equal((await ann.post('/actions/end-subscription', { number, id, reason: 'as asked' })).status, 303);
+  const endOf = async (of: string) =>
+    (await ann.post('/actions/end-subscription', { number: of, id, reason: 'as asked' })).status;
+  t.equal(await endOf(number), 409, 'a page of before shows another number');
+  t.equal(await endOf('+12065550002'), 303);
   t.match(await ann.page('/audit'), /end subscription.*reassign number.*extend subscription.*move number/s);
 });
 

@@ -1,10 +1,11 @@
 // A SIM dies under a sold number, and the operator's ways out: a replacement card, another number, more days. Nothing of the customer is lost.
 import t, { type Test } from 'tap';
+import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { slotAt } from '../../fixtures/scripted-node.ts';
-import { received, subscriber } from '../../fixtures/subscriber.ts';
+import { received, relink, subscriber } from '../../fixtures/subscriber.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -62,6 +63,30 @@ t.test('a replacement card: the number, its texts and its year stay', async (t) 
   t.match(await control('audit', 'list'), { stdout: /move number +\+1206…0001 +ok/ });
 });
 
+t.test(
+  'texts of a node that was away: the number moved, and the node restarts before it delivers',
+  async (t) => {
+    const { control, node, number, url, bodies } = await customer(t, [slotAt(1)]);
+    await node.drop();
+    const other = await relink(t, url, {
+      nodeId: 'rack-2',
+      slots: [slotAt(2, { iccid: NEW_CARD, number: null })],
+      journalId: 'journal-2',
+    });
+    await until('it is held', async () => {
+      const { stdout } = await control('slot', 'list', '--node', 'rack-2');
+      return stdout.includes('registered');
+    });
+    t.match(await control('number', 'move', number, '--to', 'rack-2/m2', ...REASON), { status: 0 });
+    const starting = { state: 'starting', iccid: null, number: null } as const;
+    const again = await relink(t, url, { journalId: 'journal-1', slots: [slotAt(1, starting)] });
+    again.sendFact(1, received('in the journal of the old node'));
+    await until('the service has it', () => again.acknowledged >= 1);
+    t.same(await bodies(), ['in the journal of the old node']);
+    await until('the new card is bound', () => other.commands('bind_sim').length > 0);
+  },
+);
+
 t.test('a card with a number of its own is not taken from that number', async (t) => {
   const { control, number } = await customer(t, [slotAt(1), slotAt(2)]);
   t.match(await control('number', 'move', number, '--to', String(slotAt(2).iccid), ...REASON), {
@@ -71,7 +96,7 @@ t.test('a card with a number of its own is not taken from that number', async (t
 });
 
 t.test('another number: old texts stay, and what came to it before is not shown', async (t) => {
-  const { control, report, arrives, bodies, id, get, number } = await customer(t, [
+  const { control, report, arrives, bodies, databaseUrl, id, get, number } = await customer(t, [
     slotAt(1),
     slotAt(2),
     slotAt(3),
@@ -91,9 +116,22 @@ t.test('another number: old texts stay, and what came to it before is not shown'
   });
   await until('the holder learns it', async () => (await get('/number')).body['number'] === to);
   t.same(await bodies(), ['before']);
+  await arrives('read before, and late');
+  t.same(await bodies(), ['before', 'read before, and late']);
+  // As if it were longer ago than clocks may differ.
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  await db
+    .updateTable('former_cards')
+    .set({ until: new Date(Date.now() - 60_000) })
+    .execute();
+  await close();
+  await arrives('a code, after it');
+  t.same(await bodies(), ['before', 'read before, and late'], 'it belongs to no holder');
   t.match(await control('number', 'list', '--json', '--full'), {
     stdout: /"number": ?"\+12065550001"[^}]*"state": ?"out_of_service"/,
   });
+  t.match(await control('number', 'in-service', number), { status: 0 });
+  t.match(await control('number', 'list', '--state', 'quarantined'), { stdout: /\+12065550001/ });
   t.match(await control('subscription', 'reassign', 'sub_0123', ...REASON), {
     status: 2,
     stderr: /no active subscription/,

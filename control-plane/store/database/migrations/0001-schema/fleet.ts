@@ -136,13 +136,6 @@ export const FLEET = [
   )`,
   'create index waiting_facts_of_sim on waiting_facts (node_id, iccid)',
   // When former subscribers had a number and its SIM.
-  // Cards that a number had before an operator moved it to another one.
-  `create table former_cards (
-    iccid text primary key,
-    number text not null references numbers (number) on delete cascade,
-    until timestamptz not null
-  )`,
-  'create index former_cards_of_number on former_cards (number)',
   `create table former_holdings (
     number text not null,
     iccid text not null,

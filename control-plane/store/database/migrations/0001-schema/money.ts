@@ -12,6 +12,14 @@ export const MONEY = [
     account_chain_id bigint
   )`,
   'create index subscriptions_by_age on subscriptions (created_at desc, id desc)',
+  // The card and the number that a subscriber had before an operator gave another one.
+  `create table former_cards (
+    iccid text primary key,
+    subscription_id text not null references subscriptions (id) on delete cascade,
+    number text not null,
+    until timestamptz not null
+  )`,
+  'create index former_cards_of_subscription on former_cards (subscription_id)',
   `create table tokens (
     hash bytea primary key,
     subscription_id text not null references subscriptions (id) on delete cascade,

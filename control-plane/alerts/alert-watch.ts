@@ -33,7 +33,8 @@ export async function checkForTroubles({
       (about) => before.get(alertKey(about))?.raisedAt != null,
     );
     const found = new Map(findings.troubles.map((trouble) => [alertKey(trouble), trouble]));
-    const rules = rulesOf(thresholds);
+    // A newer instance knows more kinds.
+    const rules: Partial<Record<string, AlertRule>> = rulesOf(thresholds);
     const after: OpenAlert[] = [];
     const gone: string[] = [];
     for (const key of new Set([...before.keys(), ...found.keys()])) {
@@ -41,8 +42,7 @@ export async function checkForTroubles({
       const trouble = found.get(key);
       const about = alert ?? trouble;
       if (about === undefined) continue;
-      // A newer instance knows more kinds.
-      const rule: AlertRule | undefined = rules[about.kind];
+      const rule = rules[about.kind];
       if (rule === undefined) continue;
       const isKnown = findings.isKnown(about);
       const next = afterCheck(alert, trouble, { isKnown, rule, now });

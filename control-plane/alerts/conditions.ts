@@ -117,7 +117,7 @@ function numberTrouble({ expiresAt, node, reason, slot, state, subscriptionId }:
 const cause = (reason: string | null): string =>
   reason !== null && /^\w+$/.test(reason) ? ` (${reasonWords(reason)})` : '';
 
-/** What a node without a link cannot report. */
+/** Kinds about which a node without a link reports nothing. */
 const OF_LINKED_NODES: ReadonlySet<AlertKind> = new Set([
   'slot_down',
   'storage_full',

@@ -14,7 +14,7 @@ export interface RackAccess {
   readonly isRunningDaemon: boolean;
   slots(): Promise<Slot[]>;
   at(slot: string, command: string, options: { timeoutMs: number; unsafe: boolean }): Promise<AtAnswer>;
-  /** Whether the daemon's link is up; `undefined` without a daemon. */
+  /** Of the daemon; `undefined` without one. */
   link(): Promise<LinkState | undefined>;
 }
 

@@ -30,7 +30,7 @@ interface Trouble {
 
 interface Attention {
   fleet: readonly FleetNode[];
-  /** Numbers that customers have paid for. */
+  /** Paid numbers without service. */
   down: readonly SoldNumber[];
   stuck: readonly Json<PaymentRow>[];
   /** Those that are not over. */
@@ -40,12 +40,10 @@ interface Attention {
 }
 
 export function attention({ alerts, available, down, fleet, stuck }: Attention): Html {
-  const [sold, payments, nodes, slots] = [
-    down.map(ofSold),
-    stuck.map(ofPayment),
-    fleet.flatMap(ofNode),
-    fleet.flatMap(ofSlots),
-  ];
+  const sold = down.map(ofSold);
+  const payments = stuck.map(ofPayment);
+  const nodes = fleet.flatMap(ofNode);
+  const slots = fleet.flatMap(ofSlots);
   const pool = available === 0 && fleet.length > 0 ? [EMPTY_POOL] : [];
   const seen = new Set([...sold, ...payments, ...nodes, ...slots, ...pool].map(({ alert }) => alert));
   const others = alerts.filter((alert) => !seen.has(alertKey(alert))).map(ofAlert);
@@ -69,7 +67,7 @@ const worstFirst = (a: Trouble, b: Trouble): number =>
   Number(a.health === 'warn') - Number(b.health === 'warn');
 
 const EMPTY_POOL: Trouble = {
-  alert: 'pool_low pool',
+  alert: alertKey({ kind: 'pool_low', subject: 'pool' }),
   health: 'warn',
   sign: 'empty',
   path: '/numbers',

@@ -1,4 +1,4 @@
-// `control-plane subscription …`: the list, and the end of one.
+// `control-plane subscription …`: the list, another number, more days, and the end of one.
 
 import { optionalInteger } from '#shared/process/options.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';

@@ -1,4 +1,4 @@
-// Subscriptions: the list, and the end of one.
+// Subscriptions: the list, another number, more days, and the end of one.
 import * as z from 'zod';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { inTransaction } from '../../store/database/database.ts';

@@ -33,7 +33,7 @@ interface ServiceRow {
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
   select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot,
     case when is_linked then slots.reason end as reason,
-    case when sims.iccid is not null and not is_linked then 'node_away'
+    case when sims.iccid is not null and is_linked is not true then 'node_away'
       when sims.iccid is not null and sims.state = 'registered' and sims.bound_to is distinct from subscriptions.id
         then 'unbound'
       when sims.iccid is not null then sims.state

@@ -17,6 +17,7 @@ import { modemCheck } from './check.ts';
 export const REGISTRATION_QUERIES = ['AT+CREG?', 'AT+CGREG?', 'AT+CEREG?'] as const;
 
 const CARRIER = 'Ask the carrier: ';
+
 /** The registration of all domains. */
 function registrationOf(modem: ModemView): Registration {
   const lines = REGISTRATION_QUERIES.flatMap((command) => modem.lines(command));

@@ -85,12 +85,11 @@ async function deleteSubscription(
   return db.transaction().execute(async (trx) => {
     // Payments that claim or extend it, and incoming messages, lock its row: the statements below see what they wrote.
     await trx.selectFrom('subscriptions').select('id').where('id', '=', id).forUpdate().execute();
-    await sql`delete from unreadable_messages using former_cards as card
-      where card.iccid = unreadable_messages.iccid and card.subscription_id = ${id}
-        and unreadable_messages.received_at <= card.until
-        and exists (select from subscriptions where id = ${id} and expires_at <= ${expiredAt}::timestamptz)`.execute(
-      trx,
-    );
+    const formerCards = await trx
+      .selectFrom('former_cards')
+      .select(['iccid', 'until'])
+      .where('subscription_id', '=', id)
+      .execute();
     const deleted = await trx
       .deleteFrom('subscriptions')
       .where('id', '=', id)
@@ -113,6 +112,12 @@ async function deleteSubscription(
         sims.selectFrom('numbers').select('iccid').where('number', '=', deleted.number),
       )
       .execute();
+    for (const { iccid, until } of formerCards)
+      await trx
+        .deleteFrom('unreadable_messages')
+        .where('iccid', '=', iccid)
+        .where('received_at', '<=', until)
+        .execute();
     return true;
   });
 }

@@ -34,7 +34,7 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const fields = fieldsOf(ctx);
     const recipients = ACTIONS[name].asks.includes('to') ? await spareNumbers() : [];
     const cutOff =
-      name === 'revoke-node'
+      ACTIONS[name].cutsOff === true
         ? await operatorFor(session.operator).call('customers', check(customersAt, fields))
         : undefined;
     const form = confirmForm({

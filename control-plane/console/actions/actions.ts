@@ -21,6 +21,8 @@ export interface Action {
   asks: ReadonlyArray<AskedField>;
   /** Its target, for the operator who confirms. */
   subject(fields: Fields): string;
+  /** Customers of the node lose their service: they are named first. */
+  cutsOff?: true;
   /** The text that the operator compares before confirming. */
   compared?(fields: Fields): string;
   /** Throws `OperatorError`, and `ZodError` for fields that the procedure does not accept. */
@@ -62,7 +64,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     },
     path: () => '/probes',
   },
-  'revoke-node': { ...aboutNode, run: calling('revokeNode') },
+  'revoke-node': { ...aboutNode, cutsOff: true, run: calling('revokeNode') },
   'approve-node': {
     ...aboutNode,
     compared: ({ fingerprint = '' }) => fingerprint,

@@ -38,6 +38,7 @@ export const slotInputSchema = z
   .min(1, 'must be the name of a slot')
   .max(64, 'must have at most 64 characters')
   .pipe(slotNameSchema);
+export const placeSchema = z.object({ node: nodeSchema, slot: slotInputSchema });
 /** A slot as it is shown: "rack-7/m3". */
 export const placeTextSchema = z
   .string()

@@ -16,12 +16,11 @@ import {
   limitSchema,
   nodeSchema,
   numberSchema,
+  placeSchema,
   reasonSchema,
-  slotInputSchema,
 } from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
 
-const ofSlot = z.object({ node: nodeSchema, slot: slotInputSchema });
 const ofNumber = z.object({ number: numberSchema });
 const subject = ({ number }: z.output<typeof ofNumber>): string => number;
 
@@ -49,7 +48,7 @@ export const NUMBER_PROCEDURES = {
   /** Answers with the ICCID of the former card and of the new one. */
   moveNumber: procedure({
     input: ofNumber.extend({
-      card: z.union([z.object({ iccid: iccidSchema }), ofSlot]),
+      card: z.union([z.object({ iccid: iccidSchema }), placeSchema]),
       reason: reasonSchema,
     }),
     run: ({ db, now }, { number, card }) => moveNumber(db, { number, card, now }),

@@ -2,37 +2,36 @@
 import * as z from 'zod';
 import { transferSim } from '../../store/fleet/sim-transfer.ts';
 import { listSlots, putSlotIn, refuseUnknown, takeSlotOut } from '../../store/fleet/slot-service.ts';
-import { limitSchema, nodeSchema, reasonSchema, slotInputSchema } from './fields.ts';
+import { limitSchema, nodeSchema, placeSchema, reasonSchema } from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
 
-const ofSlot = z.object({ node: nodeSchema, slot: slotInputSchema });
-const subject = ({ node, slot }: z.output<typeof ofSlot>): string => `${node}/${slot}`;
+const subject = ({ node, slot }: z.output<typeof placeSchema>): string => `${node}/${slot}`;
 
 export const SLOT_PROCEDURES = {
   slots: procedure({
-    input: z.object({ node: nodeSchema.optional(), after: ofSlot.optional(), limit: limitSchema }),
+    input: z.object({ node: nodeSchema.optional(), after: placeSchema.optional(), limit: limitSchema }),
     run: async ({ db, now }, query) =>
       pageOf(await listSlots(db, query, now), query.limit, ({ node, slot }) => ({ node, slot })),
   }),
-  takeSlotOutOfService: change(ofSlot.extend({ reason: reasonSchema }), {
+  takeSlotOutOfService: change(placeSchema.extend({ reason: reasonSchema }), {
     subject,
     detail: ({ reason }) => ({ reason }),
     run: ({ db, now }, { node, slot, reason }) =>
       takeSlotOut(db, { node, slot, reason, by: 'operator', now }),
   }),
-  putSlotInService: change(ofSlot, {
+  putSlotInService: change(placeSchema, {
     subject,
     run: ({ db, now }, { node, slot }) => putSlotIn(db, { node, slot, now }),
   }),
   /** Gives the SIM that the slot reports to its node. Answers with the node that held it, if one did. */
   transferSim: procedure({
-    input: ofSlot,
+    input: placeSchema,
     audit: { how: 'change', subject },
     run: ({ db, now }, { node, slot }) => transferSim(db, { node, slot, now }),
   }),
   /** Refused while a call is up, unless by `force`. */
   restartModem: procedure({
-    input: ofSlot.extend({ force: z.boolean().default(false) }),
+    input: placeSchema.extend({ force: z.boolean().default(false) }),
     audit: { how: 'command', subject, detail: ({ force }) => ({ force }) },
     async run({ db, nodes }, { node, slot, force }) {
       await refuseUnknown(db, { node, slot });

@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { inTransaction } from '../../store/database/database.ts';
-import { extendByDays, reassignNumber } from '../../store/money/subscription-changes.ts';
-import { endSubscription, listSubscriptions } from '../../store/money/subscription-list.ts';
+import { endSubscription, extendByDays, reassignNumber } from '../../store/money/subscription-changes.ts';
+import { listSubscriptions } from '../../store/money/subscription-list.ts';
 import {
   limitSchema,
   nodeSchema,

@@ -1,8 +1,10 @@
-// Changes that an operator makes for a customer whose number died: another number, or more days.
+// Changes that an operator makes to a subscription: another number, more days, its end.
 import { OperatorRefusal } from '../../domain/refusal.ts';
+import { shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { endHolding, keepFormerCard } from '../fleet/holdings.ts';
 import { isAvailable, lockReservations, pickAvailable } from '../fleet/number-pool.ts';
+import { closeTakenBack } from './payment-events.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -10,7 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const QUARANTINE_DAYS = 90;
 
 /** `number`: refused if the subscription has another one, which the operator did not see. */
-export interface Target {
+interface Target {
   id: string;
   number?: string | undefined;
 }
@@ -56,8 +58,23 @@ export async function extendByDays(
   return end;
 }
 
+/**
+ * Removes the years whose payments the chain reverted; if there are none, all years. If nothing is left, its tokens are rejected, and the
+ * number is kept for the grace period. Resolves with the new end. Runs in the transaction `trx`. Throws `OperatorRefusal` if the
+ * subscription is over.
+ */
+export async function endSubscription(trx: Database, target: Target, now: Date): Promise<Date> {
+  const { id } = target;
+  const active = await lockActive(trx, target, now);
+  const years = await closeTakenBack(trx, id, 'an operator removed its year', now);
+  const left = years === 0 ? now : shortenedExpiry(active.expires_at, years);
+  const expiresAt = left > now ? left : now;
+  await trx.updateTable('subscriptions').set({ expires_at: expiresAt }).where('id', '=', id).execute();
+  return expiresAt;
+}
+
 /** Throws `OperatorRefusal` if the subscription is over or has another number. */
-export async function lockActive(trx: Database, { id, number }: Target, now: Date) {
+async function lockActive(trx: Database, { id, number }: Target, now: Date) {
   const row = await trx
     .selectFrom('subscriptions')
     .select(['number', 'created_at', 'expires_at'])

@@ -1,11 +1,9 @@
-// Subscriptions as operators see and end them.
+// Subscriptions as operators see them.
 import { sql } from 'kysely';
 import type { ServiceState } from '#shared/operator/slot-health.ts';
-import { type SubscriptionState, shortenedExpiry } from '../../domain/subscription.ts';
+import type { SubscriptionState } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
 import { SERVICE_ROWS } from '../fleet/sold-numbers.ts';
-import { closeTakenBack } from './payment-events.ts';
-import { lockActive, type Target } from './subscription-changes.ts';
 
 interface SubscriptionQuery {
   state?: SubscriptionState | undefined;
@@ -60,19 +58,4 @@ export async function listSubscriptions(
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute();
-}
-
-/**
- * Removes the years whose payments the chain reverted; if there are none, all years. If nothing is left, its tokens are rejected, and the
- * number is kept for the grace period. Resolves with the new end. Runs in the transaction `trx`. Throws `OperatorRefusal` if the
- * subscription is over.
- */
-export async function endSubscription(trx: Database, target: Target, now: Date): Promise<Date> {
-  const { id } = target;
-  const active = await lockActive(trx, target, now);
-  const years = await closeTakenBack(trx, id, 'an operator removed its year', now);
-  const left = years === 0 ? now : shortenedExpiry(active.expires_at, years);
-  const expiresAt = left > now ? left : now;
-  await trx.updateTable('subscriptions').set({ expires_at: expiresAt }).where('id', '=', id).execute();
-  return expiresAt;
 }

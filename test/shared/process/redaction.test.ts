@@ -49,8 +49,9 @@ t.test('a line of JSON stays one', async (t) => {
 
 t.test('a long line takes no long time', async (t) => {
   for (const piece of ['a@', '+1', '2-', '(206) ', '0xab', 'simrack_', 'a.', 'Bearer ']) {
-    const startedAt = performance.now();
+    // Of the processor: what else runs beside this test does not count.
+    const startedWith = process.cpuUsage();
     redacted(piece.repeat(20_000));
-    t.ok(performance.now() - startedAt < 1_000, piece);
+    t.ok(process.cpuUsage(startedWith).user < 1_000_000, piece);
   }
 });

@@ -295,6 +295,7 @@ function paymentTrouble(
 function stuckSummary(id: string, state: string, isPaid: boolean): string {
   if (state === 'taken_back')
     return `the chain reverted the transfer of payment ${id}: its subscription is unpaid`;
+  if (state === 'refunding') return `the refund of payment ${id} is not finished`;
   return isPaid
     ? `payment ${id} (${state}) moved money but bought nothing`
     : `payment ${id} is stuck: ${state}`;

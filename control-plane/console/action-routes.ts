@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import * as z from 'zod';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { planOf, shownRefunds } from '../operator/end-subscription.ts';
 import { PROCEDURES } from '../operator/procedures/all-procedures.ts';
 import { ACTION_WORDS, type ActionName } from './actions/action-words.ts';
 import { ACTIONS } from './actions/actions.ts';
@@ -14,6 +15,7 @@ import { spareNumberOf } from './pages/slot-status.ts';
 import { readOwnForm } from './session/forms.ts';
 import { sessionOf } from './session/request-state.ts';
 
+const endedSchema = PROCEDURES.planRefund.input.pick({ id: true, number: true });
 const customersAt = PROCEDURES.customers.input;
 const NAMES = Object.keys(ACTIONS) as [ActionName, ...ActionName[]];
 const nameSchema = z.object({ name: z.enum(NAMES, 'there is no such action') });
@@ -37,9 +39,14 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
       ACTIONS[name].cutsOff === true
         ? await operatorFor(session.operator).call('customers', check(customersAt, fields))
         : undefined;
+    const sent =
+      ACTIONS[name].refunds === true
+        ? shownRefunds(await planOf(operatorFor(session.operator), check(endedSchema, fields)), false)
+        : undefined;
     const form = confirmForm({
       name,
       cutOff,
+      sent,
       fields,
       session,
       action: ACTIONS[name],

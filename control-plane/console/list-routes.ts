@@ -91,7 +91,12 @@ export function routeLists(
     if (row === undefined) throw new Refusal('not_found', 'there is no such number');
     const events = await listNumberEvents(db, number, EVENTS);
     const sold = await operatorOf(ctx).call('subscriptions', { number, state: 'active', limit: 1 });
-    show(ctx, number, '/numbers', numberPage(row, sold.rows[0], events));
+    show(
+      ctx,
+      number,
+      '/numbers',
+      numberPage(row, sold.rows[0], events, { canRefund: refunds !== undefined }),
+    );
   });
 
   router.get('/subscriptions', async (ctx) => {

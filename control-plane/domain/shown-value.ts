@@ -34,10 +34,14 @@ export function shownValue({
   chain_id: number;
   value: string;
 }): string {
+  const decimals = decimalsOf({ asset, chain_id });
+  return decimals === 0 ? `${value} of ${getAddress(asset)}` : `${formatUnits(BigInt(value), decimals)} USDC`;
+}
+
+/** Digits after the point of an amount as operators see and write it: 0 for a token that is not the network's USDC. */
+export function decimalsOf({ asset, chain_id }: { asset: string; chain_id: number }): number {
   const usdc = Object.entries(NETWORKS).find(([chainId]) => chainId === String(chain_id))?.[1].usdc.address;
-  if (usdc !== undefined && isAddressEqual(usdc, getAddress(asset)))
-    return `${formatUnits(BigInt(value), 6)} USDC`;
-  return `${value} of ${getAddress(asset)}`;
+  return usdc !== undefined && isAddressEqual(usdc, getAddress(asset)) ? 6 : 0;
 }
 
 /** "0x7099…79C8": enough to recognize a known address, not enough to find it on a chain. */

@@ -4,12 +4,12 @@ import type { rpcUrlOf } from '../config/config.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { shownValue, shownWallet } from '../domain/shown-value.ts';
 import { connectChain } from '../payments/chain/chain.ts';
-import { type RefundLedger, refund, refundableTransfer } from '../payments/refund.ts';
+import { backwards, type RefundLedger, refund, refundableTransfer } from '../payments/refund.ts';
 import { connectRefundWallet } from '../payments/refund-wallet.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 import { rpcFor } from './void-payment.ts';
 
-type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
+export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
   readonly key: Parameters<typeof connectRefundWallet>[0]['key'];
   readonly reason: string;
   readonly yes: boolean;
@@ -24,7 +24,8 @@ type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
 export async function refundPayment(operator: Operator, id: string, options: RefundOptions): Promise<string> {
   const ledger = refundLedgerOf(operator);
   const payment = await operator.call('payment', { id });
-  const what = `${shownValue(payment)} to ${shownWallet(payment.payer, true)}`;
+  const value = payment.refund_value ?? payment.value;
+  const what = `${shownValue({ ...payment, value })} to ${shownWallet(payment.payer, true)}`;
   if (payment.state === 'refunded') return `${id} is refunded: ${what} by ${payment.refund_hash}`;
   if (payment.state !== 'refunding') refundableTransfer(await ledger.find(id), options.transfer);
   if (!options.yes) throw new OperatorRefusal(`nothing was done: run the command with --yes to send ${what}`);
@@ -50,13 +51,45 @@ export async function refundPayment(operator: Operator, id: string, options: Ref
   return `${id} is refunded: ${what} by ${hash}`;
 }
 
+/**
+ * Throws `OperatorRefusal` if the refunds of these payments could not be sent now: no key of the account, too little of the token or gas
+ * there, a payer that the token blocks, or a transfer that the chain does not show. Sends and stores nothing.
+ */
+export async function checkRefunds(
+  operator: Operator,
+  shares: ReadonlyArray<{ id: string; value: string; chain_id: number }>,
+  options: Pick<RefundOptions, 'key' | 'rpcTimeoutMs'> & Parameters<typeof rpcUrlOf>[0],
+): Promise<void> {
+  const ledger = refundLedgerOf(operator);
+  /** All refunds from one account together. */
+  const sums = new Map<string, bigint>();
+  for (const { id, value, chain_id } of shares) {
+    const rpc = rpcFor(options, chain_id);
+    const wallet = connectRefundWallet({ ...rpc, key: options.key });
+    await wallet.checkChain();
+    const { transfer, transferHash } = await ledger.find(id);
+    const isPaid =
+      transferHash !== undefined &&
+      (await connectChain(rpc).resultOf(transfer, transferHash)).kind === 'transferred';
+    if (!isPaid) throw new OperatorRefusal(`nothing was done: the RPC does not show the transfer of ${id}`);
+    const account = `${chain_id} ${transfer.asset} ${transfer.to}`;
+    const refundValue = (sums.get(account) ?? 0n) + BigInt(value);
+    sums.set(account, refundValue);
+    await wallet.check(backwards({ transfer, refundValue })).catch((error: unknown) => {
+      if (!(error instanceof OperatorRefusal)) throw error;
+      throw new OperatorRefusal(`nothing was done: ${error.message}`);
+    });
+  }
+}
+
 /** The ledger of refunds of the running service. */
 function refundLedgerOf(operator: Operator): RefundLedger {
   return {
     async find(id) {
-      const { transfer, ...payment } = await operator.call('refundable', { id });
+      const { transfer, refundValue, ...payment } = await operator.call('refundable', { id });
       return {
         ...payment,
+        refundValue: BigInt(refundValue),
         transfer: { ...transfer, value: BigInt(transfer.value) },
       };
     },

@@ -225,7 +225,7 @@ function refuseKnown(known: KnownPayment | undefined, authorization: TransferAut
     case 'refunded':
       throw new Refusal(
         'payment_already_used',
-        'This payment bought nothing and is being refunded to its payer.',
+        'An operator has refunded this payment to its payer, or is about to.',
       );
     case 'void':
       throw new PaymentRejected('authorization_used');

@@ -13,8 +13,9 @@ import type { TransferAuthorization } from '../domain/transfer-authorization.ts'
  * until an operator ends it.
  * - `released`: shown to no third party. The number is available again; the authorization may be claimed again.
  * - `void`: expired, canceled or used for something else on chain: nothing moved and nothing ever will. Final.
- * - `refunding`: the money arrived and bought nothing. A transaction that refunds it is stored, and may be mined.
- * - `refunded`: the money was refunded. Final.
+ * - `refunding`: an operator decided to refund it: it bought nothing, or its subscription was ended. Once a transaction that does so is
+ * stored, it may be mined.
+ * - `refunded`: the money, or the share that was decided on, was refunded. Final.
  */
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 

@@ -61,6 +61,8 @@ export interface SentTransfer {
 export interface RefundWallet {
   /** Throws `OperatorRefusal` when the RPC serves another chain. */
   checkChain(): Promise<void>;
+  /** Throws what `sign` would throw. Signs nothing. */
+  check(transfer: RefundTransfer): Promise<void>;
   /** Throws `OperatorRefusal` without a key, and when token, balance or gas do not allow the transfer. */
   sign(transfer: RefundTransfer): Promise<RefundTransaction>;
   /** The RPC's error; empty if it accepted the transaction. After an error the transaction may still have reached the network. */
@@ -77,6 +79,36 @@ export interface RefundWallet {
 export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined }): RefundWallet {
   const rpc = rpcOf(options);
   const client = createPublicClient({ ...rpc, cacheTime: 0 });
+
+  /** The transaction that makes a transfer, and the account that signs it. */
+  async function prepared({ asset, from, to, value }: RefundTransfer) {
+    if (options.key === undefined)
+      throw new OperatorRefusal(`give the key of ${from}: REFUND_KEY_FILE or REFUND_KEY`);
+    const account = privateKeyToAccount(options.key);
+    if (!isAddressEqual(account.address, from))
+      throw new OperatorRefusal(`the key belongs to ${account.address}, but the money went to ${from}`);
+    const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
+    const balance = await client.readContract({
+      address: asset,
+      abi: ABI,
+      functionName: 'balanceOf',
+      args: [from],
+    });
+    if (balance < value) {
+      throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded`);
+    }
+    const estimate = await client.estimateContractGas({ ...call, account: from }).catch(refusalOfToken);
+    const gas = (estimate * GAS_MARGIN_PERCENT) / 100n;
+    const nonce = await client.getTransactionCount({ address: from, blockTag: 'pending' });
+    const wallet = createWalletClient({ ...rpc, account });
+    const data = encodeFunctionData(call);
+    const request = await wallet.prepareTransactionRequest({ to: asset, data, gas, nonce });
+    const wei = await client.getBalance({ address: from });
+    const needed = gas * request.maxFeePerGas;
+    if (wei < needed) throw new OperatorRefusal(`${from} has ${wei} wei, and the gas may cost ${needed} wei`);
+    return { nonce, sender: account.address, sign: () => wallet.signTransaction(request) };
+  }
+
   return {
     async checkChain() {
       const chainId = await client.getChainId();
@@ -84,35 +116,14 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
         throw new OperatorRefusal(`the RPC serves chain ${chainId}, not ${options.chainId}`);
     },
 
-    async sign({ asset, from, to, value }) {
-      if (options.key === undefined)
-        throw new OperatorRefusal(`give the key of ${from}: REFUND_KEY_FILE or REFUND_KEY`);
-      const account = privateKeyToAccount(options.key);
-      const { address } = account;
-      if (!isAddressEqual(address, from))
-        throw new OperatorRefusal(`the key belongs to ${address}, but the money went to ${from}`);
-      const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
-      const balance = await client.readContract({
-        address: asset,
-        abi: ABI,
-        functionName: 'balanceOf',
-        args: [from],
-      });
-      if (balance < value) {
-        throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded`);
-      }
-      const estimate = await client.estimateContractGas({ ...call, account: from }).catch(refusalOfToken);
-      const gas = (estimate * GAS_MARGIN_PERCENT) / 100n;
-      const nonce = await client.getTransactionCount({ address: from, blockTag: 'pending' });
-      const wallet = createWalletClient({ ...rpc, account });
-      const data = encodeFunctionData(call);
-      const request = await wallet.prepareTransactionRequest({ to: asset, data, gas, nonce });
-      const wei = await client.getBalance({ address: from });
-      const needed = gas * request.maxFeePerGas;
-      if (wei < needed)
-        throw new OperatorRefusal(`${from} has ${wei} wei, and the gas may cost ${needed} wei`);
-      const raw = await wallet.signTransaction(request);
-      return { raw, hash: keccak256(raw), nonce, sender: address };
+    async check(transfer) {
+      await prepared(transfer);
+    },
+
+    async sign(transfer) {
+      const { nonce, sender, sign } = await prepared(transfer);
+      const raw = await sign();
+      return { raw, hash: keccak256(raw), nonce, sender };
     },
 
     broadcast: (raw) =>

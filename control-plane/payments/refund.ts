@@ -1,4 +1,5 @@
-// Refunds a payment that bought nothing, once. Each transaction is stored before it is broadcast, and repeated unchanged.
+// Refunds a payment, once: one that bought nothing, or a share of one whose subscription an operator ended. Each transaction is stored
+// before it is broadcast, and repeated unchanged.
 import type { Hex } from 'viem';
 import { type Clock, sleep } from '#shared/clock.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
@@ -13,6 +14,8 @@ export interface RefundablePayment {
   id: string;
   state: PaymentState;
   transfer: AuthorizedTransfer;
+  /** Smallest units that go back: at most the value of the transfer. */
+  refundValue: bigint;
   /** The transaction that transferred the money, if the service saw it and could not apply it. */
   transferHash: Hex | undefined;
   /** The transaction that refunds it, once there is one. */
@@ -91,22 +94,24 @@ async function begin(
       `${transferHash} is not on the chain as the transfer of ${id}: no money arrived`,
     );
   }
-  return ledger.start(id, await wallet.sign(backwards(transfer)), transferHash, order.reason);
+  return ledger.start(id, await wallet.sign(backwards(payment)), transferHash, order.reason);
 }
 
-/** The transaction that transferred the money of a payment that bought nothing. Throws `OperatorRefusal` for any other. */
+/** The transaction that transferred the money of a payment that is to be refunded. Throws `OperatorRefusal` for any other. */
 export function refundableTransfer({ id, state, transferHash }: RefundablePayment, named?: Hex): Hex {
   const refuse = (why: string): OperatorRefusal => new OperatorRefusal(`${id} is ${state}: ${why}`);
   switch (state) {
     case 'applied':
-      throw refuse('its money bought a year, so it cannot be refunded');
+      throw refuse(
+        'its money bought a year. To end the subscription and refund what is left of it, run "subscription end" with --refund.',
+      );
     case 'taken_back':
       throw refuse('the chain reverted its transfer, so there is nothing to refund');
     case 'claimed':
       throw refuse('no transaction was sent, and no money moved');
-    case 'refunding':
     case 'refunded':
-      throw refuse('its refund has already begun');
+      throw refuse('its money was sent already');
+    case 'refunding':
     case 'in_flight':
     case 'reverted':
     case 'released':
@@ -120,7 +125,11 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
   }
 }
 
-const backwards = ({ asset, from, to, value }: AuthorizedTransfer): RefundTransfer => ({
+/** The transfer that refunds a payment. */
+export const backwards = ({
+  refundValue: value,
+  transfer: { asset, from, to },
+}: Pick<RefundablePayment, 'refundValue' | 'transfer'>): RefundTransfer => ({
   asset,
   value,
   from: to,
@@ -135,7 +144,7 @@ async function finish(
 ): Promise<Hex> {
   const { clock, ledger, wallet } = parts;
   const { id } = payment;
-  const transfer = backwards(payment.transfer);
+  const transfer = backwards(payment);
   const deadline = clock.now() + parts.waitMs;
   let sent = stored;
   let broadcastProblem = '';
@@ -175,11 +184,12 @@ async function finish(
 /** Transfers of that amount to the payer since the refund began, except those named as unrelated. */
 async function otherTransfers(
   { wallet }: RefundParts,
-  { otherRefunds, refundBeganAtMs, transfer }: RefundablePayment,
+  payment: RefundablePayment,
   { unrelated }: RefundOrder,
 ): Promise<SentTransfer[]> {
+  const { otherRefunds, refundBeganAtMs } = payment;
   if (refundBeganAtMs === undefined) return [];
-  const sent = await wallet.transfersSince(backwards(transfer), refundBeganAtMs);
+  const sent = await wallet.transfersSince(backwards(payment), refundBeganAtMs);
   return sent.filter(({ hash }) => hash !== unrelated && !otherRefunds.includes(hash));
 }
 

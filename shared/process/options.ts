@@ -15,6 +15,8 @@ export interface OptionSpec {
   schema: z.ZodType;
   /** A flag without a value; its schema is of a boolean. */
   isSwitch?: true;
+  /** A flag that may stand alone; its value is then `true`. */
+  isValueOptional?: true;
   /** A secret, which has no flag: others on the host see the arguments of a program. */
   isEnvironmentOnly?: true;
 }
@@ -76,7 +78,7 @@ function flagOf(key: string, spec: OptionSpec): Option {
     ...(isDefault ? [`default ${String(fallback.data)}`] : []),
   ];
   const about = notes.length === 0 ? spec.about : `${spec.about} (${notes.join(', ')})`;
-  return new Option(`${nameOf(key)} <value>`, about);
+  return new Option(`${nameOf(key)} ${spec.isValueOptional === true ? '[value]' : '<value>'}`, about);
 }
 
 function firstIssue(error: z.ZodError): string {

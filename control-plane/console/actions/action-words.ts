@@ -78,8 +78,15 @@ const WORDS = {
   },
   'end-subscription': {
     verb: 'End the subscription',
-    consequence: 'The subscription ends now. The number is kept for the grace time. Nothing is paid back.',
+    consequence: 'The subscription ends now. The number is kept for the grace time. Nothing is refunded.',
     done: 'The subscription has ended.',
+    isGrave: true,
+  },
+  'end-and-refund': {
+    verb: 'End the subscription and refund',
+    consequence:
+      'The subscription ends now, and the number is kept for the grace time. The unused share of the price goes back to the payer: by whole days left, without days that were added as goodwill. The transaction cannot be undone.',
+    done: 'The subscription has ended, and the money was sent back.',
     isGrave: true,
   },
   'transfer-sim': {

@@ -3,7 +3,7 @@ import { type Operator, PROCEDURES } from '../../operator/procedures/all-procedu
 import { cardTextSchema } from '../../operator/procedures/fields.ts';
 import type { ActionName } from './action-words.ts';
 import { nodePath, numberPath, paymentPath, slotPath } from './paths.ts';
-import { type RefundSender, refundSchema } from './refunds.ts';
+import { endSchema, type RefundSender, refundSchema } from './refunds.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -23,6 +23,8 @@ export interface Action {
   subject(fields: Fields): string;
   /** Customers of the node lose their service: they are named first. */
   cutsOff?: true;
+  /** It sends money: the amount and the payer are named first. */
+  refunds?: true;
   /** The text that the operator compares before confirming. */
   compared?(fields: Fields): string;
   /** Throws `OperatorError`, and `ZodError` for fields that the procedure does not accept. */
@@ -99,6 +101,19 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     },
   },
   'end-subscription': { ...aboutNumber, asks: ['reason'], run: calling('endSubscription') },
+  'end-and-refund': {
+    ...aboutNumber,
+    asks: ['reason'],
+    refunds: true,
+    run: async (fields, { operator, refunds }) => {
+      const order = endSchema.parse(fields);
+      if (refunds === undefined)
+        throw new Error(
+          'the console has no key for this refund: run "control-plane subscription end --refund"',
+        );
+      await refunds.end(operator, order);
+    },
+  },
   'transfer-sim': { ...aboutSlot, run: calling('transferSim') },
   refund: {
     asks: ['reason'],

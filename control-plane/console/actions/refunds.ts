@@ -1,21 +1,40 @@
-// Money that came and bought nothing, sent back from the console: where the service was given the key of the account that was paid.
+// Money sent back from the console, for payments that bought nothing and for subscriptions that end: where the service was given the key of the account that was paid.
 import { privateKeyToAccount } from 'viem/accounts';
 import * as z from 'zod';
 import type { Config } from '../../config/config.ts';
+import { endAndRefund } from '../../operator/end-subscription.ts';
 import type { Operator } from '../../operator/procedures/all-procedures.ts';
-import { paymentIdSchema, reasonSchema } from '../../operator/procedures/fields.ts';
+import {
+  numberSchema,
+  paymentIdSchema,
+  reasonSchema,
+  subscriptionIdSchema,
+} from '../../operator/procedures/fields.ts';
 import { refundPayment } from '../../operator/refund-payment.ts';
 
 /** A block comes every 2 s; who waits longer asks again. */
 const WAIT_MS = 10_000;
 
+/** Of a few payments. */
+const SHOWN_LENGTH_MAX = 4_000;
+
 export const refundSchema = z.object({ id: paymentIdSchema, reason: reasonSchema });
+
+/** `shown`: the refund that the operator confirmed. */
+export const endSchema = z.object({
+  id: subscriptionIdSchema,
+  number: numberSchema,
+  reason: reasonSchema,
+  shown: z.string().min(1).max(SHOWN_LENGTH_MAX),
+});
 
 export interface RefundSender {
   /** True when it has the key of the account that a payment went to. */
   hasKeyOf(payTo: string): boolean;
   /** Throws `OperatorRefusal` when nothing was sent, `OperatorUnfinished` when it may still be mined. */
   send(operator: Operator, id: string, reason: string): Promise<void>;
+  /** Ends a subscription and refunds the unused share. Throws as `send` does. */
+  end(operator: Operator, order: z.output<typeof endSchema>): Promise<void>;
 }
 
 export type RefundOptions = Pick<
@@ -27,19 +46,21 @@ export function refundSenderOf(options: RefundOptions): RefundSender | undefined
   const { consoleRefundKeyFile: key } = options;
   if (key === undefined) return undefined;
   const { address } = privateKeyToAccount(key);
+  const given = {
+    ...options,
+    key,
+    yes: true,
+    signAnew: false,
+    unrelated: undefined,
+    waitMs: WAIT_MS,
+  };
   return {
     hasKeyOf: (payTo) => payTo.toLowerCase() === address.toLowerCase(),
     async send(operator, id, reason) {
-      await refundPayment(operator, id, {
-        ...options,
-        key,
-        reason,
-        yes: true,
-        transfer: undefined,
-        signAnew: false,
-        unrelated: undefined,
-        waitMs: WAIT_MS,
-      });
+      await refundPayment(operator, id, { ...given, reason, transfer: undefined });
+    },
+    async end(operator, { reason, ...order }) {
+      await endAndRefund(operator, order, { ...given, reason });
     },
   };
 }

@@ -26,6 +26,7 @@ export function confirmForm({
   action,
   fields,
   cutOff,
+  sent,
   recipients,
   session,
 }: {
@@ -34,16 +35,21 @@ export function confirmForm({
   fields: Readonly<Record<string, string>>;
   /** Customers who lose their service. */
   cutOff: { count: number; numbers: readonly string[] } | undefined;
+  /** The refund: how much goes to whom. The form brings it along, so that nothing else is sent. */
+  sent: string | undefined;
   /** Numbers that a test may go to. */
   recipients: readonly string[];
   session: Session;
 }): Html {
   const { consequence, isGrave, verb } = ACTION_WORDS[name];
-  const hidden = Object.entries(fields).filter(([field]) => !action.asks.some((asked) => asked === field));
+  const hidden = Object.entries(fields).filter(
+    ([field]) => field !== 'shown' && !action.asks.some((asked) => asked === field),
+  );
   return html`<form class="confirm" method="post" action="/actions/${name}">
 <h1 id="question">${verb}: ${action.subject(fields)}?</h1>
 <p class="consequence">${consequence}</p>
 ${cutOff === undefined || cutOff.count === 0 ? '' : html`<p class="problem">It takes the service of ${shownCustomers(cutOff)}.</p>`}
+${sent === undefined ? '' : html`<p class="problem">It sends ${sent}.</p><input type="hidden" name="shown" value="${sent}">`}
 ${action.compared === undefined ? '' : comparison(action.compared(fields))}${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
 ${action.asks.map((asked) => (asked === 'to' ? recipient(recipients) : INPUTS[asked]))}
 <p class="actions"><button class="go${isGrave ? ' grave' : ''}">${verb}</button><a class="button cancel" href="${action.path(fields)}">Cancel</a></p>

@@ -29,11 +29,12 @@ export function foundPage(text: string, found: ReadonlyArray<{ number: string; i
   }`;
 }
 
-/** `subscription`: the paid one that has the number. */
+/** `subscription`: the paid one that has the number. `canRefund`: the service has a key for refunds. */
 export function numberPage(
   number: Json<NumberRow>,
   subscription: Json<SubscriptionRow> | undefined,
   events: readonly NumberEvent[],
+  { canRefund }: { canRefund: boolean },
 ): Html {
   const { expires_at, iccid, node, quarantined_until, reason, slot, state, wallet } = number;
   return html`<p class="trail"><a href="/numbers">Numbers</a></p><h1>${number.number}</h1>
@@ -46,7 +47,7 @@ ${facts([
   ['Held by', wallet === null ? null : shownWallet(wallet, false)],
   ['Until', expires_at === null ? null : shownAt(expires_at)],
   ['Service', subscription === undefined ? null : serviceOf(subscription)],
-])}${actionLinks(actionsOf(number, subscription))}
+])}${actionLinks(actionsOf(number, subscription, canRefund))}
 <section aria-labelledby="events-title"><h2 id="events-title">Last events</h2>${numberEvents(events)}</section>`;
 }
 
@@ -57,6 +58,7 @@ function serviceOf({ reason, service }: Json<SubscriptionRow>): Html {
 function actionsOf(
   { number, state }: Json<NumberRow>,
   subscription: Json<SubscriptionRow> | undefined,
+  canRefund: boolean,
 ): ActionLink[] {
   if (subscription !== undefined) {
     const { id } = subscription;
@@ -65,6 +67,7 @@ function actionsOf(
       ['reassign-number', { number, id }],
       ['extend-subscription', { number, id }],
       ['end-subscription', { number, id }],
+      ...(canRefund ? [['end-and-refund', { number, id }] as const] : []),
     ];
   }
   if (state === 'quarantined') return [['release-number', { number }]];

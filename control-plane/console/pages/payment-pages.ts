@@ -3,7 +3,7 @@ import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { maskedNumber, shownValue, shownWallet } from '../../domain/shown-value.ts';
-import { PAYMENT_STATUS, PAYMENTS } from '../../operator/listings/payments.ts';
+import { PAYMENT_STATUS, PAYMENTS, shownRefund } from '../../operator/listings/payments.ts';
 import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { PaymentEvent } from '../../store/money/payment-events.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
@@ -33,7 +33,7 @@ export function paymentsPage(
 
 const STUCK_PAYMENTS = { ...PAYMENTS, title: 'Stuck payments', empty: 'No payment is stuck.' };
 
-type ShownPayment = Json<PaymentRow & { events: PaymentEvent[]; refund_hash: string | null }>;
+type ShownPayment = Json<PaymentRow & { events: PaymentEvent[] }>;
 
 export function paymentPage(payment: ShownPayment, refund: Html = html``): Html {
   const { events, failure, id, number, payer, state } = payment;
@@ -49,7 +49,8 @@ ${facts([
   ['Number', number === null ? null : html`<a href="${numberPath(number)}">${maskedNumber(number)}</a>`],
   ['Transaction of the service', hash(payment.transaction_hash)],
   ['Transfer', hash(payment.transfer_hash)],
-  ['Refund', hash(payment.refund_hash)],
+  ['Refund', shownRefund(payment)],
+  ['Transaction of the refund', hash(payment.refund_hash)],
 ])}${refund}
 <section aria-labelledby="events-title"><h2 id="events-title">History</h2>${table(
     'History',
@@ -67,11 +68,12 @@ const hash = (text: string | null): Html | null =>
 /** States in which money may have arrived and bought nothing, if a transfer was seen. */
 const REFUNDABLE: readonly PaymentState[] = ['in_flight', 'reverted', 'released', 'void'];
 
-/** The refund of money that bought nothing: a button if the service has the key, else the command to run. */
+/** The refund of money that bought nothing, or one that is not finished: a button if the service has the key, else the command to run. */
 export function refundOffer(payment: Json<PaymentRow>, refunds: RefundSender | undefined): Html {
   const { id, pay_to, state, transfer_hash } = payment;
   if (state !== 'refunding' && !(REFUNDABLE.includes(state) && transfer_hash !== null)) return html``;
   if (refunds?.hasKeyOf(pay_to) === true) return actionLinks([['refund', { id }]]);
-  return html`<div class="nothing"><p>The money arrived and bought nothing. To refund it, run this command with the key of the account that was paid:</p>
+  const why = state === 'refunding' ? 'The refund is not finished.' : 'The money arrived and bought nothing.';
+  return html`<div class="nothing"><p>${why} To refund it, run this command with the key of the account that was paid:</p>
 <pre>REFUND_KEY_FILE=pay-to.key ${ownCommand('control-plane')} payment refund ${id} --reason '…' --yes</pre></div>`;
 }

@@ -1,15 +1,13 @@
 // `control-plane payment …`: the state of payments, the history of one, and the refund of money that bought nothing.
 import { getAddress } from 'viem';
 import type { Json } from '#shared/operator/procedure.ts';
-import { integerOption, switchOption } from '#shared/process/options.ts';
+import { switchOption } from '#shared/process/options.ts';
 import { alignedTable, toJson } from '#shared/process/terminal.ts';
-import { OPTIONS } from '../../config/config.ts';
-import { keyFileSchema, keySchema } from '../../config/private-key.ts';
 import { shownValue } from '../../domain/shown-value.ts';
 import { PAYMENT_STATES } from '../../payments/payment.ts';
 import type { PaymentEvent } from '../../store/money/payment-events.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
-import { PAYMENTS } from '../listings/payments.ts';
+import { PAYMENTS, shownRefund } from '../listings/payments.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../procedures/fields.ts';
 import {
   checked,
@@ -21,39 +19,15 @@ import {
   listCommand,
   operatorCommand,
 } from './operator-command.ts';
+import { CHAIN_OPTIONS, REFUND_OPTIONS, withKey } from './refund-options.ts';
 
-const { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, safeDepthBlocks } = OPTIONS;
-
-const CHAIN_OPTIONS = { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, safeDepthBlocks } as const;
-
-const REFUND_OPTIONS = {
-  ...CHAIN_OPTIONS,
+const PAYMENT_REFUND_OPTIONS = {
+  ...REFUND_OPTIONS,
   reason: { about: 'Reason, stored in the history', schema: reasonSchema },
-  yes: switchOption('Send the money; without this flag the command changes nothing'),
   transfer: filterOption(
     'Hash of the transaction in which the payer sent the money, if the payment does not name it',
     transactionHashSchema,
   ),
-  signAnew: switchOption('Sign another transaction if the stored one can never move the money'),
-  unrelated: filterOption(
-    'With --sign-anew: hash of a transaction that is not this refund, although it sent the payer the same amount',
-    transactionHashSchema,
-  ),
-  refundKey: {
-    env: 'REFUND_KEY',
-    about: 'Private key of the PAY_TO account; prefer the file',
-    schema: keySchema.optional(),
-  },
-  refundKeyFile: {
-    env: 'REFUND_KEY_FILE',
-    about: 'File with this key',
-    schema: keyFileSchema.optional(),
-  },
-  waitMs: {
-    env: 'REFUND_WAIT_MS',
-    about: 'How long to wait for a block',
-    schema: integerOption(0, 600_000, 60_000),
-  },
 } as const;
 
 export const PAYMENT_COMMANDS = [
@@ -100,23 +74,20 @@ export const PAYMENT_COMMANDS = [
   }),
   operatorCommand({
     usage: 'payment refund <id>',
-    about: 'Refund a payment that bought nothing, once, to its payer.',
-    options: REFUND_OPTIONS,
-    async run(operator, { refundKey, refundKeyFile, ...options }, [text]) {
-      if (refundKey !== undefined && refundKeyFile !== undefined)
-        throw new Error('give only one of REFUND_KEY_FILE and REFUND_KEY');
+    about:
+      'Refund a payment that bought nothing, once, to its payer; or finish the refund of a subscription that was ended.',
+    options: PAYMENT_REFUND_OPTIONS,
+    async run(operator, given, [text]) {
+      const options = withKey(given);
       const id = checked('id', paymentIdSchema, text);
       const { refundPayment } = await import('../refund-payment.ts');
-      return refundPayment(operator, id, { ...options, key: refundKeyFile ?? refundKey });
+      return refundPayment(operator, id, options);
     },
   }),
 ];
 
 /** With whole wallets: an operator who asks for one payment answers its payer. */
-function shownPayment(
-  payment: Json<PaymentRow> & { refund_hash: string | null },
-  events: readonly Json<PaymentEvent>[],
-): string {
+function shownPayment(payment: Json<PaymentRow>, events: readonly Json<PaymentEvent>[]): string {
   const facts: Array<[string, string | null]> = [
     ['payment', payment.id],
     ['state', payment.state],
@@ -130,7 +101,8 @@ function shownPayment(
     ['subscription', payment.subscription_id],
     ['service transaction', payment.transaction_hash],
     ['transfer', payment.transfer_hash],
-    ['refund', payment.refund_hash],
+    ['refund', shownRefund(payment)],
+    ['refund transaction', payment.refund_hash],
   ];
   const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
   const width = Math.max(...known.map(([name]) => name.length));

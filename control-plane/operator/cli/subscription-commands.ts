@@ -1,9 +1,15 @@
-// `control-plane subscription …`: the list, another number, more days, and the end of one.
-
-import { optionalInteger } from '#shared/process/options.ts';
+// `control-plane subscription …`: the list, one with its payments, another number, more days, and the end of one, with its refund.
+import { getAddress } from 'viem';
+import * as z from 'zod';
+import { optionalInteger, switchOption } from '#shared/process/options.ts';
+import { alignedTable, toJson } from '#shared/process/terminal.ts';
+import { shownValue } from '../../domain/shown-value.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
+import { shownRefund } from '../listings/payments.ts';
 import { SUBSCRIPTIONS } from '../listings/subscriptions.ts';
+import type { Operator } from '../procedures/all-procedures.ts';
 import {
+  amountSchema,
   nodeSchema,
   numberSchema,
   reasonSchema,
@@ -16,13 +22,34 @@ import {
   choiceOption,
   FULL_OPTION,
   filterOption,
+  JSON_OPTION,
   LIMIT_OPTION,
   listCommand,
   operatorCommand,
   timeOrDash,
 } from './operator-command.ts';
+import { REFUND_OPTIONS, withKey } from './refund-options.ts';
 
 const REASON_OPTION = { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } };
+
+const END_OPTIONS = {
+  ...REFUND_OPTIONS,
+  ...REASON_OPTION,
+  refund: {
+    about:
+      'Refund the payer. Without an amount: the unused share of the price, by whole days left, rounded down to the smallest unit of the token; days added as goodwill do not count. With an amount, such as 899.50: that, at most what was paid and not refunded before',
+    schema: z
+      .union([z.literal(true), amountSchema], { error: 'must be an amount, such as 900 or 899.50' })
+      .optional(),
+    isValueOptional: true,
+  },
+  yes: switchOption(
+    'With --refund: do it; without this flag the command shows the amount and changes nothing',
+  ),
+} as const;
+
+const findSubscription = (operator: Operator, id: string) => operator.call('subscription', { id });
+type ShownSubscription = Awaited<ReturnType<typeof findSubscription>>;
 
 export const SUBSCRIPTION_COMMANDS = [
   listCommand({
@@ -40,6 +67,15 @@ export const SUBSCRIPTION_COMMANDS = [
     listing: SUBSCRIPTIONS,
     read: (operator, { state, wallet, number, node, after, limit }) =>
       operator.call('subscriptions', { state, wallet, number, node, after, limit }),
+  }),
+  operatorCommand({
+    usage: 'subscription show <id>',
+    about: 'Show one subscription with its payments and their refunds.',
+    options: { json: JSON_OPTION },
+    async run(operator, { json }, [text]) {
+      const subscription = await findSubscription(operator, checked('id', subscriptionIdSchema, text));
+      return json ? toJson(subscription) : shownSubscription(subscription);
+    },
   }),
   operatorCommand({
     usage: 'subscription reassign <id>',
@@ -71,12 +107,42 @@ export const SUBSCRIPTION_COMMANDS = [
   operatorCommand({
     usage: 'subscription end <id>',
     about:
-      'End a subscription now, and keep its number for the grace time. If the chain reverted some of its payments, remove only the years that they bought.',
-    options: REASON_OPTION,
-    async run(operator, { reason }, [text]) {
+      'End a subscription now, and keep its number for the grace time. If the chain reverted some of its payments, remove only the years that they bought. With --refund, send money back to the payer.',
+    options: END_OPTIONS,
+    async run(operator, { refund, ...given }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
-      const { expires_at: end } = await operator.call('endSubscription', { id, reason });
-      return Date.parse(end) > Date.now() ? `${id} ends at ${timeOrDash(end)}` : `${id} has ended`;
+      const options = withKey(given);
+      if (refund === undefined) {
+        const { expires_at: end } = await operator.call('endSubscription', { id, reason: options.reason });
+        return Date.parse(end) > Date.now() ? `${id} ends at ${timeOrDash(end)}` : `${id} has ended`;
+      }
+      const amount = refund === true ? undefined : refund;
+      const { endAndRefund } = await import('../end-subscription.ts');
+      return endAndRefund(operator, { id, amount }, options);
     },
   }),
 ];
+
+/** With the whole wallet: an operator who asks for one subscription answers its subscriber. */
+function shownSubscription({ payments, ...row }: ShownSubscription): string {
+  const facts: Array<[string, string]> = [
+    ['subscription', row.id],
+    ['state', Date.parse(row.expires_at) > Date.now() ? row.service : 'expired'],
+    ['number', row.number],
+    ['wallet', getAddress(row.wallet)],
+    ['since', timeOrDash(row.created_at)],
+    ['until', timeOrDash(row.expires_at)],
+  ];
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const paid = alignedTable(
+    ['PAYMENT', 'STATE', 'VALUE', 'REFUND', 'REFUND TRANSACTION'],
+    payments.map((payment) => [
+      payment.id,
+      payment.state,
+      shownValue(payment),
+      shownRefund(payment) ?? '-',
+      payment.refund_hash ?? '-',
+    ]),
+  );
+  return `${facts.map(([name, fact]) => `${name.padEnd(width)}  ${fact}`).join('\n')}\n\n${paid}`;
+}

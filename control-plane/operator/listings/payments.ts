@@ -19,6 +19,10 @@ export const PAYMENT_STATUS: Readonly<Record<PaymentState, Status>> = {
   refunded: { health: 'off', sign: 'check', words: 'refunded' },
 };
 
+/** What goes back, or went back. */
+export const shownRefund = ({ refund_value, ...payment }: Json<PaymentRow>): string | null =>
+  refund_value === null ? null : shownValue({ ...payment, value: refund_value });
+
 export const PAYMENTS: Listing<Json<PaymentRow>> = {
   name: 'payments',
   title: 'Payments',
@@ -30,6 +34,7 @@ export const PAYMENTS: Listing<Json<PaymentRow>> = {
     { title: 'Value', cell: (payment) => shownValue(payment) },
     { title: 'Payer', cell: ({ payer }, { isFull }) => walletCell(payer, isFull) },
     { title: 'Number', cell: ({ number }, { isFull }) => numberCell(number, !isFull) },
+    { title: 'Refund', cell: (payment) => shownRefund(payment) ?? '' },
     { title: 'Reason', cell: ({ failure }) => failure ?? '' },
   ],
   masked: (row) => ({

@@ -26,6 +26,15 @@ export const paymentIdSchema = z
 export const subscriptionIdSchema = z
   .string()
   .regex(/^sub_[0-9a-f]{1,24}$/, 'must be the id of a subscription');
+/** Of money, as operators write it. */
+export const amountSchema = z
+  .string({ error: 'must be an amount, such as 900 or 899.50' })
+  .regex(/^\d{1,60}(\.\d{1,18})?$/, 'must be an amount, such as 900 or 899.50')
+  .refine((text) => /[1-9]/.test(text), 'must be more than 0');
+/** Of money, in the token's smallest unit. */
+export const atomicSchema = z
+  .string()
+  .regex(/^[1-9]\d{0,77}$/, 'must be a whole number of the smallest unit of the token');
 export const transactionHashSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a transaction hash')

@@ -5,7 +5,6 @@ import { PAYMENT_STATES } from '../../payments/payment.ts';
 import { listPaymentEvents } from '../../store/money/payment-events.ts';
 import { findPaymentRow, listPayments } from '../../store/money/payment-list.ts';
 import { createPaymentLedger } from '../../store/money/payments.ts';
-import { createRefundLedger } from '../../store/money/refunds.ts';
 import { limitSchema, paymentIdSchema, reasonSchema, walletSchema } from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
 
@@ -23,11 +22,10 @@ export const PAYMENT_PROCEDURES = {
   }),
   payment: procedure({
     input: z.object({ id: paymentIdSchema }),
-    async run({ db, now }, { id }) {
+    async run({ db }, { id }) {
       const row = await findPaymentRow(db, id);
       if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
-      const { refund } = await createRefundLedger(db, () => now).find(id);
-      return { ...row, refund_hash: refund?.hash ?? null, events: await listPaymentEvents(db, id) };
+      return { ...row, events: await listPaymentEvents(db, id) };
     },
   }),
   /** `why`: what the chain shows. */

@@ -1,13 +1,25 @@
-// Subscriptions: the list, another number, more days, and the end of one.
+// Subscriptions: the list, one with its payments, another number, more days, and the end of one, with its refund.
 import * as z from 'zod';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { inTransaction } from '../../store/database/database.ts';
-import { endSubscription, extendByDays, reassignNumber } from '../../store/money/subscription-changes.ts';
-import { listSubscriptions } from '../../store/money/subscription-list.ts';
+import { listPayments } from '../../store/money/payment-list.ts';
 import {
+  endSubscription,
+  endWithRefund,
+  extendByDays,
+  reassignNumber,
+} from '../../store/money/subscription-changes.ts';
+import { listSubscriptions } from '../../store/money/subscription-list.ts';
+import { planRefund, type RefundDecision } from '../../store/money/subscription-refunds.ts';
+import {
+  amountSchema,
+  atomicSchema,
+  LIMIT_MAX,
   limitSchema,
   nodeSchema,
   numberSchema,
+  paymentIdSchema,
   reasonSchema,
   subscriptionIdSchema,
   walletSchema,
@@ -16,6 +28,23 @@ import { pageOf, procedure } from './procedure.ts';
 
 /** A goodwill of ten years is a mistake. */
 export const DAYS_MAX = 3_650;
+
+/** A wallet pays once a year. */
+const SHARES_MAX = 100;
+
+/** A plan that the operator was shown: refused if the subscription has changed since. */
+const decisionSchema = z.object({
+  expires_at: z.iso.datetime(),
+  shares: z
+    .array(z.object({ id: paymentIdSchema, value: atomicSchema }))
+    .min(1)
+    .max(SHARES_MAX),
+});
+
+const decisionOf = ({ expires_at, shares }: z.output<typeof decisionSchema>): RefundDecision => ({
+  expires_at: new Date(expires_at),
+  shares: shares.map(({ id, value }) => ({ id, value: BigInt(value) })),
+});
 
 const ofSubscription = z.object({ id: subscriptionIdSchema, number: numberSchema.optional() });
 const subject = ({ id }: z.output<typeof ofSubscription>): string => id;
@@ -32,6 +61,15 @@ export const SUBSCRIPTION_PROCEDURES = {
     }),
     run: async ({ db, now }, query) =>
       pageOf(await listSubscriptions(db, query, now), query.limit, ({ id }) => id),
+  }),
+  subscription: procedure({
+    input: z.object({ id: subscriptionIdSchema }),
+    async run({ db, now }, { id }) {
+      const [row] = await listSubscriptions(db, { id, limit: 1 }, now);
+      if (row === undefined) throw new OperatorRefusal(`there is no subscription ${id}`);
+      const payments = await listPayments(db, { subscription: id, limit: LIMIT_MAX }, now);
+      return { ...row, payments };
+    },
   }),
   /** Answers with the former number and the new one. */
   reassignNumber: procedure({
@@ -53,11 +91,29 @@ export const SUBSCRIPTION_PROCEDURES = {
     }),
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),
-  /** Answers with the time at which it ends now. */
+  /** What an end now would refund: the unused share of what was paid, or `amount`. */
+  planRefund: procedure({
+    input: ofSubscription.extend({ amount: amountSchema.optional() }),
+    run: ({ db, now }, input) => planRefund(db, input, now),
+  }),
+  /** Answers with the time at which it ends now. `refund`: what the operator was shown, and what `payment refund` then sends. */
   endSubscription: procedure({
-    input: ofSubscription.extend({ reason: reasonSchema }),
-    audit: { how: 'change', subject, detail: ({ reason }) => ({ reason }) },
-    run: async ({ db, now }, input) => ({ expires_at: await endSubscription(db, input, now) }),
+    input: ofSubscription.extend({ reason: reasonSchema, refund: decisionSchema.optional() }),
+    audit: {
+      how: 'change',
+      subject,
+      detail: ({ reason, refund }) => ({
+        reason,
+        ...(refund && { refund: refund.shares.map(({ id, value }) => `${id}: ${value}`) }),
+      }),
+    },
+    run: ({ db, now }, { reason, refund, ...target }) =>
+      inTransaction(db, async (trx) => ({
+        expires_at:
+          refund === undefined
+            ? await endSubscription(trx, target, now)
+            : await endWithRefund(trx, target, decisionOf(refund), { reason, now }),
+      })),
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),
 };

@@ -187,6 +187,13 @@ export interface PaymentsTable {
   next_check_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   /** When the transfer became final: no reorganization can revert it. */
   final_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  /** The year that it bought; shortened when an operator ends the subscription. */
+  paid_from: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  paid_until: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  /** Smallest units that go back, from the decision on. */
+  refund_value: ColumnType<string | null, string | null | undefined, string | null>;
+  /** The end of its subscription that is refunded; null for money that bought nothing. */
+  refund_of_end: ColumnType<Date | null, Date | null | undefined, Date | null>;
   created_at: Date;
   updated_at: Date;
 }

@@ -97,22 +97,23 @@ export async function listPaymentEvents(db: Database, id: string): Promise<Payme
     .execute();
 }
 
-/** Moves a subscription's payments from `taken_back` to `void`, in a transaction. Resolves with how many years they had bought. */
+/** Moves a subscription's payments from `taken_back` to `void`, in a transaction. Resolves with them: each had bought a year. */
 export async function closeTakenBack(
   trx: Database,
   subscriptionId: string,
   why: string,
   now: Date,
-): Promise<number> {
+): Promise<ReadonlyArray<{ id: string; paid_from: Date | null }>> {
   const payments = await trx
     .selectFrom('payments')
-    .select('id')
+    .select(['id', 'paid_from'])
     .where('subscription_id', '=', subscriptionId)
     .where('state', '=', 'taken_back')
+    .orderBy('paid_from', 'desc')
     .forUpdate()
     .execute();
   // There was no transfer, so there is nothing to refund.
   const closed = { state: 'void', transfer_hash: null, failure: why, updated_at: now } as const;
   for (const { id } of payments) await movePayment(trx, id, ['taken_back'], closed);
-  return payments.length;
+  return payments;
 }

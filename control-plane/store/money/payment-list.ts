@@ -21,6 +21,8 @@ interface PaymentQuery {
   /** Only payments that need an operator. */
   isStuck?: boolean | undefined;
   wallet?: string | undefined;
+  /** Only payments that bought a year of it. */
+  subscription?: string | undefined;
   /** The last id of the previous page. */
   after?: string | undefined;
   limit: number;
@@ -44,6 +46,9 @@ export interface PaymentRow {
   subscription_id: string | null;
   transaction_hash: string | null;
   transfer_hash: string | null;
+  /** Smallest units that go back to the payer, once an operator decided so, and the transaction that sends them. */
+  refund_value: string | null;
+  refund_hash: string | null;
   failure: string | null;
   created_at: Date;
 }
@@ -51,12 +56,13 @@ export interface PaymentRow {
 /** Newest first; one more than `limit` when there are more. */
 export async function listPayments(
   db: Database,
-  { state, isStuck, wallet, after, limit }: PaymentQuery,
+  { state, isStuck, wallet, subscription, after, limit }: PaymentQuery,
   now: Date,
 ): Promise<PaymentRow[]> {
   let query = rows(db);
   if (state !== undefined) query = query.where('payments.state', '=', state);
   if (wallet !== undefined) query = query.where('payer', '=', wallet.toLowerCase());
+  if (subscription !== undefined) query = query.where('subscription_id', '=', subscription);
   if (after !== undefined) {
     // Two values, and not a row of a subquery: only then an index leads to the page.
     query = query.where(
@@ -96,21 +102,24 @@ const rows = (db: Database) =>
   db
     .selectFrom('payments')
     .leftJoin('subscriptions', 'subscriptions.id', 'payments.subscription_id')
+    .leftJoin('refunds', 'refunds.payment_id', 'payments.id')
     .select(({ fn }) => [
       'payments.id',
       'payments.state',
       SINCE.as('since'),
-      'chain_id',
+      'payments.chain_id',
       'asset',
       sql<string>`payments.value::text`.as('value'),
       'payer',
       'pay_to',
-      'nonce',
+      'payments.nonce',
       sql<string>`payments.valid_before::text`.as('valid_before'),
       fn.coalesce('reserved_number', 'subscriptions.number').as('number'),
       'subscription_id',
-      'transaction_hash',
+      'payments.transaction_hash',
       'transfer_hash',
+      sql<string | null>`payments.refund_value::text`.as('refund_value'),
+      'refunds.transaction_hash as refund_hash',
       'failure',
       'payments.created_at',
     ]);

@@ -204,13 +204,20 @@ async function apply(
   if (IS_SPENT.has(payment.state)) return undefined;
   const number = payment.reserved_number ?? (await numberFor(trx, payment.payer, now));
   const accountChainId = payment.signed_by === 'account' ? payment.chain_id : null;
-  const applied = await extendOrCreate(trx, { wallet: payment.payer, number, accountChainId, now });
+  const { paidFrom, ...applied } = await extendOrCreate(trx, {
+    wallet: payment.payer,
+    number,
+    accountChainId,
+    now,
+  });
   await trx
     .updateTable('payments')
     .set({
       state: 'applied',
       reserved_number: null,
       subscription_id: applied.subscription.id,
+      paid_from: paidFrom,
+      paid_until: applied.subscription.expiresAt,
       transfer_hash: transferHash,
       failure: null,
       ...NEVER_CHECKED,

@@ -27,7 +27,7 @@ export function createRefundLedger(db: Database, clockNow: () => Date): RefundLe
 async function find(db: Database, id: string): Promise<RefundablePayment> {
   const row = await db
     .selectFrom('payments')
-    .select(['state', 'asset', 'payer', 'pay_to', 'value', 'nonce', 'transfer_hash'])
+    .select(['state', 'asset', 'payer', 'pay_to', 'value', 'refund_value', 'nonce', 'transfer_hash'])
     .where('id', '=', id)
     .executeTakeFirst();
   if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
@@ -37,6 +37,7 @@ async function find(db: Database, id: string): Promise<RefundablePayment> {
     ...(await refundOf(db, id)),
     otherRefunds: await otherRefunds(db, id, row.payer),
     transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
+    refundValue: BigInt(row.refund_value ?? row.value),
     transfer: {
       asset: getAddress(row.asset),
       from: getAddress(row.payer),
@@ -54,14 +55,16 @@ async function start(
   const { id, refund, transferHash, reason, now } = order;
   const payment = await trx
     .selectFrom('payments')
-    .select(['chain_id', 'state', 'pay_to'])
+    .select(['chain_id', 'state', 'value', 'refund_of_end'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
   if (payment === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
   const stored = await storedRefund(trx, id);
   if (stored !== undefined) return stored;
-  if (!REFUNDABLE.has(payment.state))
+  // Its end was the decision: only the transaction is missing.
+  const isOrdered = payment.state === 'refunding' && payment.refund_of_end !== null;
+  if (!isOrdered && !REFUNDABLE.has(payment.state))
     throw new OperatorRefusal(`no refund was sent: ${id} is now ${payment.state}`);
   await refuseTakenNonce(trx, payment.chain_id, refund);
   await trx
@@ -73,9 +76,8 @@ async function start(
     .set({
       state: 'refunding',
       reserved_number: null,
-      transfer_hash: transferHash,
-      failure: reason,
       updated_at: now,
+      ...(isOrdered ? {} : { transfer_hash: transferHash, refund_value: payment.value, failure: reason }),
     })
     .where('id', '=', id)
     .execute();

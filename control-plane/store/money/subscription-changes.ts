@@ -1,10 +1,12 @@
 // Changes that an operator makes to a subscription: another number, more days, its end.
+import { sql } from 'kysely';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { endHolding, keepFormerCard } from '../fleet/holdings.ts';
 import { isAvailable, lockReservations, pickAvailable } from '../fleet/number-pool.ts';
 import { closeTakenBack } from './payment-events.ts';
+import { changed, orderRefunds, type RefundDecision } from './subscription-refunds.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -66,11 +68,67 @@ export async function extendByDays(
 export async function endSubscription(trx: Database, target: Target, now: Date): Promise<Date> {
   const { id } = target;
   const active = await lockActive(trx, target, now);
-  const years = await closeTakenBack(trx, id, 'an operator removed its year', now);
-  const left = years === 0 ? now : shortenedExpiry(active.expires_at, years);
-  const expiresAt = left > now ? left : now;
-  await trx.updateTable('subscriptions').set({ expires_at: expiresAt }).where('id', '=', id).execute();
-  return expiresAt;
+  const unpaid = await closeTakenBack(trx, id, 'an operator removed its year', now);
+  const left = unpaid.length === 0 ? now : shortenedExpiry(active.expires_at, unpaid.length);
+  if (left <= now) {
+    await endNow(trx, id, now);
+    return now;
+  }
+  for (const { paid_from } of unpaid) await moveYearsAfter(trx, id, paid_from);
+  await trx.updateTable('subscriptions').set({ expires_at: left }).where('id', '=', id).execute();
+  return left;
+}
+
+/**
+ * Ends a subscription, if it is not over yet, and decides on the refund of its payments. Resolves with its end. Throws `OperatorRefusal` if
+ * the subscription is not the one of the plan any more.
+ */
+export async function endWithRefund(
+  trx: DatabaseTransaction,
+  { id, number }: Target,
+  { expires_at, shares }: RefundDecision,
+  { reason, now }: { reason: string; now: Date },
+): Promise<Date> {
+  const row = await trx
+    .selectFrom('subscriptions')
+    .select(['number', 'expires_at'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  const isSame = row?.expires_at.getTime() === expires_at.getTime();
+  if (row === undefined || !isSame || (number !== undefined && row.number !== number)) throw changed(id);
+  const isOver = row.expires_at <= now;
+  const endedAt = isOver ? row.expires_at : now;
+  await orderRefunds(trx, { id, endedAt, shares, reason, now });
+  if (!isOver) await endNow(trx, id, now);
+  return endedAt;
+}
+
+/** Nothing is left of the years that were paid. */
+async function endNow(trx: Database, id: string, now: Date): Promise<void> {
+  await trx.updateTable('subscriptions').set({ expires_at: now }).where('id', '=', id).execute();
+  await trx
+    .updateTable('payments')
+    .set({
+      paid_from: sql<Date>`least(paid_from, ${now}::timestamptz)`,
+      paid_until: now,
+    })
+    .where('subscription_id', '=', id)
+    .where('paid_until', '>', now)
+    .execute();
+}
+
+/** The years after one that was not paid begin a year earlier. */
+async function moveYearsAfter(trx: Database, id: string, from: Date | null): Promise<void> {
+  if (from === null) return;
+  const yearEarlier = (column: 'paid_from' | 'paid_until') =>
+    sql<Date>`(${sql.ref(column)} at time zone 'UTC' - interval '1 year') at time zone 'UTC'`;
+  await trx
+    .updateTable('payments')
+    .set({ paid_from: yearEarlier('paid_from'), paid_until: yearEarlier('paid_until') })
+    .where('subscription_id', '=', id)
+    .where('paid_from', '>', from)
+    .execute();
 }
 
 /** Throws `OperatorRefusal` if the subscription is over or has another number. */

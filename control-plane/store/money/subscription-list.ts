@@ -6,6 +6,7 @@ import type { Database } from '../database/database.ts';
 import { SERVICE_ROWS } from '../fleet/sold-numbers.ts';
 
 interface SubscriptionQuery {
+  id?: string | undefined;
   state?: SubscriptionState | undefined;
   wallet?: string | undefined;
   number?: string | undefined;
@@ -34,7 +35,7 @@ export interface SubscriptionRow {
 /** Newest first; one more than `limit` when there are more. */
 export async function listSubscriptions(
   db: Database,
-  { state, wallet, number, node, after, limit }: SubscriptionQuery,
+  { id, state, wallet, number, node, after, limit }: SubscriptionQuery,
   now: Date,
 ): Promise<SubscriptionRow[]> {
   let query = db
@@ -42,6 +43,7 @@ export async function listSubscriptions(
     .innerJoin(SERVICE_ROWS(now).as('service'), 'service.subscription_id', 'subscriptions.id')
     .select(['id', 'number', 'wallet', 'created_at', 'expires_at'])
     .select(['service.state as service', 'service.reason', 'service.node', 'service.slot']);
+  if (id !== undefined) query = query.where('subscriptions.id', '=', id);
   if (state !== undefined) query = query.where('expires_at', state === 'expired' ? '<=' : '>', now);
   if (state === 'down') query = query.where('service.state', '<>', 'registered');
   if (wallet !== undefined) query = query.where('wallet', '=', wallet.toLowerCase());

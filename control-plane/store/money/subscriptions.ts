@@ -29,11 +29,11 @@ export async function findSubscriptionByToken(db: Database, hash: Buffer): Promi
   return row && toSubscription(row);
 }
 
-/** Creates the wallet's subscription on `number`, or extends its present one. Two payments of one wallet are two years, in either order. */
+/** Creates the wallet's subscription on `number`, or extends its present one. Two payments of one wallet are two years, in either order. `paidFrom`: the start of the year. */
 export async function extendOrCreate(
   trx: DatabaseTransaction,
   payment: { wallet: string; number: string | undefined; accountChainId: number | null; now: Date },
-): Promise<{ subscription: Subscription; renewed: boolean }> {
+): Promise<{ subscription: Subscription; renewed: boolean; paidFrom: Date }> {
   const wallet = payment.wallet.toLowerCase();
   if (payment.number !== undefined) {
     const created = await trx
@@ -49,7 +49,8 @@ export async function extendOrCreate(
       .onConflict((conflict) => conflict.column('wallet').doNothing())
       .returningAll()
       .executeTakeFirst();
-    if (created !== undefined) return { subscription: toSubscription(created), renewed: false };
+    if (created !== undefined)
+      return { subscription: toSubscription(created), renewed: false, paidFrom: payment.now };
   }
   const current = await trx
     .selectFrom('subscriptions')
@@ -57,15 +58,19 @@ export async function extendOrCreate(
     .where('wallet', '=', wallet)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
-  if (current.expires_at <= payment.now)
-    await closeTakenBack(trx, current.id, 'the year that it did not pay for is over', payment.now);
+  const isOver = current.expires_at <= payment.now;
+  if (isOver) await closeTakenBack(trx, current.id, 'the year that it did not pay for is over', payment.now);
   const expiresAt = extendedExpiry(current.expires_at, payment.now);
   await trx
     .updateTable('subscriptions')
     .set({ expires_at: expiresAt })
     .where('id', '=', current.id)
     .execute();
-  return { subscription: toSubscription({ ...current, expires_at: expiresAt }), renewed: true };
+  return {
+    subscription: toSubscription({ ...current, expires_at: expiresAt }),
+    renewed: true,
+    paidFrom: isOver ? payment.now : current.expires_at,
+  };
 }
 
 function toSubscription(row: Selectable<SubscriptionsTable>): Subscription {

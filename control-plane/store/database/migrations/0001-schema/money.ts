@@ -60,6 +60,13 @@ export const MONEY = [
     checks integer not null default 0,
     next_check_at timestamptz,
     final_at timestamptz,
+    -- The year that it bought; shortened when an operator ends the subscription.
+    paid_from timestamptz,
+    paid_until timestamptz,
+    -- Smallest units that go back, from the decision on.
+    refund_value numeric(78) check (refund_value > 0 and refund_value <= value),
+    -- The end of its subscription that is refunded; null for money that bought nothing.
+    refund_of_end timestamptz,
     unique (chain_id, asset, payer, nonce)
   )`,
   `create index payments_unfinished on payments (updated_at)

@@ -1,0 +1,98 @@
+// Ends a subscription and sends money back, for an operator who has the key: from the command line, or from the console.
+import { ownCommand } from '#shared/process/own-command.ts';
+import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
+import { shownValue, shownWallet } from '../domain/shown-value.ts';
+import type { Operator } from './procedures/all-procedures.ts';
+import { checkRefunds, type RefundOptions, refundPayment } from './refund-payment.ts';
+
+type Plan = Awaited<ReturnType<typeof planOf>>;
+
+export interface EndOrder {
+  id: string;
+  /** Refused if the subscription has another one. */
+  number?: string | undefined;
+  /** Without it, the unused share of what was paid. */
+  amount?: string | undefined;
+  /** What the operator was shown, as `shownRefunds` has it: refused if it is not the same any more. */
+  shown?: string | undefined;
+}
+
+type EndOptions = Omit<RefundOptions, 'transfer'>;
+
+/**
+ * Returns what was done, with the receipts. The end and the decision to refund are one transaction; then each payment is refunded, once. A
+ * repetition finishes what is left. Throws `OperatorRefusal` if nothing was done, `OperatorUnfinished` if a refund is still to be sent.
+ */
+export async function endAndRefund(
+  operator: Operator,
+  order: EndOrder,
+  options: EndOptions,
+): Promise<string> {
+  const plan = await planOf(operator, order);
+  if (!options.yes && !(plan.is_decided && (await isFinished(operator, plan))))
+    throw new OperatorRefusal(`nothing was done: run the command with --yes to ${intentOf(plan)}`);
+  const decided = plan.is_decided ? plan : await decide(operator, order, plan, options);
+  const lines = [`${order.id} has ended`];
+  for (const { id } of decided.payments) lines.push(await finish(operator, id, options));
+  return lines.join('\n');
+}
+
+/** "900 USDC (182 of 365 days of pay_0f…) to 0x90F7…b906": for the operator who confirms. */
+export const shownRefunds = ({ payments }: Pick<Plan, 'payments'>, isFull: boolean): string =>
+  payments
+    .map((payment) => {
+      const { days, days_left, id, payer } = payment;
+      const share = days_left === null || days === null ? id : `${days_left} of ${days} days of ${id}`;
+      return `${shownValue(payment)} (${share}) to ${shownWallet(payer, isFull)}`;
+    })
+    .join(' and ');
+
+export const planOf = (operator: Operator, { id, number, amount }: EndOrder) =>
+  operator.call('planRefund', { id, number, amount });
+
+const intentOf = (plan: Plan): string =>
+  plan.is_decided
+    ? `finish its refund: ${shownRefunds(plan, true)}`
+    : `end ${plan.id} and send ${shownRefunds(plan, true)}`;
+
+async function decide(operator: Operator, order: EndOrder, plan: Plan, options: EndOptions): Promise<Plan> {
+  if (order.shown !== undefined && order.shown !== shownRefunds(plan, false))
+    throw new OperatorRefusal('nothing was done: the amount is another one now. Load the page again.');
+  try {
+    await checkRefunds(operator, plan.payments, options);
+    await operator.call('endSubscription', {
+      id: order.id,
+      number: order.number,
+      reason: options.reason,
+      refund: {
+        expires_at: plan.expires_at,
+        shares: plan.payments.map(({ id, value }) => ({ id, value })),
+      },
+    });
+  } catch (error) {
+    // Another operator, or a second click, may have been faster: that refund is the one.
+    const now = await planOf(operator, order).catch(() => undefined);
+    if (now?.is_decided === true) return now;
+    throw error;
+  }
+  return planOf(operator, order);
+}
+
+async function finish(operator: Operator, id: string, options: EndOptions): Promise<string> {
+  try {
+    return await refundPayment(operator, id, { ...options, transfer: undefined });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OperatorUnfinished(
+      `the subscription has ended, and its refund is not finished: ${why}\nRun the same command again, or "${ownCommand('control-plane')} payment refund ${id}"`,
+      { cause: error },
+    );
+  }
+}
+
+async function isFinished(operator: Operator, { payments }: Plan): Promise<boolean> {
+  for (const { id } of payments) {
+    if ((await operator.call('payment', { id })).state !== 'refunded') return false;
+  }
+  return true;
+}

@@ -1,0 +1,197 @@
+// The refund of a subscription that ends: what would go back, and the decision, in the transaction of the end.
+
+import { amountOf, type RefundShare, sharesOf, unusedShares } from '../../domain/refund-shares.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
+import { decimalsOf, shownValue } from '../../domain/shown-value.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { openPaymentOf } from './payers.ts';
+import { movePayment } from './payment-events.ts';
+
+interface RefundOfPayment {
+  id: string;
+  chain_id: number;
+  asset: string;
+  payer: string;
+  /** Smallest units that go back. */
+  value: string;
+  /** Whole days left of the year that it bought, and all its days. Null once the refund is decided. */
+  days_left: number | null;
+  days: number | null;
+}
+
+export interface PlannedRefund {
+  id: string;
+  /** The end of the subscription now. An end with a refund is refused if it is another one by then. */
+  expires_at: Date;
+  /** The subscription ended with this refund already: it only has to be finished. */
+  is_decided: boolean;
+  /** Newest first. */
+  payments: RefundOfPayment[];
+}
+
+interface RefundQuestion {
+  id: string;
+  /** Refused if the subscription has another one. */
+  number?: string | undefined;
+  /** As operators write it; without it, the unused share of what was paid. */
+  amount?: string | undefined;
+}
+
+/** What an end of the subscription now would refund, or what its last end refunds. Throws `OperatorRefusal` if there is nothing to refund. */
+export async function planRefund(
+  db: Database,
+  { id, number, amount }: RefundQuestion,
+  now: Date,
+): Promise<PlannedRefund> {
+  const subscription = await db
+    .selectFrom('subscriptions')
+    .select(['number', 'wallet', 'expires_at'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (subscription === undefined) throw refusal(`there is no subscription ${id}`);
+  if (number !== undefined && number !== subscription.number)
+    throw refusal(`${id} has another number now: load the page again`);
+  const { expires_at, wallet } = subscription;
+  const payments = await paymentsOf(db, id);
+  const ofThisEnd = payments.filter((payment) => payment.refund_of_end?.getTime() === expires_at.getTime());
+  if (ofThisEnd.length > 0) {
+    const decided = ofThisEnd.map((payment) =>
+      describe(payment, { value: BigInt(payment.refund_value ?? 0) }),
+    );
+    refuseOtherAmount(id, decided, amount);
+    return { id, expires_at, is_decided: true, payments: decided };
+  }
+  if (payments.some(({ state }) => state === 'taken_back'))
+    throw refusal(`the chain reverted a payment of ${id}: first run the command without --refund`);
+  if ((await openPaymentOf(db, wallet, now)) !== undefined)
+    throw refusal(`a payment of its wallet is under way: run the command again when it has ended`);
+  const applied = payments.filter(({ state }) => state === 'applied');
+  const byId = new Map(applied.map((payment) => [payment.id, payment]));
+  const shares = sharesOfPayments(applied, amount, now);
+  if (shares.length === 0)
+    throw refusal(
+      applied.length === 0
+        ? `no payment of ${id} is left to refund`
+        : `no whole paid day of ${id} is left: give an amount, or end it without --refund`,
+    );
+  const planned = shares.flatMap((share) => {
+    const payment = byId.get(share.id);
+    if (payment === undefined) return [];
+    if (payment.final_at === null)
+      throw refusal(
+        `the chain may still revert the transfer of ${payment.id}: run the command again in some minutes`,
+      );
+    return [describe(payment, share)];
+  });
+  return { id, expires_at, is_decided: false, payments: planned };
+}
+
+/** The decision of an operator who was shown a plan. */
+export interface RefundDecision {
+  /** The end that the plan was made for. */
+  expires_at: Date;
+  shares: ReadonlyArray<{ id: string; value: bigint }>;
+}
+
+/**
+ * Records that an end of a subscription refunds these payments: each is `refunding`, and its transaction can be made from then on. Throws
+ * `OperatorRefusal` if that end has a refund already, or if a payment cannot be refunded any more. The subscription's row is locked.
+ */
+export async function orderRefunds(
+  trx: DatabaseTransaction,
+  {
+    id,
+    endedAt,
+    shares,
+    reason,
+    now,
+  }: Pick<RefundDecision, 'shares'> & { id: string; endedAt: Date; reason: string; now: Date },
+): Promise<void> {
+  const payments = await trx
+    .selectFrom('payments')
+    .select(['id', 'state', 'value', 'final_at', 'refund_of_end'])
+    .where('subscription_id', '=', id)
+    .forUpdate()
+    .execute();
+  if (payments.some((payment) => payment.refund_of_end?.getTime() === endedAt.getTime())) throw changed(id);
+  if (payments.some(({ state }) => state === 'taken_back')) throw changed(id);
+  for (const share of shares) {
+    const payment = payments.find((each) => each.id === share.id && each.state === 'applied');
+    if (payment === undefined || payment.final_at === null) throw changed(id);
+    if (share.value <= 0n || share.value > BigInt(payment.value))
+      throw refusal(`the refund of ${share.id} must be more than 0, and at most what was paid`);
+    const isMoved = await movePayment(trx, share.id, ['applied'], {
+      state: 'refunding',
+      refund_value: String(share.value),
+      refund_of_end: endedAt,
+      failure: reason,
+      updated_at: now,
+    });
+    if (!isMoved) throw changed(id);
+  }
+}
+
+export const changed = (id: string): OperatorRefusal => refusal(`${id} has changed: run the command again`);
+
+const refusal = (why: string): OperatorRefusal => new OperatorRefusal(`nothing was done: ${why}`);
+
+type PaymentOf = Awaited<ReturnType<typeof paymentsOf>>[number];
+
+/** Newest period first. A wallet has few: each is a year. */
+const paymentsOf = (db: Database, id: string) =>
+  db
+    .selectFrom('payments')
+    .select(['id', 'state', 'chain_id', 'asset', 'payer', 'value', 'final_at'])
+    .select(['paid_from', 'paid_until', 'refund_value', 'refund_of_end'])
+    .where('subscription_id', '=', id)
+    .orderBy('paid_from', (by) => by.desc().nullsLast())
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+
+const describe = (
+  { asset, chain_id, id, payer }: PaymentOf,
+  { value, daysLeft, days }: Pick<RefundShare, 'value'> & Partial<RefundShare>,
+): RefundOfPayment => ({
+  id,
+  chain_id,
+  asset,
+  payer,
+  value: String(value),
+  days_left: daysLeft ?? null,
+  days: days ?? null,
+});
+
+function sharesOfPayments(
+  applied: readonly PaymentOf[],
+  amount: string | undefined,
+  now: Date,
+): RefundShare[] {
+  const periods = applied.map((payment) => ({
+    ...payment,
+    value: BigInt(payment.value),
+    paidFrom: payment.paid_from,
+    paidUntil: payment.paid_until,
+  }));
+  const [newest] = periods;
+  if (amount === undefined || newest === undefined) return unusedShares(periods, now);
+  // An amount is one of one token: that of the last payment.
+  const { asset, chain_id } = newest;
+  const ofToken = periods.filter((period) => period.asset === asset && period.chain_id === chain_id);
+  const shown = (value: bigint): string => shownValue({ asset, chain_id, value: String(value) });
+  return sharesOf(ofToken, amountOf(amount, decimalsOf(newest)), { now, shown });
+}
+
+function refuseOtherAmount(
+  id: string,
+  decided: readonly RefundOfPayment[],
+  amount: string | undefined,
+): void {
+  const [first] = decided;
+  if (amount === undefined || first === undefined) return;
+  const value = decided.reduce((sum, payment) => sum + BigInt(payment.value), 0n);
+  if (amountOf(amount, decimalsOf(first)) === value) return;
+  throw refusal(
+    `${id} has ended with a refund of ${shownValue({ ...first, value: String(value) })}, which cannot be changed: run the command without an amount to finish it`,
+  );
+}

@@ -1,0 +1,153 @@
+// `control-plane subscription end --refund`: the unused share or an amount, refused for good reasons, and sent once.
+import t from 'tap';
+import { parseAbi } from 'viem';
+import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { paidSubscriber } from '../../fixtures/paid-subscriber.ts';
+import { recoverToken } from '../../fixtures/payer.ts';
+import { createRig } from '../../fixtures/rig.ts';
+
+const TIMEOUT = { timeout: 380_000 };
+const TRANSFER = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const { dollar } = rig.chain;
+const chain = rig.chain.control;
+
+t.test('the unused share by whole days, shown first, sent once, and kept on record', TIMEOUT, async (t) => {
+  const own = await paidSubscriber(t, rig, { agoDays: 165 });
+  const { control, id, order, payments, sentBack, url } = own;
+  const asked = await control(order().slice(0, -1));
+  t.match(asked, {
+    status: 2,
+    stderr: new RegExp(
+      `nothing was done: run the command with --yes to end ${id} and send 981.36986\\d USDC \\(199 of 365 days of pay_[0-9a-f]{24}\\) to ${ALICE.address}`,
+    ),
+  });
+  t.ok(await own.isActive());
+  t.equal(await sentBack(), 0n);
+
+  const done = await control(order());
+  t.match(done, {
+    status: 0,
+    stdout: new RegExp(
+      `^${id} has ended\npay_[0-9a-f]{24} is refunded: 981.369863 USDC to ${ALICE.address} by 0x[0-9a-f]{64}\n$`,
+    ),
+  });
+  t.equal(await sentBack(), (PRICE * 199n) / 365n);
+  t.equal((await recoverToken(url, ALICE.privateKey)).status, 402, 'no subscription');
+  t.equal((await control(order())).stdout, done.stdout, 'asked again');
+  t.equal((await control(order('--refund=981.369863'), { REFUND_KEY: '' })).stdout, done.stdout);
+  t.match(await control(order('--refund=981')), {
+    status: 2,
+    stderr: /has ended with a refund of 981.369863 USDC, which cannot be changed/,
+  });
+  t.equal(await sentBack(), (PRICE * 199n) / 365n, 'once');
+
+  const [payment] = await payments();
+  const hash = /by (0x[0-9a-f]{64})/.exec(done.stdout)?.[1];
+  t.match(payment, { state: 'refunded', refund_value: '981369863', refund_hash: hash });
+  for (const [args, shown] of [
+    [['subscription', 'show', id], new RegExp(`refunded +1800 USDC +981.369863 USDC +${hash}$`, 'm')],
+    [['subscription', 'show', id, '--json'], new RegExp(`"refund_hash": ?"${hash}"`)],
+    [['payment', 'list'], /refunded .*1800 USDC .*981.369863 USDC +the SIM died/],
+    [['payment', 'show', String(payment?.id)], new RegExp(`refund transaction +${hash}`)],
+    [['audit', 'list', '--json'], /"endSubscription".*?pay_[0-9a-f]{24}: 981369863/s],
+  ] as const)
+    t.match((await control(args)).stdout, shown, args.join(' '));
+});
+
+t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) => {
+  const own = await paidSubscriber(t, rig, { isFinal: false });
+  const { account, control, id, order, sentBack } = own;
+  t.match(await control(order()), { status: 2, stderr: /the chain may still revert the transfer of pay_/ });
+  await own.becomesFinal();
+  for (const [amount, problem] of [
+    ['0', /--refund: must be more than 0/],
+    ['0.000', /must be more than 0/],
+    ['-5', /must be an amount, such as 900/],
+    ['1,800', /must be an amount, such as 900/],
+    ['$90', /must be an amount, such as 900/],
+    ['90 USDC', /must be an amount, such as 900/],
+    ['1e3', /must be an amount, such as 900/],
+    ['0.0000001', /more than 6 digits after the point/],
+    ['1800.000001', /may be at most 1800 USDC, which was paid and not refunded before/],
+    [id, /must be an amount, such as 900/],
+  ] as const)
+    t.match(await control(order(`--refund=${amount}`)), { status: /[12]/, stderr: problem }, amount);
+  t.match(await control(['subscription', 'end', id, '--refund', '5', '--yes']), {
+    status: 1,
+    stderr: /reason: required/,
+  });
+  t.match(await control(order(), { REFUND_KEY: '' }), {
+    status: 2,
+    stderr: /nothing was done: give the key of 0x/,
+  });
+  t.match(await control(order(), { REFUND_KEY: PAY_TO.privateKey }), {
+    status: 2,
+    stderr: `nothing was done: the key belongs to ${PAY_TO.address}, but the money went to ${account.address}`,
+  });
+  t.match(await control(order(), { CHAIN_ID: '8453' }), { status: 1, stderr: /no RPC for chain 84532/ });
+  await chain.setBalance({ address: account.address, value: 1n });
+  t.match(await control(order()), { status: 2, stderr: /nothing was done: 0x.* has 1 wei/ });
+  await chain.setBalance({ address: account.address, value: 10n ** 18n });
+  await dollar.administer('blacklist', [ALICE.address]);
+  const blocked = await control(order());
+  await dollar.administer('unBlacklist', [ALICE.address]);
+  t.match(blocked, { status: 2, stderr: /nothing was done: the token rejects the transfer: .*blacklisted/ });
+  await chain.writeContract({
+    account,
+    chain: null,
+    address: dollar.asset,
+    abi: TRANSFER,
+    functionName: 'transfer',
+    args: [PAY_TO.address, PRICE - 5n],
+  });
+  t.match(await control(order()), {
+    status: 2,
+    stderr: /nothing was done: .* has 5 of 0x.* must be refunded/,
+  });
+  t.ok(await own.isActive());
+  t.equal((await own.payments())[0]?.state, 'applied');
+  t.match(await control(order('--refund=0.000005')), { status: 0 }, 'what the account has');
+  t.equal(await sentBack(), 5n);
+});
+
+t.test('renewed, extended and reassigned: each paid year by itself, the newest first', TIMEOUT, async (t) => {
+  const own = await paidSubscriber(t, rig, { years: 2, agoDays: 165 });
+  const { control, id, order, payments, sentBack } = own;
+  const reason = ['--reason', 'sorry'];
+  t.match(await control(['subscription', 'extend', id, '--days', '500', ...reason]), { status: 0 });
+  t.match(await control(['subscription', 'reassign', id, ...reason]), { status: 0 });
+  t.match(await control(order('--refund=3601')), { status: 2, stderr: /at most 3600 USDC/ });
+  const done = await control(order());
+  t.match(done.stdout, /ended\n.*: 1800 USDC to .*\n.*: 981.369863 USDC to .*\n$/, done.stderr);
+  t.equal(await sentBack(), PRICE + (PRICE * 199n) / 365n, 'days of goodwill are worth nothing');
+  t.equal((await control(order())).stdout, done.stdout);
+
+  await own.pay();
+  await own.becomesFinal();
+  t.match(await control(order('--refund=1801')), { status: 2, stderr: /at most 1800 USDC/ });
+  const again = await control(order('--refund=1'));
+  t.match(again.stdout, /ended\n.*: 1 USDC to .*\n$/, 'only the year that she paid since');
+  t.equal(await sentBack(), PRICE + (PRICE * 199n) / 365n - PRICE + 1_000_000n);
+  t.same(
+    (await payments()).map(({ state }) => state),
+    ['refunded', 'refunded', 'refunded'],
+  );
+});
+
+t.test('ended without a refund, and refunded later', TIMEOUT, async (t) => {
+  const { control, id, order, sentBack } = await paidSubscriber(t, rig);
+  t.match(await control(['subscription', 'end', id, '--reason', 'as asked']), { status: 0 });
+  t.match(await control(order()), {
+    status: 2,
+    stderr: /no whole paid day of sub_.* is left: give an amount/,
+  });
+  const done = await control(order('--refund=12.5'));
+  t.match(done, { status: 0, stdout: /: 12.5 USDC to/ });
+  t.equal((await control(order('--refund=12.5'))).stdout, done.stdout);
+  t.match(await control(order('--refund=13')), { status: 2, stderr: /cannot be changed/ });
+  t.equal(await sentBack(), 12_500_000n);
+});

@@ -1,0 +1,115 @@
+// Ends with a refund that are killed anywhere, asked for by two at once, or rejected by the token: the money goes back once, and is not forgotten.
+import t from 'tap';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/paid-chain.ts';
+import { paidSubscriber } from '../../fixtures/paid-subscriber.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { until } from '../../fixtures/until.ts';
+
+const TIMEOUT = { timeout: 380_000 };
+/** Of a year that began just now, and of one that has not begun. */
+const OWED = (PRICE * 364n) / 365n + PRICE;
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const { dollar } = rig.chain;
+
+for (const [method, nth, fate, states] of [
+  ['eth_getBalance', 1, 'after', ['applied', 'applied']],
+  ['eth_getBalance', 3, 'after', ['refunding', 'refunding']],
+  ['eth_sendRawTransaction', 1, 'before', ['refunding', 'refunding']],
+  ['eth_sendRawTransaction', 1, 'after', ['refunding', 'refunding']],
+  ['eth_sendRawTransaction', 2, 'before', ['refunding', 'refunded']],
+] as const)
+  t.test(`killed ${fate} ${method} ${nth}: the same command finishes it`, TIMEOUT, async (t) => {
+    const { control, db, id, isActive, killedAt, order, payments, sentBack } = await paidSubscriber(t, rig, {
+      years: 2,
+    });
+    await killedAt(method, nth, fate);
+    t.same((await payments()).map(({ state }) => state).sort(), [...states].sort());
+    const isDecided = states[0] === 'refunding';
+    t.equal(await isActive(), !isDecided, 'it has ended where the refund is decided, and only there');
+    if (isDecided) {
+      const open = states.filter((state) => state === 'refunding').length;
+      const { stdout } = await control(['payment', 'list', '--stuck']);
+      t.equal(stdout.match(/refunding/g)?.length, open, 'none is forgotten');
+      t.match(await control(order().slice(0, -1)), { status: 2, stderr: /--yes to finish its refund/ });
+    }
+    const finished = await control(order());
+    t.match(finished, { status: 0, stdout: new RegExp(`^${id} has ended\n(pay_.* is refunded.*\n){2}$`) });
+    t.equal(await sentBack(), OWED);
+    t.equal((await control(order())).stdout, finished.stdout);
+    t.equal(await sentBack(), OWED, 'once');
+    t.equal((await db.selectFrom('refunds').select('payment_id').execute()).length, 2);
+  });
+
+t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, async (t) => {
+  const { control, line, operator, order, sentBack } = await paidSubscriber(t, rig);
+  /** Both have the same plan before either ends it. */
+  let waiting = 0;
+  line.interfere = async (method, forward) => {
+    if (method !== 'eth_getBalance') return forward();
+    waiting += 1;
+    await until('the other', () => waiting >= 2, 30_000);
+    return forward();
+  };
+  const answers = await Promise.all([order(), order()].map((args) => control(args, { RPC_URL: line.url })));
+  t.same(
+    answers.map(({ status }) => status),
+    [0, 0],
+    answers.map(({ stderr }) => stderr).join(),
+  );
+  t.equal(answers[0]?.stdout, answers[1]?.stdout, 'by the same transaction');
+  t.equal(await sentBack(), (PRICE * 364n) / 365n);
+  const { rows } = await operator.call('auditLog', { limit: 50 });
+  const ends = rows.filter(({ action }) => action === 'endSubscription');
+  t.equal(ends.filter(({ result }) => result === 'ok').length, 1, 'one has ended it');
+});
+
+t.test('two operators with two amounts: the first one counts', TIMEOUT, async (t) => {
+  const { control, order, line, sentBack } = await paidSubscriber(t, rig);
+  let waiting = 0;
+  line.interfere = async (method, forward) => {
+    if (method !== 'eth_getBalance') return forward();
+    waiting += 1;
+    await until('the other', () => waiting >= 2, 30_000);
+    return forward();
+  };
+  const answers = await Promise.all(
+    ['--refund=10', '--refund=20'].map((refund) => control(order(refund), { RPC_URL: line.url })),
+  );
+  t.same(answers.map(({ status }) => status).sort(), [0, 2], answers.map(({ stderr }) => stderr).join());
+  t.match(answers.find(({ status }) => status === 2)?.stderr, /nothing was done: sub_.* has changed/);
+  t.equal(await sentBack(), answers[0]?.status === 0 ? 10_000_000n : 20_000_000n);
+});
+
+t.test(
+  'the token rejects the transfer in its block: owed, shown, and sent once it can be',
+  TIMEOUT,
+  async (t) => {
+    const { control, isActive, line, order, payments, sentBack } = await paidSubscriber(t, rig);
+    line.interfere = async (method, forward) => {
+      if (method === 'eth_sendRawTransaction') await dollar.administer('blacklist', [ALICE.address]);
+      return forward();
+    };
+    const mined = await control(order(), { RPC_URL: line.url });
+    line.interfere = undefined;
+    t.match(mined, {
+      status: 3,
+      stderr:
+        /has ended, and its refund is not finished: 0x[0-9a-f]{64} was mined and moved nothing.*--sign-anew/,
+    });
+    t.notOk(await isActive());
+    t.match(await control(['payment', 'list', '--stuck']), { stdout: /refunding .* 1795.068493 USDC/ });
+    const signAnew = [...order(), '--sign-anew'];
+    t.match(await control(signAnew), { status: 3, stderr: /the token rejects the transfer: .*blacklisted/ });
+    await dollar.administer('unBlacklist', [ALICE.address]);
+    t.match(await control(order()), { status: 3, stderr: /--sign-anew/ });
+    t.equal(await sentBack(), 0n);
+    t.match(await control(signAnew), { status: 0, stdout: /1795.068493 USDC/ });
+    t.match(await control(['payment', 'refund', String((await payments())[0]?.id), '--reason', 'x']), {
+      status: 0,
+    });
+    t.equal(await sentBack(), (PRICE * 364n) / 365n, 'once');
+  },
+);

@@ -52,8 +52,9 @@ function writtenDefault(schema: z.ZodType): unknown {
 }
 
 /** Unit and range, or the values that may be given. */
-export function valuesOf({ env = '', isSwitch, schema }: OptionSpec): string {
+export function valuesOf({ env = '', isSwitch, isValueOptional, schema }: OptionSpec): string {
   if (isSwitch === true) return 'flag';
+  if (isValueOptional === true) return 'flag, or with a value';
   const all = layers(schema);
   const options = all.flatMap((layer) => (layer instanceof z.ZodEnum ? [layer.options] : []))[0];
   if (options !== undefined) return codes(options);

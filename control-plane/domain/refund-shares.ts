@@ -1,4 +1,4 @@
-// What goes back of each payment when a subscription ends. Pure.
+// The share of each payment that is refunded when a subscription ends. Pure.
 import { OperatorRefusal } from './refusal.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

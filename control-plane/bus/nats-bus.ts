@@ -280,7 +280,7 @@ class NatsBus implements Bus {
   }
 }
 
-async function connectionOptions({
+export async function connectionOptions({
   servers,
   credentialsFile,
   caFile,

@@ -1,5 +1,5 @@
 // The control plane's options: only this module reads its environment and flags.
-import { type Address, getAddress, type Hex } from 'viem';
+import type { Hex } from 'viem';
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { DEFAULT_DESTINATIONS, destinationsOption } from '#shared/destination-list.ts';
@@ -14,6 +14,7 @@ import {
 } from '#shared/process/options.ts';
 import { SAFE_DEPTH_BLOCKS } from '../payments/chain/blocks.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
+import { addressSchema } from './address-option.ts';
 import { ALERT_OPTIONS } from './alert-options.ts';
 import { BUS_OPTIONS } from './bus-options.ts';
 import { CONSOLE_OPTIONS } from './console-options.ts';
@@ -22,11 +23,6 @@ import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';
 import { readPaymentsFile } from './payments-file.ts';
 import { keyFileSchema, keySchema } from './private-key.ts';
 import { PROBE_OPTIONS } from './probe-options.ts';
-
-const addressSchema = z
-  .string({ error: 'required: a 0x-prefixed address' })
-  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes')
-  .transform((text): Address => getAddress(text.toLowerCase()));
 
 const urlSchema = (protocols: RegExp, about: string) =>
   z

@@ -1,5 +1,5 @@
 // The file of payment networks: chains, tokens, prices, and the relayer or facilitator of each.
-import { type Address, getAddress } from 'viem';
+import type { Address } from 'viem';
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import {
@@ -11,6 +11,7 @@ import {
   text,
 } from '#shared/process/config-file.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
+import { addressOfText, CHECKSUM_PROBLEM, hasWrongChecksum } from './written-address.ts';
 
 /** Two networks with so many tokens fill 14 KB of headers; clients in Node accept 16 KiB. */
 const ASSETS_MAX = 8;
@@ -18,9 +19,9 @@ const ASSETS_MAX = 8;
 const url = z.string('must be an http(s) URL').refine((value) => {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }, 'must be an http(s) URL');
-const address = text(/^0x[0-9a-fA-F]{40}$/, 'a 0x-prefixed address of 20 bytes').transform(
-  (value): Address => getAddress(value.toLowerCase()),
-);
+const address = text(/^0x[0-9a-fA-F]{40}$/, 'a 0x-prefixed address of 20 bytes')
+  .refine((value) => !hasWrongChecksum(value), CHECKSUM_PROBLEM)
+  .transform((value): Address => addressOfText(value));
 const amount = text(/^[1-9]\d{0,17}$/, 'a positive whole number of at most 18 digits').transform(BigInt);
 const name = z.string('must be text').min(1, 'must be text').max(64);
 

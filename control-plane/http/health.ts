@@ -19,13 +19,18 @@ export interface HealthParts {
 }
 
 /**
- * `/health/live` is 200 as long as the process responds; `/health/ready` is 200 when all checks pass, else 503. A concern does not take the
+ * `/health/client` returns the asker's address as the service sees it, and the number of entries in X-Forwarded-For, so that
+ * the setting of the proxies can be checked. `/health/live` is 200 as long as the process responds; `/health/ready` is 200 when all checks pass, else 503. A concern does not take the
  * instance out of service, because texts and calls work without payments. It is `warn` in the body (draft-inadarei-api-health-check).
  */
 export function routeHealth(router: Router, { checks, concerns, log }: HealthParts): void {
   const failing = new Set<string>();
   router.get('/health/live', (ctx) => {
     ctx.body = { status: 'pass' };
+  });
+  router.get('/health/client', (ctx) => {
+    const forwarded = ctx.get('X-Forwarded-For');
+    ctx.body = { address: ctx.ip, forwarded: forwarded === '' ? 0 : forwarded.split(',').length };
   });
   router.get('/health/ready', async (ctx) => {
     const results = await Promise.all(

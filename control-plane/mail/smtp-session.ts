@@ -83,6 +83,11 @@ export class SmtpSession {
     }
   }
 
+  /** Whether the connection has TLS. */
+  get isEncrypted(): boolean {
+    return this.#connection.secure;
+  }
+
   /** Number of mails sent. */
   get sent(): number {
     return this.#sent;

@@ -27,7 +27,7 @@ const MISSES_MAX = 3;
 const RETRY = { firstMinMs: 500, firstMaxMs: 1_500, capMs: 60_000 };
 
 /** The chain responds but does not match the configuration: waiting does not help. */
-class NetworkMisconfigured extends Error {
+export class NetworkMisconfigured extends Error {
   override name = 'NetworkMisconfigured';
 }
 
@@ -153,7 +153,7 @@ export class NetworkConnection {
 }
 
 /** Throws an error that names the token; `NetworkMisconfigured` if the chain has responded. */
-async function readOffer(chain: Chain, network: PaymentNetwork, asset: PaymentAsset): Promise<Offer> {
+export async function readOffer(chain: Chain, network: PaymentNetwork, asset: PaymentAsset): Promise<Offer> {
   const about = `${asset.asset} on chain ${network.chainId} at ${shownRpc(network.rpcUrl)}`;
   const token = await chain.readAsset(asset.asset).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);

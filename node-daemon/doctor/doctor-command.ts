@@ -1,12 +1,12 @@
 // `node-daemon doctor`: reports the problems of this host and its modems, and what to do about them.
 import * as z from 'zod';
+import { EXIT_CODES } from '#shared/operator/findings.ts';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { ConfigDeniedError } from '../config/config-file.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { daemonOptions, joinedSettings, type Settings, settingsOf } from '../config/options.ts';
-import { EXIT_CODES } from './report/report.ts';
 
 const { logLevel: _, ...options } = daemonOptions;
 const isSwitched = z.boolean().default(false);

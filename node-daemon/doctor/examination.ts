@@ -1,6 +1,7 @@
 // The whole examination: reads the host and all slots at once, then runs every check on the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { type Outcome, skipped } from '#shared/operator/findings.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { Settings } from '../config/options.ts';
@@ -9,7 +10,7 @@ import { messageOf } from './audio-port.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
 import type { Seen } from './checks/check.ts';
 import { findSlots, modemDevices, type RackAccess, settledSlots } from './rack-slots.ts';
-import { type Finding, type Outcome, type Report, reportOf, skipped } from './report/report.ts';
+import { type Finding, type Report, reportOf } from './report/report.ts';
 import { type HostView, readHost, readPrograms } from './seen/host-view.ts';
 import { examineSlot } from './slot-examination.ts';
 

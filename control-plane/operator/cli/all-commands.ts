@@ -1,4 +1,5 @@
 // The operator's commands, in the order of `--help`.
+import { CHECK_COMMAND } from '../../check/check-command.ts';
 import { ALERT_COMMANDS } from './alert-commands.ts';
 import { BACKUP_COMMANDS } from './backup-commands.ts';
 import { NODE_COMMANDS } from './node-commands.ts';
@@ -20,4 +21,5 @@ export const COMMANDS = [
   ...AUDIT_COMMANDS,
   ...BACKUP_COMMANDS,
   ...OPERATOR_COMMANDS,
+  CHECK_COMMAND,
 ];

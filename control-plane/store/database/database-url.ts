@@ -38,3 +38,9 @@ function withoutTarget(after: string): string {
     .filter((parameter) => parameter !== '' && !parameter.startsWith(`${TARGET}=`));
   return kept.length === 0 ? path : `${path}?${kept.join('&')}`;
 }
+
+/** Servers and database of `url`, without user and password. */
+export function shownDatabase(url: string): string {
+  const [, , servers = '', after = ''] = SHAPE.exec(url) ?? [];
+  return `${servers}${after.replace(/[?#].*$/s, '')}`;
+}

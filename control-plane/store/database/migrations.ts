@@ -1,7 +1,7 @@
 // The migrations in order, and the runner. Forward only.
 import { type Kysely, Migrator, sql } from 'kysely';
 import * as schema from './migrations/0001-schema.ts';
-import { type Migrations, needsMigration, noteSchema } from './schema-versions.ts';
+import { type Migrations, needsMigration, noteSchema, SchemaRefusal } from './schema-versions.ts';
 import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Migrations = { '0001-schema': schema };
@@ -33,6 +33,20 @@ export const isKnownMigration = (name: string): boolean => Object.hasOwn(MIGRATI
 /** The newest migration that this program knows. */
 export const newestOf = (migrations: Migrations = MIGRATIONS): string =>
   Object.keys(migrations).sort().at(-1) ?? '';
+
+/** Why this program would not start with the schema as it is; undefined if it would. Changes nothing. */
+export async function schemaRefusal(
+  db: Kysely<Tables>,
+  migrations: Migrations = MIGRATIONS,
+): Promise<string | undefined> {
+  try {
+    await needsMigration(db, migrations);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SchemaRefusal) return error.message;
+    throw error;
+  }
+}
 
 /** Migrates an empty database up to `name`, within the connection's open transaction. */
 export const migrateTo = (connection: Kysely<Tables>, name: string): Promise<void> =>

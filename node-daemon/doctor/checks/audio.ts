@@ -1,6 +1,7 @@
 // Checks of the audio of calls.
+
+import { ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { diagnosisOf } from '../makes/find-diagnosis.ts';
-import { ok, problem, skipped, warning } from '../report/report.ts';
 import { modemCheck } from './check.ts';
 
 /** Does call audio have a sound card or port, and does it have the right format? */

@@ -1,6 +1,7 @@
 // The definition of a check: a pure function from the examined facts to one outcome.
+
+import { type Outcome, skipped } from '#shared/operator/findings.ts';
 import type { LinkState } from '../../link/control-link.ts';
-import { type Outcome, skipped } from '../report/report.ts';
 import type { HostView } from '../seen/host-view.ts';
 import { answersOf, type ModemView, type SlotView } from '../seen/slot-view.ts';
 

@@ -1,6 +1,7 @@
 // Checks of the daemon's configuration file, data folder and modems.
+
+import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
-import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
 import type { DataFolder } from '../seen/data-folder.ts';
 import { answersOf } from '../seen/slot-view.ts';
 import type { HostCheck } from './check.ts';

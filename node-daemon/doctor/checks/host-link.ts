@@ -1,6 +1,7 @@
 // Checks of the connection to the control plane: enrolment, network and link.
+
+import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
-import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
 import type { HostCheck } from './check.ts';
 
 const ENROL = `Run the command that "control-plane node add <name>" prints: ${ownCommand('node-daemon')} enroll <url> <code>`;

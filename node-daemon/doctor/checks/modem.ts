@@ -1,9 +1,10 @@
 // Checks of the modem itself: profile, message storage and clock.
+
+import { ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import { modelOf } from '../../modem/identity.ts';
 import { GENERIC } from '../../modem/profiles/generic.ts';
-import { ok, problem, skipped, warning } from '../report/report.ts';
 import { modemCheck, type SlotCheck } from './check.ts';
 
 /** Which modem is it, and is its make known? */

@@ -1,4 +1,6 @@
 // Checks of the network: registration, VoLTE and signal.
+
+import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { reasonAdvice } from '#shared/operator/slot-reasons.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import {
@@ -10,7 +12,6 @@ import {
   signalOf,
 } from '../../modem/network/network.ts';
 import { diagnosisOf } from '../makes/find-diagnosis.ts';
-import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
 import type { ModemView } from '../seen/slot-view.ts';
 import { modemCheck } from './check.ts';
 

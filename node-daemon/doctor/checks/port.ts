@@ -1,5 +1,5 @@
 // Checks of a modem's ports: rights, other programs, and whether the modem answers.
-import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
+import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { type DeviceNode, type Holder, mayUse } from '../seen/device-node.ts';
 import { answersOf } from '../seen/slot-view.ts';
 import type { Seen, SlotCheck } from './check.ts';

@@ -1,4 +1,6 @@
 // Checks of the SIM: card, PIN, number and service center.
+
+import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { fieldsOf } from '../../at/fields.ts';
 import {
   iccidOf,
@@ -8,7 +10,6 @@ import {
   type SimState,
   simStateOf,
 } from '../../modem/sim/sim-card.ts';
-import { type Outcome, ok, problem, skipped, warning } from '../report/report.ts';
 import type { ModemView } from '../seen/slot-view.ts';
 import { modemCheck } from './check.ts';
 

@@ -1,5 +1,5 @@
 // The queries that doctor sends to a make of modems beyond the standard, and how it reads the answers.
-import { type Outcome, skipped } from '../report/report.ts';
+import { type Outcome, skipped } from '#shared/operator/findings.ts';
 import type { ModemView } from '../seen/slot-view.ts';
 
 /** Commands that make the modem loop the audio of its audio port back. */

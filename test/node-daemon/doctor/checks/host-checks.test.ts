@@ -2,7 +2,7 @@
 import t from 'tap';
 import { HOST_CHECKS } from '#node-daemon/doctor/checks/all-checks.ts';
 import type { Seen } from '#node-daemon/doctor/checks/check.ts';
-import type { Outcome } from '#node-daemon/doctor/report/report.ts';
+import type { Outcome } from '#shared/operator/findings.ts';
 import { daemonView, hostView, seen, slotOf, slotView } from '../seen.ts';
 
 const check = (name: string, what: Partial<Seen> = {}): Outcome => {

@@ -2,10 +2,10 @@
 import t from 'tap';
 import { SLOT_CHECKS } from '#node-daemon/doctor/checks/all-checks.ts';
 import type { Seen } from '#node-daemon/doctor/checks/check.ts';
-import type { Outcome } from '#node-daemon/doctor/report/report.ts';
 import { GENERIC } from '#node-daemon/modem/profiles/generic.ts';
 import { HUAWEI } from '#node-daemon/modem/profiles/huawei.ts';
 import { SIMCOM } from '#node-daemon/modem/profiles/simcom.ts';
+import type { Outcome } from '#shared/operator/findings.ts';
 import { daemonView, EC25, hostView, modemView, seen, slotOf, slotView, usbAttributes } from '../seen.ts';
 
 type SlotDiffers = Parameters<typeof slotView>[0];

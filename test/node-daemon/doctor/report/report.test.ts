@@ -1,7 +1,8 @@
 // The report: for programs by its schema, for people with what to do at the end.
 import t from 'tap';
-import { EXIT_CODES, type Finding, reportOf, reportSchema } from '#node-daemon/doctor/report/report.ts';
+import { type Finding, reportOf, reportSchema } from '#node-daemon/doctor/report/report.ts';
 import { textOf } from '#node-daemon/doctor/report/report-text.ts';
+import { EXIT_CODES } from '#shared/operator/findings.ts';
 
 const finding = (
   check: string,

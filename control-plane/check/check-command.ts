@@ -1,0 +1,50 @@
+// `control-plane check`: reports what is wrong with the service's configuration and surroundings, and what to do about it.
+import { EXIT_CODES } from '#shared/operator/findings.ts';
+import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
+import { switchOption } from '#shared/process/options.ts';
+import { hasColors, toJson } from '#shared/process/terminal.ts';
+import { addressTextSchema } from '../config/address-option.ts';
+import { type Config, OPTIONS } from '../config/config.ts';
+import { addressOfText } from '../config/written-address.ts';
+
+const { logLevel: _level, logFormat: _format, ...serviceOptions } = OPTIONS;
+
+const COMMAND = programCommand({
+  usage: 'check',
+  about:
+    'Check the configuration of the service, and all that it depends on, before its first start or beside it. Changes nothing, and sends no mail, alert or transaction. Exit code: 0 (no problems), 1 (warnings), 2 (problems) or 3 (could not run).',
+  options: {
+    ...serviceOptions,
+    // As it was written: the check of its checksum is a finding.
+    payTo: { ...OPTIONS.payTo, schema: addressTextSchema.optional() },
+    json: switchOption('Print the report as JSON'),
+    verbose: switchOption('Also show the checks that passed or were skipped'),
+  },
+  async run({ json, verbose, payTo: written, ...given }) {
+    const config: Config = {
+      ...given,
+      payTo: written === undefined ? undefined : addressOfText(written),
+      logLevel: 'silent',
+      logFormat: 'json',
+    };
+    // Loads the parts of the service only if the options are valid.
+    const { examine } = await import('./examination.ts');
+    const { textOf } = await import('./report.ts');
+    const report = await examine({ config, writtenPayTo: written });
+    const { stdout } = process;
+    const text = json
+      ? `${toJson(report)}\n`
+      : textOf(report, { hasColour: hasColors(stdout), isVerbose: verbose });
+    // Without the exit, the process waits for servers that hang.
+    stdout.write(text, () => process.exit(EXIT_CODES[report.verdict]));
+  },
+});
+
+export const CHECK_COMMAND: AnyCommand = {
+  ...COMMAND,
+  build(command) {
+    // Exit code 1 would mean warnings, which bad options are not.
+    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_CODES.couldNotRun));
+    COMMAND.build(command);
+  },
+};

@@ -1,0 +1,36 @@
+// Does the configuration contain all that the service needs, without a contradiction?
+import { ok, problem } from '#shared/operator/findings.ts';
+import { alertChannelsOf } from '../../alerts/alert-channels.ts';
+import { checkBusOptions } from '../../config/bus-options.ts';
+import { paymentNetworksOf, relayerKeyOf } from '../../config/config.ts';
+import { mailSettingsOf } from '../../config/mail-options.ts';
+import { type Check, messageOf, type Settings } from './check.ts';
+
+export const configuration = ({ config }: Settings): Check => ({
+  check: 'configuration',
+  chain: null,
+  async run() {
+    // As the service does before it starts.
+    const rules = [
+      () => checkBusOptions(config),
+      () => paymentNetworksOf(config, relayerKeyOf(config)),
+      () => mailSettingsOf(config),
+      () => alertChannelsOf(config),
+    ];
+    const problems = new Set(rules.flatMap((rule) => problemOf(rule)));
+    if (problems.size === 0) return ok('complete');
+    return problem(
+      [...problems].join('; '),
+      'The service does not start with this configuration. Set the options that are named.',
+    );
+  },
+});
+
+function problemOf(rule: () => unknown): string[] {
+  try {
+    rule();
+    return [];
+  } catch (error) {
+    return [messageOf(error)];
+  }
+}

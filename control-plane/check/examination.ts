@@ -1,0 +1,51 @@
+// Runs the checks side by side, each in limited time, and keeps secrets out of what they found.
+import { systemClock, withTimeout } from '#shared/clock.ts';
+import { type Outcome, problem, skipped } from '#shared/operator/findings.ts';
+import { chainChecks } from './checks/chain.ts';
+import { channelChecks } from './checks/channels.ts';
+import { CHECK_TIMEOUT_MS, type Check, messageOf, type Settings } from './checks/check.ts';
+import { configuration } from './checks/configuration.ts';
+import { storeChecks } from './checks/database.ts';
+import { publicChecks } from './checks/public-url.ts';
+import { type Finding, type Report, reportOf } from './report.ts';
+import { withoutSecrets } from './secrets.ts';
+
+/** Never rejects, and takes little longer than the slowest check. */
+export async function examine(settings: Settings): Promise<Report> {
+  const beganAt = systemClock.now();
+  const cleaned = withoutSecrets(settings);
+  const checks = [
+    configuration(settings),
+    ...storeChecks(settings),
+    ...publicChecks(settings),
+    ...channelChecks(settings),
+    ...chainChecks(settings),
+  ];
+  const findings = await Promise.all(
+    checks.map(async (each): Promise<Finding> => {
+      const { verdict, seen, advice } = await outcomeOf(each);
+      const { check, chain } = each;
+      return { check, chain, verdict, seen: cleaned(seen), advice: advice && cleaned(advice) };
+    }),
+  );
+  return reportOf(findings, { beganAt, endedAt: systemClock.now() });
+}
+
+class NoAnswerInTime extends Error {
+  override name = 'NoAnswerInTime';
+}
+
+/** A check that fails in an unforeseen way says nothing about the service. */
+async function outcomeOf({ run }: Check): Promise<Outcome> {
+  const giveUp = new AbortController();
+  try {
+    return await withTimeout(systemClock, run(giveUp.signal), CHECK_TIMEOUT_MS, () => new NoAnswerInTime());
+  } catch (error) {
+    if (!(error instanceof NoAnswerInTime)) return skipped(`the check failed: ${messageOf(error)}`);
+    giveUp.abort();
+    return problem(
+      `no answer in ${CHECK_TIMEOUT_MS / 1000} s`,
+      'Check that the server responds, and the network and the firewalls in between.',
+    );
+  }
+}

@@ -19,6 +19,7 @@ import { serveApi } from './api.ts';
 import { openPorts, urlOf } from './ports.ts';
 import { startRounds } from './rounds.ts';
 import { openSales } from './sales.ts';
+import { logStart } from './start-log.ts';
 import { openStore, type ServiceBase, type Store } from './store.ts';
 import { createTelephony } from './telephony.ts';
 
@@ -87,6 +88,8 @@ export async function startService(
   const console = await openConsole(config, { db, bus, clock, log, operatorFor }).catch((error: unknown) =>
     stop().then(() => Promise.reject(error)),
   );
+  const listening = { port: server.port, metricsPort, consoleUrl: console?.url };
+  void logStart(base, { sales, listening });
   return {
     port: server.port,
     metricsPort,

@@ -1,8 +1,9 @@
 // The form of log lines: JSON for programs, text for people, and the priority of each line for a journal.
 import { fstatSync } from 'node:fs';
 import { prettyFactory } from 'pino-pretty';
+import { jsonOf } from '../json.ts';
 import type { LogFormat } from '../log.ts';
-import { onLines } from './terminal.ts';
+import { onLines, onOneLine } from './terminal.ts';
 
 /** Priorities of syslog(3) by pino's levels, as sd-daemon(3) writes them in front of a line. */
 const PRIORITIES: ReadonlyArray<readonly [level: number, priority: number]> = [
@@ -41,9 +42,22 @@ export function lineWriter({ format, isJournal, isTerminal }: Output): (json: st
   });
   return (json) => {
     // The text of a modem or of a client steers no terminal.
-    const lines = isText ? onLines(text(json)) : json;
+    const lines = isText ? onLines(withBlock(json, text)) : json;
     return isJournal ? withPriority(lines, priorityOf(json)) : lines;
   };
+}
+
+/** An event with the field `block` is a line, then a line for each entry of it. */
+function withBlock(json: string, text: (json: string) => string): string {
+  if (!json.includes('"block":{')) return text(json);
+  const { block, ...rest } = jsonOf(json) as { block?: Record<string, unknown> };
+  if (typeof block !== 'object' || block === null) return text(json);
+  const entries = Object.entries(block).flatMap(([name, value]) =>
+    [value].flat().map((each) => [name.replaceAll('_', ' '), onOneLine(String(each))] as const),
+  );
+  const width = Math.max(0, ...entries.map(([name]) => name.length));
+  const lines = entries.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`);
+  return `${text(`${JSON.stringify(rest)}\n`)}${lines.join('')}`;
 }
 
 /** Each line of a text is an entry of its own. */

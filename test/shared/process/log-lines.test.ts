@@ -49,3 +49,19 @@ t.test('a journal is known by its device and inode', (t) => {
   t.equal(isJournal(999, { JOURNAL_STREAM: '1:2' }), false);
   t.end();
 });
+
+t.test('a block is one event: a line for each entry in a text, fields in JSON', (t) => {
+  const block = { api: 'http://127.0.0.1:8080', link_versions: '1 to 1', chains: ['eip155:1', 'bad\nline'] };
+  const line = `${JSON.stringify({ level: 30, time: 0, block, msg: 'service started' })}\n`;
+  const journal = lineWriter({ format: 'auto', isTerminal: false, isJournal: true });
+  t.same(journal(line).split('\n'), [
+    '<6>service started',
+    '<6>  api            http://127.0.0.1:8080',
+    '<6>  link versions  1 to 1',
+    '<6>  chains         eip155:1',
+    '<6>  chains         bad ⏎ line',
+    '',
+  ]);
+  t.equal(lineWriter({ format: 'json', isTerminal: true, isJournal: false })(line), line);
+  t.end();
+});

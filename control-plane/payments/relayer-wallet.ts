@@ -30,6 +30,8 @@ export interface RelayerWallet {
   raised(transaction: SignedTransaction): Promise<SignedTransaction | undefined>;
   /** Number of its transactions that are in a block. */
   minedNonce(): Promise<number>;
+  /** Number of its transactions that the RPC knows and that are in no block. */
+  waiting(): Promise<number>;
   /** Its balance in wei, and how many transfers that pays for at the present fee. */
   funds(): Promise<{ balanceWei: bigint; transfers: number }>;
 }
@@ -76,6 +78,14 @@ export function connectRelayerWallet(options: RpcOptions & { key: Hex }): Relaye
     },
 
     minedNonce: () => publicClient.getTransactionCount({ address, blockTag: 'latest' }),
+
+    async waiting() {
+      const [mined, all] = await Promise.all([
+        publicClient.getTransactionCount({ address, blockTag: 'latest' }),
+        publicClient.getTransactionCount({ address, blockTag: 'pending' }),
+      ]);
+      return Math.max(0, all - mined);
+    },
 
     async funds() {
       const [balanceWei, { maxFeePerGas }] = await Promise.all([

@@ -33,9 +33,12 @@ export async function logStart(
       const payer =
         wallet === undefined
           ? `facilitator ${facilitatorUrl && shownRpc(facilitatorUrl)}`
-          : await withTimeout(clock, shownRelayer(wallet), FUNDS_TIMEOUT_MS, () => new Error('no answer')).catch(
-              () => `relayer ${maskedWallet(wallet.address)}, balance unknown`,
-            );
+          : await withTimeout(
+              clock,
+              shownRelayer(wallet),
+              FUNDS_TIMEOUT_MS,
+              () => new Error('no answer'),
+            ).catch(() => `relayer ${maskedWallet(wallet.address)}, balance unknown`);
       return `eip155:${chainId} by ${shownRpc(rpcUrl)} (${closed?.reason ?? 'open'}), ${payer}`;
     }),
   );
@@ -48,7 +51,8 @@ export async function logStart(
     metrics: metricsPort === undefined ? 'not served' : `http://${metricsHost}:${metricsPort}${METRICS_PATH}`,
     console: consoleUrl ?? 'not served',
     database: databaseUrl === undefined ? `embedded in ${dataDir}` : shownDatabase(databaseUrl),
-    instances: natsUrl === undefined ? 'one' : `several, by ${natsUrl.map((each) => new URL(each).host).join(', ')}`,
+    instances:
+      natsUrl === undefined ? 'one' : `several, by ${natsUrl.map((each) => new URL(each).host).join(', ')}`,
     link_versions: LINK_VERSIONS,
     chains,
   };

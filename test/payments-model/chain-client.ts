@@ -153,6 +153,7 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
         return signed(world, { nonce: transaction.nonce, gas, authorization });
       }),
     minedNonce: () => call('wallet.minedNonce', () => chain.minedNonce),
+    waiting: async () => 0,
     funds: () => Promise.reject(new Error('not asked here')),
   };
   return { chain: client, wallet };

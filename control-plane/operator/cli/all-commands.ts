@@ -7,6 +7,7 @@ import { NUMBER_COMMANDS } from './number-commands.ts';
 import { AUDIT_COMMANDS, OPERATOR_COMMANDS } from './operator-commands.ts';
 import { PAYMENT_COMMANDS } from './payment-commands.ts';
 import { PROBE_COMMANDS } from './probe-commands.ts';
+import { RELAYER_COMMANDS } from './relayer-commands.ts';
 import { SLOT_COMMANDS } from './slot-commands.ts';
 import { SUBSCRIPTION_COMMANDS } from './subscription-commands.ts';
 
@@ -16,6 +17,7 @@ export const COMMANDS = [
   ...NUMBER_COMMANDS,
   ...SUBSCRIPTION_COMMANDS,
   ...PAYMENT_COMMANDS,
+  ...RELAYER_COMMANDS,
   ...PROBE_COMMANDS,
   ...ALERT_COMMANDS,
   ...AUDIT_COMMANDS,

@@ -52,10 +52,6 @@ async function examine(client: Client): Promise<SeenDatabase> {
       current_setting('server_version_num')::int as "versionNumber", current_user as "user",
       current_setting('max_connections')::int as "connectionsMax", pg_backend_pid() as pid`.execute(db);
   const [server] = rows as [ServerRow];
-  const transactionProblem = await sql`begin read only`.execute(db).then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
   const { rows: limits } = await sql<{ setting: string }>`
     select setting from pg_settings where name = 'transaction_timeout'`.execute(db);
   const schema = await newestMigration(db);
@@ -66,7 +62,6 @@ async function examine(client: Client): Promise<SeenDatabase> {
     connectionsMax: server.connectionsMax,
     // Of a connection through a pooler, the pooler makes it up.
     isPooled: (client as unknown as { processID: number }).processID !== server.pid,
-    transactionProblem,
     transactionTimeoutMs: Number(limits[0]?.setting ?? 0),
     missingRights: await missingRights(db, schema === undefined),
     schema,
@@ -74,8 +69,13 @@ async function examine(client: Client): Promise<SeenDatabase> {
     schemaProblem: await schemaRefusal(db),
     databaseId: schema === undefined ? undefined : await readDatabaseId(db),
   };
+  // Last: a pooler that refuses it ends the connection.
+  const transactionProblem = await sql`begin read only`.execute(db).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
   if (transactionProblem === undefined) await sql`rollback`.execute(db);
-  return seen;
+  return { ...seen, transactionProblem };
 }
 
 interface ServerRow {

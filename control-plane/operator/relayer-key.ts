@@ -1,0 +1,25 @@
+// Makes a relayer's key: only the file has it.
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+
+/** Returns the address. Throws if the file exists or cannot be written. */
+export function makeRelayer(file: string): string {
+  const key = generatePrivateKey();
+  let opened: number;
+  try {
+    // Never replaces a file: it may contain the only copy of a key with money.
+    opened = openSync(file, 'wx', 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw new Error(`${file} exists, and may contain a key: give the name of a new file`);
+    throw new Error(`${file} cannot be created: ${code}`);
+  }
+  try {
+    writeSync(opened, `${key}\n`);
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+  return privateKeyToAccount(key).address;
+}

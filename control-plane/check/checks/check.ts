@@ -8,6 +8,9 @@ export const CHECK_TIMEOUT_MS = 5_000;
 /** For each call of a check that makes several, so that a hanging server is reported as such. */
 export const CALL_TIMEOUT_MS = 2_000;
 
+/** For each statement: a database that answers late still answers. */
+export const STATEMENT_TIMEOUT_MS = 4_000;
+
 export interface Settings {
   readonly config: Config;
   /** `PAY_TO` as the operator wrote it; undefined with a payments file. */

@@ -6,14 +6,23 @@ import { examineNats } from '../../bus/nats-examination.ts';
 import { isMade } from '../../store/database/database.ts';
 import { shownDatabase } from '../../store/database/database-url.ts';
 import { examineDatabase, type SeenDatabase } from '../../store/database/examination.ts';
-import { CALL_TIMEOUT_MS, type Check, messageOf, once, type Settings } from './check.ts';
+import {
+  CALL_TIMEOUT_MS,
+  type Check,
+  messageOf,
+  once,
+  type Settings,
+  STATEMENT_TIMEOUT_MS,
+} from './check.ts';
 
 /** The oldest version that the tests ran with. */
 const TESTED_VERSION = 17;
 
 export function storeChecks({ config }: Settings): Check[] {
   const { databaseUrl: url, dataDir } = config;
-  const asked = once(async () => (url === undefined ? undefined : examineDatabase(url, CALL_TIMEOUT_MS)));
+  const asked = once(async () =>
+    url === undefined ? undefined : examineDatabase(url, STATEMENT_TIMEOUT_MS),
+  );
   const database = (check: string, judge: (seen: SeenDatabase) => Outcome): Check => ({
     check,
     chain: null,
@@ -87,9 +96,15 @@ const FAILURES: Readonly<Record<string, string>> = {
   '53300': 'The server has no connection left. Raise max_connections, or put pgbouncer in between.',
 };
 
+/** SQLSTATE, or a code of the system. */
+function codeOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
 function failure(url: string, error: unknown): Outcome {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
-  const code = String((cause as { code?: unknown })?.code ?? (error as { code?: unknown })?.code ?? '');
+  const code = codeOf(cause) ?? codeOf(error) ?? '';
   const seen = [`${shownDatabase(url)} cannot be used`, messageOf(error), cause && messageOf(cause)];
   return problem(
     seen.filter((part) => part !== undefined && part !== '').join(': '),

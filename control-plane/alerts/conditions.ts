@@ -1,4 +1,5 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
+import { isCarrierCode, shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
 import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
@@ -100,18 +101,30 @@ export function findTroubles(
   };
 }
 
-function numberTrouble({ expiresAt, node, reason, slot, state, subscriptionId }: SoldNumber): Trouble {
+function numberTrouble({
+  carrier,
+  expiresAt,
+  node,
+  reason,
+  slot,
+  state,
+  subscriptionId,
+}: SoldNumber): Trouble {
   const place = node === null ? '' : slot === null ? ` on node ${node}` : ` in slot ${slot} of node ${node}`;
   return {
     kind: 'number_down',
     subject: subscriptionId,
     severity: 'critical',
     reading: null,
-    summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${cause(reason)}`,
+    summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${cause(reason)}${network(carrier)}`,
     advice:
       `${reasonAdvice(reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
   };
 }
+
+/** Not a text of a modem. */
+const network = (carrier: string | null): string =>
+  carrier !== null && isCarrierCode(carrier) ? `; carrier: ${shownCarrier(carrier)}` : '';
 
 /** In brackets; not a text of a modem. */
 const cause = (reason: string | null): string =>
@@ -206,14 +219,14 @@ function journalTrouble(
   };
 }
 
-function downTrouble({ nodeId, slot, state, reason }: SlotReading): Trouble | undefined {
+function downTrouble({ carrier, nodeId, slot, state, reason }: SlotReading): Trouble | undefined {
   if (state === 'registered') return undefined;
   return {
     kind: 'slot_down',
     subject: `${nodeId}/${slot}`,
     severity: 'warning',
     reading: null,
-    summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${cause(reason)}`,
+    summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${cause(reason)}${network(carrier)}`,
     advice: reasonAdvice(reason) ?? 'Run "node-daemon doctor" on the host of the node.',
   };
 }

@@ -1,4 +1,5 @@
 // The page of one slot: its state, its signal over a day in detail, its events.
+import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { NodeStatus } from './node-status.ts';
@@ -38,7 +39,7 @@ function facts(slot: Slot, { calls }: NodeStatus): Html {
   const call = calls.find((each) => each.iccid === iccid);
   const rows: [string, string | null][] = [
     ['signal', signal === null ? null : shownDbm(signal)],
-    ['network', operator],
+    ['carrier', operator && shownCarrier(operator)],
     ['storage', storage === null ? null : `${storage.used} of ${storage.total}`],
     ['call', call === undefined ? 'none' : `${call.direction}, ${call.state}`],
     ['modem', model],

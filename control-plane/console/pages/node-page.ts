@@ -1,4 +1,5 @@
 // One node: how it is, its slots in a table, what happened on it.
+import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import { listedNumber } from '../../domain/shown-value.ts';
 import { shownRefusals } from '../../operator/listings/nodes.ts';
@@ -108,5 +109,5 @@ function row(slot: FleetSlot): Html {
     number === null
       ? '–'
       : html`<a href="${numberPath(number)}">${listedNumber(number, wallet !== null)}</a> <small>${use === null ? '' : USE_WORDS[use]}</small>`
-  }</td><td>${carrier ?? '–'}</td><td>${model ?? '–'}</td><td>${usbPath ?? '–'}</td><td>${shownAt(reportedAt)}</td></tr>`;
+  }</td><td>${carrier === null ? '–' : shownCarrier(carrier)}</td><td>${model ?? '–'}</td><td>${usbPath ?? '–'}</td><td>${shownAt(reportedAt)}</td></tr>`;
 }

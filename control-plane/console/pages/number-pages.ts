@@ -1,5 +1,6 @@
 // One number and its events; and the results of a search.
 
+import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { soldStatus } from '#shared/operator/slot-health.ts';
@@ -36,13 +37,14 @@ export function numberPage(
   events: readonly NumberEvent[],
   { canRefund }: { canRefund: boolean },
 ): Html {
-  const { expires_at, iccid, node, quarantined_until, reason, slot, state, wallet } = number;
+  const { carrier, expires_at, iccid, node, quarantined_until, reason, slot, state, wallet } = number;
   return html`<p class="trail"><a href="/numbers">Numbers</a></p><h1>${number.number}</h1>
 ${facts([
   ['State', badge(NUMBER_STATUS[state])],
   ['Not sold before', quarantined_until === null ? null : shownAt(quarantined_until)],
   ['Reason', reason],
   ['Slot', place(node, slot)],
+  ['Carrier', carrier && shownCarrier(carrier)],
   ['ICCID', iccid],
   ['Held by', wallet === null ? null : shownWallet(wallet, false)],
   ['Until', expires_at === null ? null : shownAt(expires_at)],

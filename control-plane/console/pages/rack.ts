@@ -1,4 +1,5 @@
 // A node as it stands in the rack: its slots in their places, each with its state by colour and sign.
+import { shortCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Health } from '#shared/operator/slot-health.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
@@ -64,7 +65,7 @@ export function cell(slot: FleetSlot): Html {
     slot,
   )}"><span class="bay">${sign(status.sign)}<b>${slot.slot}</b>${
     slot.state === 'registered' ? signalBars(barsOf(signalDbm)) : ''
-  }</span><span class="sub">${trouble === '' ? `${tail} ${carrier ?? ''}` : (reason ?? trouble)}</span><span class="hidden">, ${words}${signal}</span></a>`;
+  }</span><span class="sub">${trouble === '' ? `${tail} ${carrier === null ? '' : shortCarrier(carrier)}` : (reason ?? trouble)}</span><span class="hidden">, ${words}${signal}</span></a>`;
 }
 
 /** The meaning of the colours and signs. */

@@ -1,5 +1,6 @@
 // One slot: what sits in it, how it hears the network, what happened to it.
 
+import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
@@ -72,7 +73,7 @@ function about(slot: FleetSlot): Html {
     ['Held by', wallet === null ? null : shownWallet(wallet, false)],
     ['Until', expiresAt === null ? null : shownAt(expiresAt)],
     ['Confirmed by the node', wallet === null ? null : isBound ? 'yes' : 'not yet'],
-    ['Carrier', carrier],
+    ['Carrier', carrier && shownCarrier(carrier)],
     ['Message storage', storage === null ? null : `${storage.used} of ${storage.total}`],
     ['Modem', model],
     ['USB', usbPath],

@@ -1,4 +1,5 @@
 // Cells that several listings have.
+import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import type { Cell } from '#shared/operator/listing.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 
@@ -20,6 +21,9 @@ export const placeCell = (node: string, slot: string): Cell => ({
   link: { node, slot },
   text: `${node}/${slot}`,
 });
+
+/** "T-Mobile (310260)" */
+export const carrierCell = (carrier: string | null): Cell => carrier && shownCarrier(carrier);
 
 /** "3.2 s" */
 export const secondsCell = (ms: number | null): Cell => (ms === null ? null : `${(ms / 1000).toFixed(1)} s`);

@@ -5,7 +5,7 @@ import type { Status } from '#shared/operator/slot-health.ts';
 import type { NumberState } from '../../domain/number-state.ts';
 import { listedNumber, maskedWallet } from '../../domain/shown-value.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
-import { nodeCell, numberCell, slotCell, walletCell } from './cells.ts';
+import { carrierCell, nodeCell, numberCell, slotCell, walletCell } from './cells.ts';
 
 export const NUMBER_STATUS: Readonly<Record<NumberState, Status>> = {
   available: { health: 'good', sign: 'check', words: 'on sale' },
@@ -32,6 +32,7 @@ export const NUMBERS: Listing<Json<NumberRow>> = {
     { title: 'ICCID', cell: ({ iccid }) => iccid },
     { title: 'Node', cell: ({ node }) => nodeCell(node) },
     { title: 'Slot', cell: ({ node, slot }) => slotCell(node, slot) },
+    { title: 'Carrier', cell: ({ carrier }) => carrierCell(carrier) },
     { title: 'Wallet', cell: ({ wallet }, { isFull }) => walletCell(wallet, isFull) },
     { title: 'Until', cell: (row) => ({ time: row.expires_at ?? row.quarantined_until }) },
     { title: 'Reason', cell: ({ reason }) => reason ?? '' },

@@ -4,7 +4,7 @@ import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
 import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
-import { nodeCell, placeCell, secondsCell, slotCell } from './cells.ts';
+import { carrierCell, nodeCell, placeCell, secondsCell, slotCell } from './cells.ts';
 
 const RESULTS = {
   delivered: { health: 'good', sign: 'check', words: 'delivered' },
@@ -68,7 +68,7 @@ const FIGURES: readonly Column<ProbeSummaryRow>[] = [
   { title: 'p99', cell: ({ p99_ms }) => secondsCell(p99_ms) },
 ];
 
-const CARRIER: Column<ProbeSummaryRow> = { title: 'Carrier', cell: ({ carrier }) => carrier };
+const CARRIER: Column<ProbeSummaryRow> = { title: 'Carrier', cell: ({ carrier }) => carrierCell(carrier) };
 
 export const CARRIER_FIGURES: readonly Column<ProbeSummaryRow>[] = [CARRIER, ...FIGURES];
 

@@ -17,6 +17,8 @@ export interface NumberRow {
   /** Where its SIM is; null when no node holds it. */
   node: string | null;
   slot: string | null;
+  /** The network of its SIM, or the last one, as its modem reports it. */
+  carrier: string | null;
   /** The subscriber's wallet, and until when it has paid. */
   wallet: string | null;
   expires_at: Date | null;
@@ -66,6 +68,7 @@ const listed = (db: Database, now: Date) =>
           'seen.iccid',
           'sims.node_id as node',
           'sims.slot',
+          'sims.operator as carrier',
           'subscriptions.wallet',
           'subscriptions.expires_at',
           quarantineEnd(now).as('quarantined_until'),

@@ -138,7 +138,7 @@ async function writeHeld(
         storage_total, swept_at)
     on conflict (iccid) do update set
       node_id = excluded.node_id, slot = excluded.slot, device_id = excluded.device_id,
-      state = excluded.state, operator = excluded.operator, signal_dbm = excluded.signal_dbm,
+      state = excluded.state, operator = coalesce(excluded.operator, sims.operator), signal_dbm = excluded.signal_dbm,
       model = excluded.model, usb_path = excluded.usb_path, reason = excluded.reason,
       storage_used = excluded.storage_used, storage_total = excluded.storage_total,
       swept_at = excluded.swept_at,

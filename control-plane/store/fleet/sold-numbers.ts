@@ -11,6 +11,8 @@ export interface SoldNumber {
   /** Where its SIM is, or was last; null where no node holds it. */
   node: string | null;
   slot: string | null;
+  /** The network of its SIM, or the last one; null where no node reports the SIM. */
+  carrier: string | null;
   state: ServiceState;
   /** Why it has no service, as the node reports it. */
   reason: string | null;
@@ -22,16 +24,18 @@ interface ServiceRow {
   subscription_id: string;
   node: string | null;
   slot: string | null;
+  carrier: string | null;
   reason: string | null;
   state: ServiceState;
 }
 
 /**
- * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `state`, `reason`. A SIM
+ * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `carrier`, `state`, `reason`. A SIM
  * that no node reports counts for the slot that it was in.
  */
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
   select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot,
+    sims.operator as carrier,
     case when is_linked then slots.reason end as reason,
     case when sims.iccid is not null and is_linked is not true then 'node_away'
       when sims.iccid is not null and sims.state = 'registered' and sims.bound_to is distinct from subscriptions.id
@@ -62,7 +66,7 @@ const NUMBERS_MAX = 20;
 export async function findDownNumbers(db: Database, now: Date, limit: number): Promise<SoldNumber[]> {
   const { rows } = await sql<SoldNumber>`
     select subscriptions.id as "subscriptionId", subscriptions.number, subscriptions.expires_at as "expiresAt",
-      node, slot, service.state, service.reason, alerts.since as "downSince"
+      node, slot, carrier, service.state, service.reason, alerts.since as "downSince"
     from subscriptions join ${SERVICE_ROWS(now)} as service on subscription_id = subscriptions.id
     left join alerts on alerts.kind = 'number_down' and alerts.subject = subscriptions.id and alerts.recovered_at is null
     where subscriptions.expires_at > ${now}::timestamptz and service.state <> 'registered'

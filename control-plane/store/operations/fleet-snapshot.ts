@@ -60,6 +60,8 @@ export interface SlotReading {
   slot: string;
   state: SlotState;
   reason: string | null;
+  /** The network of its SIM, or the last one; null without a SIM. */
+  carrier: string | null;
   /** Capacity of the message storage; null if the node does not report it. */
   storage: { used: number; total: number } | null;
 }
@@ -133,7 +135,7 @@ async function readPending(trx: DatabaseTransaction): Promise<string[]> {
 /** Without slots that an operator took out of service. */
 async function readSlots(trx: DatabaseTransaction): Promise<SlotReading[]> {
   const { rows } = await sql<SlotReading>`
-    select node as "nodeId", slot, state, trouble as reason, storage
+    select node as "nodeId", slot, state, trouble as reason, carrier, storage
     from (${SLOT_ROWS}) as slots where is_reported and by is distinct from 'operator'`.execute(trx);
   return rows;
 }

@@ -1,5 +1,5 @@
 // Checks of the network: registration, VoLTE and signal.
-
+import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { reasonAdvice } from '#shared/operator/slot-reasons.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
@@ -30,10 +30,11 @@ export const registration = modemCheck((modem) => {
   if (modem.line('AT+CPIN?', '+CPIN: READY') === undefined) return skipped('the SIM card is not ready');
   const service = serviceOf(registrationOf(modem), modem.lines('AT+CEER')[0]);
   const operator = operatorOf(modem.line('AT+COPS?', '+COPS:') ?? '') ?? 'unknown network';
+  const carrier = shownCarrier(operator);
   if (service.state === 'registered') {
-    if (service.reason === null) return ok(`registered, ${operator}`);
+    if (service.reason === null) return ok(`registered, ${carrier}`);
     return warning(
-      `roaming, ${operator}`,
+      `roaming, ${carrier}`,
       'Check whether the home network has coverage here. Roaming messages and calls may cost more or not arrive.',
     );
   }

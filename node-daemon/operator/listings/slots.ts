@@ -1,4 +1,5 @@
 // The list of this host's slots.
+import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Listing } from '#shared/operator/listing.ts';
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
@@ -14,7 +15,7 @@ export const SLOTS: Listing<Slot> = {
   columns: [
     { title: 'Slot', cell: ({ slot }) => slot },
     { title: 'State', cell: (slot) => ({ status: SLOT_STATUS[slot.state], text: stateText(slot) }) },
-    { title: 'Operator', cell: ({ operator }) => operator },
+    { title: 'Carrier', cell: ({ operator }) => operator && shownCarrier(operator) },
     { title: 'Signal', cell: ({ signal_dbm: signal }) => (signal === null ? null : `${signal} dBm`) },
     { title: 'Number', cell: ({ number }) => number },
     { title: 'Model', cell: ({ model }) => model },

@@ -4,7 +4,7 @@ import type { WatchedSlot } from '../slot-activity.ts';
 import { SLOTS } from './slots.ts';
 
 const SIGNALS_SHOWN = 20;
-const FIRST = ['Slot', 'State', 'Operator'];
+const FIRST = ['Slot', 'State', 'Carrier'];
 
 const count = (title: string, of: (slot: WatchedSlot) => number): Column<WatchedSlot> => ({
   title,

@@ -21,6 +21,7 @@ const SLOT: SlotReading = {
   slot: 'm1',
   state: 'registered',
   reason: null,
+  carrier: null,
   storage: null,
 };
 

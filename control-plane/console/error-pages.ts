@@ -1,6 +1,6 @@
 // Every refusal and error of the console as a page that gives the reason.
 import { randomUUID } from 'node:crypto';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import * as z from 'zod';
 import { REFUSALS } from '#shared/api/refusals.ts';
 import { html } from '#shared/html.ts';
@@ -20,22 +20,33 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available',
 };
 
+const RETRY_SECONDS = 5;
+const NO_DATABASE = 'The database does not respond';
+const NO_DATABASE_TEXT = `The console shows nothing until the service reaches its database again. Check that Postgres runs and that the service can connect to it: the log of the service has the error. Sales are closed meanwhile, and nodes keep their messages. This page tries again every ${RETRY_SECONDS} seconds.`;
+
+const isRead = ({ method }: Context): boolean => method === 'GET' || method === 'HEAD';
+
 export function errorPages({ log, serviceName }: { log: Logger; serviceName: string }): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
       const { status, text, headers } = answerTo(error, log);
-      const title =
+      // A form that is sent again is the operator's decision.
+      const retrySeconds = error instanceof DatabaseUnavailable && isRead(ctx) ? RETRY_SECONDS : undefined;
+      const title = error instanceof DatabaseUnavailable ? NO_DATABASE :
         error instanceof OperatorError && error.reason === 'unanswered'
           ? 'Outcome unknown'
           : (TITLES[status] ?? 'Something went wrong');
-      const back = html`<p class="actions"><a class="button" href="/">Back to the fleet</a></p>`;
+      const back =
+        retrySeconds === undefined
+          ? html`<p class="actions"><a class="button" href="/">Back to the fleet</a></p>`
+          : html`<p class="actions"><a class="button" href="${ctx.url}">Try again now</a></p>`;
       ctx.status = status;
       ctx.set(headers);
       ctx.type = 'html';
       ctx.body = framed(
-        { title, serviceName, session: findSession(ctx), place: '' },
+        { title, serviceName, session: findSession(ctx), place: '', retrySeconds },
         message(title, text, back),
       );
     }
@@ -59,8 +70,8 @@ function answerTo(
     log.warn({ err: error.cause, code: 'unavailable' }, 'console request refused');
     return {
       status: 503,
-      text: 'The database does not respond. Try again in a moment.',
-      headers: { 'Retry-After': '5' },
+      text: NO_DATABASE_TEXT,
+      headers: { 'Retry-After': String(RETRY_SECONDS) },
     };
   }
   if (error instanceof OperatorError)

@@ -1,31 +1,22 @@
-// The lists of the console, what is behind a line of them, and the search for a number.
+// The lists of the console as pages and as CSV, what is behind a line of them, and the search.
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import * as z from 'zod';
 import type { Html } from '#shared/html.ts';
+import { csvOf } from '#shared/operator/csv.ts';
 import { check } from '../domain/checked-input.ts';
-import { NUMBER_STATES } from '../domain/number-state.ts';
 import { OperatorRefusal, Refusal } from '../domain/refusal.ts';
-import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
-import { AUDIT_LOG } from '../operator/listings/audit-log.ts';
-import { NUMBERS } from '../operator/listings/numbers.ts';
-import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
-import {
-  numberSchema,
-  PROBE_SPANS,
-  paymentIdSchema,
-  positionSchema,
-  subscriptionIdSchema,
-} from '../operator/procedures/fields.ts';
+import { findSchema, LIMIT_MAX, numberSchema, PROBE_SPANS, paymentIdSchema } from '../operator/procedures/fields.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
-import { findNumbersEnding } from '../store/fleet/numbers.ts';
 import { listNumberEvents } from '../store/operations/events.ts';
 import { doneWords } from './actions/action-words.ts';
-import { numberPath } from './actions/paths.ts';
+import { numberPath, slotPath } from './actions/paths.ts';
 import type { ConsolePageParts } from './console-parts.ts';
+import { type ConsoleList, LISTS, listQuery, readList } from './lists.ts';
+import { foundPage } from './pages/found.ts';
 import { framed } from './pages/frame.ts';
 import { listPage } from './pages/listing.ts';
-import { foundPage, numberPage } from './pages/number-pages.ts';
+import { numberPage } from './pages/number-pages.ts';
 import { paymentPage, paymentsPage, refundOffer } from './pages/payment-pages.ts';
 import { probesPage } from './pages/probes.ts';
 import { sessionOf } from './session/request-state.ts';
@@ -33,28 +24,20 @@ import { sessionOf } from './session/request-state.ts';
 const ROWS = 100;
 const EVENTS = 50;
 const FOUND_MAX = 20;
+const PROBES_SHOWN = 10;
+/** Rows of a CSV file, which is made in memory. */
+const CSV_ROWS_MAX = 10_000;
+const CSV_PAGE = 1_000;
 
-/** An unknown state shows all. */
-const numbersSchema = z.object({
-  state: z.enum(NUMBER_STATES).optional().catch(undefined),
-  after: numberSchema.optional(),
-  find: z.string().max(40).optional(),
-});
 const numberOfPath = z.object({ number: numberSchema });
-const subscriptionsSchema = z.object({
-  state: z.enum(SUBSCRIPTION_STATES).optional().catch(undefined),
-  after: subscriptionIdSchema.optional(),
-});
 const paymentsSchema = z.object({
   state: z.enum(PAYMENT_STATES).optional().catch(undefined),
   show: z.literal('stuck').optional().catch(undefined),
   after: paymentIdSchema.optional(),
 });
 const paymentOfPath = z.object({ id: paymentIdSchema });
-
-const position = z.coerce.number().pipe(positionSchema).optional();
-const probesSchema = z.object({ span: z.enum(PROBE_SPANS).catch('day'), after: position });
-const auditSchema = z.object({ after: position });
+const probesSchema = z.object({ span: z.enum(PROBE_SPANS).catch('day') });
+const foundSchema = z.object({ find: findSchema });
 
 export function routeLists(
   router: Router,
@@ -67,22 +50,57 @@ export function routeLists(
   };
   const operatorOf = (ctx: Context) => operatorFor(sessionOf(ctx).operator);
 
-  router.get('/numbers', async (ctx) => {
-    const { state, after, find } = check(numbersSchema, ctx.query);
-    if (find !== undefined) return search(ctx, find);
-    const page = await operatorOf(ctx).call('numbers', { state, after, limit: ROWS });
-    const choice = { name: 'state', values: NUMBER_STATES };
-    const list = { listing: NUMBERS, path: '/numbers', filters: { state }, choice, nowMs: clock.now() };
-    show(ctx, 'Numbers', '/numbers', listPage({ ...page, ...list }));
-  });
+  for (const list of LISTS) {
+    router.get(list.path, async (ctx) => {
+      const query = listQuery(list, ctx);
+      const page = await readList(list, operatorOf(ctx), query, ROWS);
+      const { listing, path, fields } = list;
+      const place = path === '/probes/all' ? '/probes' : path;
+      const { filters, order } = query;
+      show(ctx, listing.title, place, listPage({ ...page, listing, path, fields, filters, order, nowMs: clock.now() }));
+    });
 
-  async function search(ctx: Context, text: string): Promise<void> {
-    const digits = text.replace(/[^\d]/g, '');
-    const found = digits === '' ? [] : await findNumbersEnding(db, digits, FOUND_MAX);
-    const [only] = found;
-    if (found.length === 1 && only !== undefined) ctx.redirect(numberPath(only.number));
-    else show(ctx, 'Numbers', '/numbers', foundPage(text, found));
+    router.get(`${list.path}.csv`, async (ctx) => {
+      const name = list.path.slice(1).replace('/', '-');
+      const text = await csvText(list, ctx);
+      ctx.set('Content-Disposition', `attachment; filename="${name}.csv"`);
+      ctx.type = 'text/csv; charset=utf-8; header=present';
+      ctx.body = text;
+    });
   }
+
+  async function csvText(list: ConsoleList, ctx: Context): Promise<string> {
+    const rows: never[] = [];
+    const query = { ...listQuery(list, ctx), after: undefined };
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await readList(list, operatorOf(ctx), { ...query, after }, CSV_PAGE);
+      rows.push(...page.rows);
+      after = page.next;
+      if (rows.length > CSV_ROWS_MAX)
+        throw new Refusal(
+          'invalid_request',
+          `The list has more than ${CSV_ROWS_MAX} rows. Narrow it with filters, or use the command with --csv.`,
+        );
+    }
+    return csvOf(list.listing.columns, rows, { isFull: false, nowMs: clock.now() });
+  }
+
+  router.get('/find', async (ctx) => {
+    const { find } = check(foundSchema, ctx.query);
+    const operator = operatorOf(ctx);
+    const asked = { find, limit: FOUND_MAX };
+    const [numbers, slots, subscriptions] = await Promise.all([
+      operator.call('numbers', asked),
+      operator.call('slots', asked),
+      operator.call('subscriptions', asked),
+    ]);
+    const [number, ...numbersMore] = numbers.rows;
+    const [slot, ...slotsMore] = slots.rows;
+    if (number !== undefined && numbersMore.length === 0 && slotsMore.length === 0)
+      return ctx.redirect(numberPath(number.number));
+    if (number === undefined && slot !== undefined && slotsMore.length === 0) return ctx.redirect(slotPath(slot));
+    show(ctx, `Found: ${find}`, '', foundPage(find, { numbers, slots, subscriptions }, clock.now()));
+  });
 
   router.get('/numbers/:number', async (ctx) => {
     const { number } = check(numberOfPath, ctx['params']);
@@ -97,14 +115,6 @@ export function routeLists(
       '/numbers',
       numberPage(row, sold.rows[0], events, { canRefund: refunds !== undefined }),
     );
-  });
-
-  router.get('/subscriptions', async (ctx) => {
-    const { state, after } = check(subscriptionsSchema, ctx.query);
-    const page = await operatorOf(ctx).call('subscriptions', { state, after, limit: ROWS });
-    const choice = { name: 'state', values: SUBSCRIPTION_STATES };
-    const list = { listing: SUBSCRIPTIONS, path: '/subscriptions', filters: { state }, choice };
-    show(ctx, 'Subscriptions', '/subscriptions', listPage({ ...page, ...list, nowMs: clock.now() }));
   });
 
   router.get('/payments', async (ctx) => {
@@ -131,20 +141,13 @@ export function routeLists(
   });
 
   router.get('/probes', async (ctx) => {
-    const { span, after } = check(probesSchema, ctx.query);
+    const { span } = check(probesSchema, ctx.query);
     const operator = operatorOf(ctx);
     const [carriers, slots, page] = await Promise.all([
       operator.call('probeSummary', { by: 'carrier', span }),
-      operator.call('probeSummary', { by: 'slot', span }),
-      operator.call('probes', { after, limit: ROWS }),
+      operator.call('probedSlots', { span, sort: { by: 'success' }, limit: LIMIT_MAX }),
+      operator.call('probes', { limit: PROBES_SHOWN }),
     ]);
-    show(ctx, 'Probes', '/probes', probesPage({ span, carriers, slots, page }, clock.now()));
-  });
-
-  router.get('/audit', async (ctx) => {
-    const { after } = check(auditSchema, ctx.query);
-    const page = await operatorOf(ctx).call('auditLog', { after, limit: ROWS });
-    const list = { listing: AUDIT_LOG, path: '/audit', nowMs: clock.now() };
-    show(ctx, 'Audit log', '/audit', listPage({ ...page, ...list }));
+    show(ctx, 'Probes', '/probes', probesPage({ span, carriers, slots: slots.rows, last: page.rows }, clock.now()));
   });
 }

@@ -6,7 +6,9 @@ import type { Status } from './slot-health.ts';
 export type LinkTarget =
   | { readonly number: string }
   | { readonly node: string; readonly slot?: string }
-  | { readonly payment: string };
+  | { readonly payment: string }
+  /** The probes of a slot. */
+  | { readonly probesOf: { readonly node: string; readonly slot: string } };
 
 /** A value, which each output writes in its own way. Null is a dash; a remark that is missing is an empty text. */
 export type Cell =
@@ -27,6 +29,8 @@ export interface View {
 
 export interface Column<Row> {
   readonly title: string;
+  /** The name by which the list can be sorted by this column. */
+  readonly sort?: string;
   cell(row: Row, view: View): Cell;
 }
 

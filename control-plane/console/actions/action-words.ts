@@ -39,6 +39,13 @@ const WORDS = {
     done: 'The node is revoked.',
     isGrave: true,
   },
+  'remove-node': {
+    verb: 'Remove the node',
+    consequence:
+      'The node, its slots and its events disappear from all lists. The audit log stays. "node add" with the same name creates it again.',
+    done: 'The node is removed.',
+    isGrave: true,
+  },
   'approve-node': {
     verb: 'Approve the node',
     consequence:

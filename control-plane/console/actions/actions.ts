@@ -67,6 +67,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     path: () => '/probes',
   },
   'revoke-node': { ...aboutNode, cutsOff: true, run: calling('revokeNode') },
+  'remove-node': { ...aboutNode, path: () => '/', run: calling('removeNode') },
   'approve-node': {
     ...aboutNode,
     compared: ({ fingerprint = '' }) => fingerprint,
@@ -130,7 +131,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
 
 type PlainProcedure =
   | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
-  | ('revokeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim')
+  | ('revokeNode' | 'removeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim')
   | 'endSubscription';
 
 /** The fields are text; the schema of the procedure checks them. */

@@ -141,7 +141,7 @@ function ask(question, link) {
   dialog.showModal();
 }
 
-/* Keys: "/" finds a number, arrows go from slot to slot. */
+/* Keys: "/" goes to the search, arrows go from slot to slot. */
 const isTyping = ({ target }) => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName ?? '');
 
 function neighbour(slot, key) {

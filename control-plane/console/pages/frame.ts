@@ -7,6 +7,7 @@ import { MARK, SIGN_SHEET } from './signs.ts';
 
 const PLACES = [
   ['/', 'Fleet'],
+  ['/slots', 'Slots'],
   ['/numbers', 'Numbers'],
   ['/subscriptions', 'Subscriptions'],
   ['/payments', 'Payments'],
@@ -25,13 +26,15 @@ interface Frame {
   live?: { topic: string; version: string };
   /** The action just done, for an operator who returns from it. */
   done?: string | undefined;
+  /** The console does not know who asks: the database does not respond. The page loads again by itself. */
+  retrySeconds?: number | undefined;
   /** The page has plots. */
   hasPlots?: boolean;
 }
 
 /** The whole document around `body`. */
 export function framed(
-  { title, serviceName, session, place, live, done, hasPlots }: Frame,
+  { title, serviceName, session, place, live, done, hasPlots, retrySeconds }: Frame,
   body: Html,
 ): string {
   const plots = hasPlots
@@ -45,29 +48,34 @@ export function framed(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · ${serviceName} console</title>
+${retrySeconds === undefined ? '' : html`<meta http-equiv="refresh" content="${retrySeconds}">
+`}<title>${title} · ${serviceName} console</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${pathOfAsset('console.css')}">
 ${plots}<script src="${pathOfAsset('console.js')}" defer></script>
 </head>
 <body${live === undefined ? '' : html` data-topic="${live.topic}" data-version="${live.version}"`}>
 ${SIGN_SHEET}<a class="skip" href="#main">Skip to the content</a>
-${session === undefined ? '' : header(serviceName, place, session, live !== undefined)}
+${session === undefined && retrySeconds === undefined ? '' : header(serviceName, place, session, live !== undefined)}
 <main id="main" tabindex="-1">${done === undefined ? '' : html`<p class="done" role="status">${done}</p>`}${body}</main>
 </body>
 </html>
 `.text;
 }
 
-function header(serviceName: string, place: string, session: Session, isLive: boolean): Html {
+function header(serviceName: string, place: string, session: Session | undefined, isLive: boolean): Html {
   return html`<header class="top">
 <a class="brand" href="/">${MARK}<span>${serviceName}</span></a>
 <nav aria-label="Console">${PLACES.map(
     ([path, name]) => html`<a href="${path}"${path === place ? html` aria-current="page"` : ''}>${name}</a>`,
   )}</nav>
-<form class="find" method="get" action="/numbers" role="search"><label><span class="hidden">Find a number</span><input name="find" type="search" inputmode="tel" maxlength="20" placeholder="Find a number" autocomplete="off" aria-keyshortcuts="/"></label></form>
+<form class="find" method="get" action="/find" role="search"><label><span class="hidden">Find a number, ICCID, IMEI, wallet or slot</span><input name="find" type="search" minlength="4" maxlength="100" required placeholder="Number, ICCID, wallet …" autocomplete="off" aria-keyshortcuts="/"></label></form>
 ${isLive ? html`<span class="link" id="live" role="status" hidden></span>` : ''}
-<form class="out" method="post" action="/sign-out">${formTokenField(session)}<span class="who">${session.operator}</span><button class="quiet">Sign out</button></form>
+${
+  session === undefined
+    ? ''
+    : html`<form class="out" method="post" action="/sign-out">${formTokenField(session)}<span class="who">${session.operator}</span><button class="quiet">Sign out</button></form>`
+}
 </header>`;
 }
 

@@ -1,10 +1,19 @@
-// A listing as a page: its rows, the filters, and the next page.
+// A listing as a page: its rows, the filters, the order, and the next page.
 import { type Html, html } from '#shared/html.ts';
 import type { Cell, Column, Listing } from '#shared/operator/listing.ts';
 import { pathOf } from '../actions/paths.ts';
-import { badge, plain, shownAt, table } from './shown.ts';
+import { badge, type ColumnHead, plain, shownAt, table, tableCells } from './shown.ts';
 
-type FilterValues = Readonly<Record<string, string | undefined>>;
+export type FilterValues = Readonly<Record<string, string | undefined>>;
+
+/** A filter of a list: one of `values`, a day, or any text. */
+export interface FilterField {
+  label: string;
+  values?: readonly string[];
+  isDay?: true;
+  /** The values are links on top of the list. */
+  isOnTop?: true;
+}
 
 export interface ListPage<Row> {
   listing: Listing<Row>;
@@ -13,21 +22,36 @@ export interface ListPage<Row> {
   next: string | number | null;
   /** The filters in use, by name. */
   filters?: FilterValues;
-  /** The filter that the page offers. */
-  choice?: { name: string; values: readonly string[] };
+  /** The filters that the page offers, by name. */
+  fields?: Readonly<Record<string, FilterField>>;
+  /** The order in use; undefined for lists that cannot be sorted. */
+  order?: FilterValues;
   /** Shown above the list. */
   onTop?: Html;
   nowMs: number;
 }
 
 export function listPage<Row>(page: ListPage<Row>): Html {
-  const { listing, path, rows, next, filters = {}, choice, onTop, nowMs } = page;
-  const { title, empty, columns } = listing;
-  const links = choice && choiceLinks(path, choice.name, choice.values, filters[choice.name]);
-  return html`<div class="heading"><h1>${title}</h1>${links ?? ''}</div>${onTop ?? ''}${
-    rows.length === 0 ? nothing(empty) : listTable(title, columns, rows, nowMs)
-  }${nextPage(path, filters, next)}`;
+  const { listing, fields = {}, onTop } = page;
+  const links = Object.entries(fields).flatMap(([name, { isOnTop, values }]) =>
+    isOnTop && values ? [choiceLinks(page, name, values)] : [],
+  );
+  return html`<div class="heading"><h1>${listing.title}</h1>${links}</div>${onTop ?? ''}${listPart(page)}`;
 }
+
+/** Without the title. */
+export function listPart<Row>(page: ListPage<Row>): Html {
+  const { listing, path, rows, next, filters = {}, order, nowMs } = page;
+  const heads = listing.columns.map((column) => (order === undefined ? column : sortable(page, column, order)));
+  return html`${filterForm(page)}${
+    rows.length === 0
+      ? nothing(isFiltered(filters) ? 'Nothing matches these filters.' : listing.empty)
+      : listTable(listing.title, listing.columns, rows, nowMs, heads)
+  }${nextPage(path, { ...filters, ...order }, next)}`;
+}
+
+const isFiltered = (filters: FilterValues): boolean =>
+  Object.values(filters).some((value) => value !== undefined);
 
 /** Numbers and wallets of subscribers are masked. */
 export const listTable = <Row>(
@@ -35,43 +59,92 @@ export const listTable = <Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   nowMs: number,
-): Html =>
-  table(
+  heads: readonly ColumnHead[] = columns,
+): Html => {
+  const titles = columns.map(({ title }) => title);
+  return table(
     caption,
-    columns.map(({ title }) => title),
+    heads.map(({ title, link, sorted }) => ({ title, ...(link === undefined ? {} : { link }), sorted })),
     rows.map((row) => {
-      const [first = html``, ...others] = columns.map(({ cell }) =>
-        cellHtml(cell(row, { isFull: false, nowMs })),
-      );
-      return html`<tr><th scope="row">${first}</th>${others.map((cell) => html`<td>${cell}</td>`)}</tr>`;
+      const cells = columns.map(({ cell }) => cellHtml(cell(row, { isFull: false, nowMs })));
+      return html`<tr>${tableCells(titles, cells)}</tr>`;
     }),
   );
+};
 
-function cellHtml(cell: Cell): Html {
-  if (cell === null) return html`–`;
+/** Null for no value. */
+function cellHtml(cell: Cell): Html | null {
+  if (cell === null || cell === '') return null;
   if (typeof cell === 'string') return html`${cell}`;
-  if ('time' in cell) return shownAt(cell.time);
+  if ('time' in cell) return cell.time === null ? null : shownAt(cell.time);
   return 'status' in cell ? badge(cell.status) : html`<a href="${pathOf(cell.link)}">${cell.text}</a>`;
 }
 
-/** Links that narrow a list; `chosen` is undefined for all. */
-const choiceLinks = (
-  path: string,
+/** A second click turns the order round. */
+function sortable<Row>(
+  { path, filters = {} }: ListPage<Row>,
+  { title, sort }: Column<Row>,
+  order: FilterValues,
+): ColumnHead {
+  if (sort === undefined) return { title };
+  const isSorted = order['sort'] === sort;
+  const isDescending = isSorted && order['order'] === 'desc';
+  const next = { ...filters, sort, order: isSorted && !isDescending ? 'desc' : undefined };
+  const sorted = isSorted ? (isDescending ? 'descending' : 'ascending') : undefined;
+  return { title, link: withQuery(path, next), sorted };
+}
+
+/** Links that narrow a list by one filter, and keep the others. */
+function choiceLinks<Row>(
+  { path, fields = {}, filters = {}, order }: ListPage<Row>,
   name: string,
   values: readonly string[],
-  chosen: string | undefined,
-): Html =>
-  html`<nav class="ranges" aria-label="Filter"><a href="${path}"${chosen === undefined ? html` aria-current="true"` : ''}>all</a>${values.map(
+): Html {
+  const chosen = filters[name];
+  const kept = Object.fromEntries(Object.entries(filters).filter(([each]) => Object.hasOwn(fields, each)));
+  return html`<nav class="ranges" aria-label="Filter">${[undefined, ...values].map(
     (value) =>
-      html`<a href="${path}?${name}=${value}"${value === chosen ? html` aria-current="true"` : ''}>${plain(value)}</a>`,
+      html`<a href="${withQuery(path, { ...kept, ...order, [name]: value })}"${
+        value === chosen ? html` aria-current="true"` : ''
+      }>${value === undefined ? 'all' : plain(value)}</a>`,
   )}</nav>`;
+}
+
+function filterForm<Row>({ path, fields = {}, filters = {}, order = {} }: ListPage<Row>): Html {
+  const asked = Object.entries(fields).filter(([, { isOnTop }]) => !isOnTop);
+  if (asked.length === 0) return html``;
+  const kept = { ...filters, ...order };
+  const hidden = Object.entries(kept).filter(
+    ([name, value]) => value !== undefined && !asked.some(([each]) => each === name),
+  );
+  return html`<form class="filters" method="get" action="${path}">${hidden.map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value ?? ''}">`,
+  )}${asked.map(
+    ([name, field]) => html`<label><span>${field.label}</span>${fieldInput(name, field, filters[name] ?? '')}</label>`,
+  )}<span class="apply"><button>Filter</button>${
+    isFiltered(filters) ? html`<a class="button" href="${path}">Clear</a>` : ''
+  }<a class="button" href="${withQuery(`${path}.csv`, kept)}" download>CSV</a></span></form>`;
+}
+
+function fieldInput(name: string, { isDay, values }: FilterField, value: string): Html {
+  if (values !== undefined)
+    return html`<select name="${name}"><option value="">any</option>${values.map(
+      (each) =>
+        html`<option value="${each}"${each === value ? html` selected` : ''}>${plain(each)}</option>`,
+    )}</select>`;
+  return html`<input name="${name}" type="${isDay ? 'date' : 'text'}" value="${value}" maxlength="100" autocomplete="off">`;
+}
+
+/** The path with the values that there are. */
+export function withQuery(path: string, values: FilterValues): string {
+  const known = Object.entries(values).filter((field): field is [string, string] => field[1] !== undefined);
+  return known.length === 0 ? path : `${path}?${new URLSearchParams(known).toString()}`;
+}
 
 /** Empty on the last page. */
-export const nextPage = (path: string, filters: FilterValues, next: string | number | null): Html => {
-  if (next === null) return html``;
-  const known = Object.entries(filters).filter((field): field is [string, string] => field[1] !== undefined);
-  const query = new URLSearchParams([...known, ['after', String(next)]]).toString();
-  return html`<p class="actions"><a class="button" rel="next" href="${path}?${query}">Next page</a></p>`;
-};
+export const nextPage = (path: string, filters: FilterValues, next: string | number | null): Html =>
+  next === null
+    ? html``
+    : html`<p class="actions"><a class="button" rel="next" href="${withQuery(path, { ...filters, after: String(next) })}">Next page</a></p>`;
 
 export const nothing = (text: string): Html => html`<div class="nothing"><p>${text}</p></div>`;

@@ -10,7 +10,7 @@ import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './confirm.ts';
 import { slotEvents } from './event-lists.ts';
 import { cell, idOf } from './rack.ts';
-import { badge, facts, plain, shownAt, table } from './shown.ts';
+import { badge, facts, plain, shownAt, table, tableCells } from './shown.ts';
 import { signalBars } from './signs.ts';
 import { barsOf, isUp, statusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
 
@@ -55,7 +55,7 @@ function about(node: FleetNode): Html {
     ['New SIMs', isSuspended ? 'refused until you approve the node' : null],
   ])}${fingerprint === null ? '' : comparison(fingerprint)}${actionLinks([
     ...(fingerprint === null ? [] : ([['approve-node', { node: name, fingerprint }]] as const)),
-    ...(state === 'revoked' ? [] : ([['revoke-node', { node: name }]] as const)),
+    state === 'revoked' ? (['remove-node', { node: name }] as const) : (['revoke-node', { node: name }] as const),
   ])}</div>`;
 }
 
@@ -103,11 +103,17 @@ function slotTable(slots: readonly FleetSlot[]): Fragment[] {
 
 function row(slot: FleetSlot): Html {
   const { carrier, model, number, reason, signalDbm, reportedAt, use, usbPath, wallet } = slot;
-  return html`<tr id="${idOf('row', slot.node, slot.slot)}"><th scope="row"><a href="${slotPath(slot)}">${slot.slot}</a></th><td>${badge(statusOf(slot))}${
-    reason === null ? '' : html` <span class="reason">${plain(reason)}</span>`
-  }</td><td class="number">${signalDbm === null ? '–' : html`${signalBars(barsOf(signalDbm))} ${signalDbm}`}</td><td>${
+  const cells = [
+    html`<a href="${slotPath(slot)}">${slot.slot}</a>`,
+    html`${badge(statusOf(slot))}${reason === null ? '' : html` <span class="reason">${plain(reason)}</span>`}`,
+    signalDbm === null ? null : html`${signalBars(barsOf(signalDbm))} ${signalDbm}`,
     number === null
-      ? '–'
-      : html`<a href="${numberPath(number)}">${listedNumber(number, wallet !== null)}</a> <small>${use === null ? '' : USE_WORDS[use]}</small>`
-  }</td><td>${carrier === null ? '–' : shownCarrier(carrier)}</td><td>${model ?? '–'}</td><td>${usbPath ?? '–'}</td><td>${shownAt(reportedAt)}</td></tr>`;
+      ? null
+      : html`<a href="${numberPath(number)}">${listedNumber(number, wallet !== null)}</a> <small>${use === null ? '' : USE_WORDS[use]}</small>`,
+    carrier === null ? null : html`${shownCarrier(carrier)}`,
+    model === null ? null : html`${model}`,
+    usbPath === null ? null : html`${usbPath}`,
+    reportedAt === null ? null : shownAt(reportedAt),
+  ];
+  return html`<tr id="${idOf('row', slot.node, slot.slot)}">${tableCells(COLUMNS, cells)}</tr>`;
 }

@@ -1,34 +1,21 @@
-// One number and its events; and the results of a search.
+// One number and its events.
 
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { soldStatus } from '#shared/operator/slot-health.ts';
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
-import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
+import { shownWallet } from '../../domain/shown-value.ts';
 import { NUMBER_STATUS } from '../../operator/listings/numbers.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
 import type { SubscriptionRow } from '../../store/money/subscription-list.ts';
 import type { NumberEvent } from '../../store/operations/events.ts';
-import { numberPath } from '../actions/paths.ts';
 import { type ActionLink, actionLinks } from './confirm.ts';
 import { numberEvents } from './event-lists.ts';
-import { nothing } from './listing.ts';
 import { badge, facts, shownAt, slotLink } from './shown.ts';
 
 const place = (node: string | null, slot: string | null): Html =>
   node === null || slot === null ? html`nowhere` : slotLink({ node, slot });
-
-export function foundPage(text: string, found: ReadonlyArray<{ number: string; isHeld: boolean }>): Html {
-  return html`<h1>Numbers that end with “${text}”</h1>${
-    found.length === 0
-      ? nothing('No number ends with these digits. Enter the last digits, or the whole number.')
-      : html`<ul class="found">${found.map(
-          ({ number, isHeld }) =>
-            html`<li><a href="${numberPath(number)}">${listedNumber(number, isHeld)}</a></li>`,
-        )}</ul>`
-  }`;
-}
 
 /** `subscription`: the paid one that has the number. `canRefund`: the service has a key for refunds. */
 export function numberPage(

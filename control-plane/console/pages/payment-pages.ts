@@ -17,7 +17,7 @@ const stateBadge = (state: PaymentState): Html => badge(PAYMENT_STATUS[state]);
 
 /** `stuck`: payments that need attention, shown on top of the others. */
 export function paymentsPage(
-  page: Omit<ListPage<Json<PaymentRow>>, 'listing' | 'path' | 'choice'>,
+  page: Omit<ListPage<Json<PaymentRow>>, 'listing' | 'path' | 'fields'>,
   stuck: readonly Json<PaymentRow>[],
 ): Html {
   const isStuck = page.filters?.['show'] === 'stuck';
@@ -27,8 +27,8 @@ export function paymentsPage(
     stuck.length === 0 || isStuck
       ? html``
       : html`<section class="stuck" aria-labelledby="stuck-title"><h2 id="stuck-title">Stuck</h2>${listTable(title, columns, stuck, page.nowMs)}</section>`;
-  const choice = { name: 'state', values: PAYMENT_STATES };
-  return listPage({ ...page, listing, path: '/payments', choice, onTop });
+  const fields = { state: { label: 'State', values: PAYMENT_STATES, isOnTop: true } } as const;
+  return listPage({ ...page, listing, path: '/payments', fields, onTop });
 }
 
 const STUCK_PAYMENTS = { ...PAYMENTS, title: 'Stuck payments', empty: 'No payment is stuck.' };

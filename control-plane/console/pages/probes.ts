@@ -1,43 +1,34 @@
-// Delivery probes: their figures by carrier and by slot, and the last ones.
+// Delivery probes: their figures by carrier, one row for each slot, and the last ones.
 import { type Html, html } from '#shared/html.ts';
 import type { Column } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { CARRIER_FIGURES, deliveredShare, PROBES, SLOT_FIGURES } from '../../operator/listings/probes.ts';
+import { CARRIER_FIGURES, PROBED_SLOTS, PROBES } from '../../operator/listings/probes.ts';
 import { PROBE_SPANS } from '../../operator/procedures/fields.ts';
-import type { Page } from '../../operator/procedures/procedure.ts';
 import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
-import { listTable, nextPage, nothing } from './listing.ts';
+import type { ProbedSlotRow } from '../../store/operations/probed-slots.ts';
+import { listTable, nothing } from './listing.ts';
 
 interface ShownProbes {
   span: (typeof PROBE_SPANS)[number];
   carriers: readonly ProbeSummaryRow[];
-  slots: readonly ProbeSummaryRow[];
-  page: Json<Page<ProbeRow, number>>;
+  /** The worst first. */
+  slots: readonly Json<ProbedSlotRow>[];
+  last: readonly Json<ProbeRow>[];
 }
 
-export function probesPage(
-  { span, carriers, slots, page: { rows, next } }: ShownProbes,
-  nowMs: number,
-): Html {
+export function probesPage({ span, carriers, slots, last }: ShownProbes, nowMs: number): Html {
   const choice = PROBE_SPANS.map(
     (each) =>
       html`<a href="/probes?span=${each}"${each === span ? html` aria-current="true"` : ''}>${each}</a>`,
   );
-  const figures = (
-    caption: string,
-    columns: readonly Column<ProbeSummaryRow>[],
-    counted: readonly ProbeSummaryRow[],
-  ): Html =>
-    counted.length === 0
+  const figures = <Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html =>
+    rows.length === 0
       ? nothing('No probe ended in this period.')
-      : listTable(caption, columns, counted, nowMs);
+      : listTable(caption, columns, rows, nowMs);
   return html`<div class="heading"><h1>Delivery probes</h1><nav class="ranges" aria-label="Span">${choice}</nav></div>
 <section aria-labelledby="carriers-title"><h2 id="carriers-title">By carrier</h2>${figures('Probes by carrier', CARRIER_FIGURES, carriers)}</section>
-<section aria-labelledby="slots-title"><h2 id="slots-title">By slot, worst first</h2>${figures('Probes by slot', SLOT_FIGURES, worstFirst(slots))}</section>
+<section aria-labelledby="slots-title"><h2 id="slots-title">By slot, worst first</h2>${figures('Probes by slot', PROBED_SLOTS.columns, slots)}</section>
 <section aria-labelledby="last-title"><h2 id="last-title">${PROBES.title}</h2>${
-    rows.length === 0 ? nothing(PROBES.empty) : listTable(PROBES.title, PROBES.columns, rows, nowMs)
-  }${nextPage('/probes', { span }, next)}</section>`;
+    last.length === 0 ? nothing(PROBES.empty) : listTable(PROBES.title, PROBES.columns, last, nowMs)
+  }<p class="actions"><a class="button" href="/probes/all">All probes</a></p></section>`;
 }
-
-const worstFirst = (rows: readonly ProbeSummaryRow[]): ProbeSummaryRow[] =>
-  [...rows].sort((a, b) => (deliveredShare(a) ?? 101) - (deliveredShare(b) ?? 101));

@@ -19,11 +19,38 @@ export const badge = ({ health, sign: name, words }: Status): Html =>
 /** Words of the service, such as `out_of_service`, as people write them. */
 export const plain = (word: string): string => word.replaceAll('_', ' ');
 
-/** A table that may be wider than the screen, with a name for who hears it. */
-export const table = (caption: string, columns: readonly string[], rows: readonly Html[]): Html =>
+/** The head of a column. `link` sorts the list by it. */
+export interface ColumnHead {
+  title: string;
+  link?: string;
+  /** The list is sorted by it. */
+  sorted?: 'ascending' | 'descending' | undefined;
+}
+
+/** A table that may be wider than the screen, with a name for who hears it. On a phone its rows are cards. */
+export const table = (
+  caption: string,
+  columns: ReadonlyArray<string | ColumnHead>,
+  rows: readonly Html[],
+): Html =>
   html`<div class="scroll" role="region" aria-label="${caption}, a table" tabindex="0"><table><caption class="hidden">${caption}</caption><thead><tr>${columns.map(
-    (column) => html`<th scope="col">${column}</th>`,
+    (column) => columnHead(typeof column === 'string' ? { title: column } : column),
   )}</tr></thead><tbody>${rows}</tbody></table></div>`;
+
+const columnHead = ({ title, link, sorted }: ColumnHead): Html =>
+  html`<th scope="col"${sorted === undefined ? '' : html` aria-sort="${sorted}"`}>${
+    link === undefined ? title : html`<a href="${link}">${title}</a>`
+  }</th>`;
+
+/** Cells of a row below their heads, which cards show beside them. The first is the head of the row. */
+export function tableCells(titles: readonly string[], cells: ReadonlyArray<Html | null>): Html {
+  return html`${cells.map((cell, index) => {
+    const shown = cell ?? html`–`;
+    if (index === 0) return html`<th scope="row">${shown}</th>`;
+    const isNone = cell === null ? html` class="none"` : '';
+    return html`<td data-title="${titles[index] ?? ''}"${isNone}>${shown}</td>`;
+  })}`;
+}
 
 /** Facts as a list of terms. */
 export const facts = (pairs: ReadonlyArray<readonly [string, Html | string | number | null]>): Html =>

@@ -7,7 +7,8 @@ import { ALERT_OPTIONS } from '../../config/alert-options.ts';
 import { OPTIONS } from '../../config/config.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { ALERTS } from '../listings/operators.ts';
-import { LIMIT_OPTION, listCommand } from './operator-command.ts';
+import { LIMIT_OPTION, listCommand } from './list-command.ts';
+
 
 const { smtpUrl, mailFrom, publicUrl, serviceName, environment } = OPTIONS;
 const { alertWebhookUrl, alertWebhookSecret, alertMailTo } = ALERT_OPTIONS;

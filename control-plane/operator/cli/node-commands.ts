@@ -1,16 +1,11 @@
-// `control-plane node add | list | revoke | approve`.
+// `control-plane node add | list | revoke | remove | approve`, and `prune`.
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { switchOption } from '#shared/process/options.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { NODES } from '../listings/nodes.ts';
 import { fingerprintSchema } from '../procedures/fields.ts';
-import {
-  checked,
-  filterOption,
-  listCommand,
-  operatorCommand,
-  refuseCutOff,
-  URL_OPTIONS,
-  YES_OPTION,
-} from './operator-command.ts';
+import { listCommand } from './list-command.ts';
+import { checked, filterOption, operatorCommand, refuseCutOff, URL_OPTIONS, YES_OPTION } from './operator-command.ts';
 
 const nodeOf = ([name]: readonly string[]): string => checked('name', nodeNameSchema, name);
 
@@ -43,6 +38,40 @@ export const NODE_COMMANDS = [
       if (!yes) await refuseCutOff(operator, { node });
       await operator.call('revokeNode', { node });
       return `${node} is revoked: its link ends within a heartbeat, and it cannot connect again`;
+    },
+  }),
+  operatorCommand({
+    usage: 'node remove <name>',
+    about:
+      'Remove a revoked node from all lists, with its slots and events. Its SIMs must hold no subscription. The audit log stays.',
+    options: { yes: switchOption('Remove it') },
+    async run(operator, { yes }, args) {
+      const node = nodeOf(args);
+      if (!yes)
+        throw new OperatorRefusal(
+          `this removes ${node} with its slots and events for good\nnothing was done: run the command with --yes to do it`,
+        );
+      await operator.call('removeNode', { node });
+      return `${node} is removed: its key is unknown, and it cannot connect again`;
+    },
+  }),
+  operatorCommand({
+    usage: 'prune',
+    about:
+      'List the revoked nodes without subscriptions, and the empty slots that no node has reported for a day. --yes removes them.',
+    options: { yes: switchOption('Remove them') },
+    async run(operator, { yes }) {
+      const { nodes, slots } = yes
+        ? await operator.call('prune', {})
+        : await operator.call('prunable', {});
+      if (nodes.length + slots.length === 0) return 'Nothing to remove.';
+      const lines = [
+        ...nodes.map((node) => `node ${node}`),
+        ...slots.map(({ node, slot }) => `slot ${node}/${slot}`),
+      ];
+      return `${yes ? 'Removed' : 'Would be removed'}:\n\n${lines.join('\n')}${
+        yes ? '' : '\n\nNothing was done: run "prune --yes" to remove them.'
+      }`;
     },
   }),
   operatorCommand({

@@ -1,17 +1,11 @@
 // `control-plane number …`: what is sold, what is kept off the market, what comes in and goes.
 import { NUMBER_STATES } from '../../domain/number-state.ts';
+import { NUMBER_SORTS } from '../../store/fleet/numbers.ts';
 import { NUMBERS } from '../listings/numbers.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
-import { cardTextSchema, numberSchema, reasonSchema } from '../procedures/fields.ts';
-import {
-  checked,
-  choiceOption,
-  FULL_OPTION,
-  filterOption,
-  LIMIT_OPTION,
-  listCommand,
-  operatorCommand,
-} from './operator-command.ts';
+import { cardTextSchema, nodeSchema, numberSchema, reasonSchema } from '../procedures/fields.ts';
+import { CARRIER_OPTION, LIMIT_OPTION, findOption, listCommand, sortOf, sortOptions } from './list-command.ts';
+import { checked, choiceOption, FULL_OPTION, filterOption, operatorCommand } from './operator-command.ts';
 
 const numberOf = ([text]: readonly string[]): string => checked('number', numberSchema, text);
 
@@ -38,10 +32,15 @@ export const NUMBER_COMMANDS = [
       ...LIMIT_OPTION,
       ...FULL_OPTION,
       state: choiceOption('Only numbers in this state', NUMBER_STATES),
+      node: filterOption('Only numbers whose SIM is in this node', nodeSchema),
+      ...CARRIER_OPTION,
+      ...findOption('a number, ICCID, IMEI, wallet or slot'),
+      ...sortOptions(NUMBER_SORTS),
       after: filterOption('Continue after this number, the last one of the previous page', numberSchema),
     },
     listing: NUMBERS,
-    read: (operator, { state, after, limit }) => operator.call('numbers', { state, after, limit }),
+    read: (operator, { state, node, carrier, find, after, limit, ...given }) =>
+      operator.call('numbers', { state, node, carrier, find, sort: sortOf(given), after, limit }),
   }),
   operatorCommand({
     usage: 'number out-of-service <number>',

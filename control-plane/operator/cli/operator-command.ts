@@ -1,14 +1,13 @@
-// The two kinds of operator commands: one that prints the text of an answer, and one that prints a list.
+// A command that opens the operator API and prints the text of an answer, and the options that such commands share.
 import * as z from 'zod';
-import { jsonRows, type Listing, shownTime, tableOf } from '#shared/operator/listing.ts';
+import { shownTime } from '#shared/operator/listing.ts';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { type OptionsOf, type Specs, switchOption } from '#shared/process/options.ts';
-import { onLines, toJson } from '#shared/process/terminal.ts';
+import { onLines } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../../config/config.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { shownCustomers } from '../../domain/shown-value.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
-import { LIMIT_MAX } from '../procedures/fields.ts';
 
 const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
 
@@ -22,27 +21,10 @@ type Url = OptionsOf<typeof URL_OPTIONS>;
 const urlOf = (given: Partial<Url>): string =>
   (given.publicUrl ?? `http://${given.host}:${given.port}`).replace(/\/+$/, '');
 
-const LIMIT_DEFAULT = 100;
-const LIMIT_PROBLEM = `must be a whole number from 1 to ${LIMIT_MAX}`;
-
 export const JSON_OPTION = switchOption('Print JSON');
-const JSON_OPTIONS = { json: JSON_OPTION };
 export const FULL_OPTION = {
   full: switchOption('Show wallets and subscribers’ numbers unmasked'),
 };
-
-/** For lists with pages. */
-export const LIMIT_OPTION = {
-  limit: {
-    about: `Maximum number of rows, up to ${LIMIT_MAX}`,
-    schema: z
-      .string()
-      .regex(/^[1-9]\d{0,3}$/, LIMIT_PROBLEM)
-      .default(String(LIMIT_DEFAULT))
-      .transform(Number)
-      .refine((value) => value <= LIMIT_MAX, LIMIT_PROBLEM),
-  },
-} as const;
 
 /** An option with a value that is left out unless it is given as a flag. */
 export const filterOption = <S extends z.ZodType>(about: string, schema: S) => ({
@@ -57,14 +39,10 @@ export const choiceOption = <V extends readonly [string, ...string[]]>(about: st
     z.enum(values, { error: `must be one of ${values.join(', ')}` }),
   );
 
-/** Continues a list that is ordered by position. */
-export const AFTER_POSITION = filterOption(
-  'Continue after this row',
-  z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/, 'must be the number that the previous page ended with')
-    .transform(Number),
-);
+/** Text that is safe for a terminal already, with its own line ends. */
+interface Csv {
+  csv: string;
+}
 
 interface OperatorCommand<S extends Specs> {
   usage: string;
@@ -73,7 +51,7 @@ interface OperatorCommand<S extends Specs> {
   /** Works also where there is no database yet. */
   mayCreate?: boolean;
   /** Returns the text to print. */
-  run(operator: Operator, options: OptionsOf<S> & Where, args: readonly string[]): Promise<string>;
+  run(operator: Operator, options: OptionsOf<S> & Where, args: readonly string[]): Promise<string | Csv>;
 }
 
 /** A command that opens the operator API, prints what `run` returns, and closes it. */
@@ -94,49 +72,11 @@ export const operatorCommand = <S extends Specs = Record<never, never>>({
       const { openOperator } = await import('../open-operator.ts');
       const operator = await openOperator({ ...where, url: urlOf(where) }, { mayCreate });
       try {
-        process.stdout.write(`${onLines(await run(operator, where, args))}\n`);
+        const printed = await run(operator, where, args);
+        process.stdout.write(typeof printed === 'string' ? `${onLines(printed)}\n` : printed.csv);
       } finally {
         await operator.close();
       }
-    },
-  });
-
-interface Rows<Row> {
-  rows: readonly Row[];
-  /** The value of --after for the next page; undefined for a list without pages. */
-  next?: string | number | null;
-}
-
-interface ListCommand<S extends Specs, Row> {
-  usage: string;
-  about: string;
-  options?: S;
-  listing: Listing<Row>;
-  read(operator: Operator, options: OptionsOf<S & typeof JSON_OPTIONS>): Promise<Rows<Row>>;
-}
-
-/** A command that prints a listing as a table, or as JSON. */
-export const listCommand = <Row, S extends Specs = Record<never, never>>({
-  usage,
-  about,
-  options,
-  listing,
-  read,
-}: ListCommand<S, Row>): AnyCommand =>
-  operatorCommand({
-    usage,
-    about,
-    options: { ...JSON_OPTIONS, ...options } as S & typeof JSON_OPTIONS,
-    async run(operator, given) {
-      const { rows, next } = await read(operator, given);
-      const view = { isFull: (given as { full?: unknown }).full === true, nowMs: Date.now() };
-      if (given.json) {
-        const shown = { [listing.name]: jsonRows(listing, rows, view) };
-        return toJson(next === undefined ? shown : { ...shown, next });
-      }
-      if (rows.length === 0) return listing.empty;
-      const table = tableOf(listing.columns, rows, view);
-      return next === undefined || next === null ? table : `${table}\n\nThere are more: --after ${next}`;
     },
   });
 

@@ -1,15 +1,11 @@
 // `control-plane operator add | list | remove`: the people who may sign in to the console; `audit list`: the changes that they asked for.
+import { AUDIT_RESULTS } from '../../store/database/operation-tables.ts';
+import { AUDIT_SORTS } from '../../store/operations/audit-log.ts';
 import { AUDIT_LOG } from '../listings/audit-log.ts';
 import { OPERATORS } from '../listings/operators.ts';
-import { operatorNameSchema } from '../procedures/fields.ts';
-import {
-  AFTER_POSITION,
-  checked,
-  FULL_OPTION,
-  LIMIT_OPTION,
-  listCommand,
-  operatorCommand,
-} from './operator-command.ts';
+import { actorSchema, nodeSchema, operatorNameSchema } from '../procedures/fields.ts';
+import { AFTER_POSITION, LIMIT_OPTION, findOption, listCommand, sortOf, sortOptions, timeOptions } from './list-command.ts';
+import { checked, choiceOption, FULL_OPTION, filterOption, operatorCommand } from './operator-command.ts';
 
 const nameOf = ([text]: readonly string[]): string => checked('name', operatorNameSchema, text);
 
@@ -44,8 +40,21 @@ export const AUDIT_COMMANDS = [
   listCommand({
     usage: 'audit list',
     about: 'List the changes by operators and probes, newest first.',
-    options: { ...LIMIT_OPTION, ...FULL_OPTION, after: AFTER_POSITION },
+    options: {
+      ...LIMIT_OPTION,
+      ...FULL_OPTION,
+      actor: filterOption('Only changes by this operator', actorSchema),
+      result: choiceOption('Only changes with this result', AUDIT_RESULTS),
+      node: filterOption('Only changes of this node and its slots', nodeSchema),
+      ...timeOptions('made'),
+      ...findOption('the subject, the detail or the reason'),
+      ...sortOptions(AUDIT_SORTS),
+      after: AFTER_POSITION,
+    },
     listing: AUDIT_LOG,
-    read: (operator, { after, limit }) => operator.call('auditLog', { after, limit }),
+    read(operator, { actor, result, node, since, until, find, after, limit, ...given }) {
+      const filters = { actor, result, node, since, until, find };
+      return operator.call('auditLog', { ...filters, sort: sortOf(given), after, limit });
+    },
   }),
 ];

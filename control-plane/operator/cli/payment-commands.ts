@@ -9,16 +9,8 @@ import type { PaymentEvent } from '../../store/money/payment-events.ts';
 import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { PAYMENTS, shownRefund } from '../listings/payments.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../procedures/fields.ts';
-import {
-  checked,
-  choiceOption,
-  FULL_OPTION,
-  filterOption,
-  JSON_OPTION,
-  LIMIT_OPTION,
-  listCommand,
-  operatorCommand,
-} from './operator-command.ts';
+import { LIMIT_OPTION, listCommand } from './list-command.ts';
+import { checked, choiceOption, FULL_OPTION, filterOption, JSON_OPTION, operatorCommand } from './operator-command.ts';
 import { CHAIN_OPTIONS, REFUND_OPTIONS, withKey } from './refund-options.ts';
 
 const PAYMENT_REFUND_OPTIONS = {

@@ -1,16 +1,11 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
 import { switchOption } from '#shared/process/options.ts';
 import { shownCustomers } from '../../domain/shown-value.ts';
+import { SLOT_LIST_STATES, SLOT_SORTS } from '../../store/fleet/slot-service.ts';
 import { SLOTS } from '../listings/slots.ts';
 import { nodeSchema, placeTextSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
-import {
-  checked,
-  FULL_OPTION,
-  filterOption,
-  LIMIT_OPTION,
-  listCommand,
-  operatorCommand,
-} from './operator-command.ts';
+import { CARRIER_OPTION, LIMIT_OPTION, findOption, listCommand, sortOf, sortOptions } from './list-command.ts';
+import { checked, choiceOption, FULL_OPTION, filterOption, operatorCommand } from './operator-command.ts';
 
 const PLACE = '<node> <slot>';
 
@@ -26,11 +21,16 @@ export const SLOT_COMMANDS = [
       ...LIMIT_OPTION,
       ...FULL_OPTION,
       node: filterOption('Only slots of this node', nodeSchema),
+      state: choiceOption('Only slots in this state', SLOT_LIST_STATES),
+      ...CARRIER_OPTION,
+      ...findOption('a slot, number, ICCID, IMEI or wallet'),
+      ...sortOptions(SLOT_SORTS),
       after: filterOption('Continue after this slot, given as node/slot', placeTextSchema),
     },
     listing: SLOTS,
-    async read(operator, { node, after, limit }) {
-      const { rows, next } = await operator.call('slots', { node, after, limit });
+    async read(operator, { node, state, carrier, find, after, limit, ...given }) {
+      const asked = { node, state, carrier, find, sort: sortOf(given), after, limit };
+      const { rows, next } = await operator.call('slots', asked);
       return { rows, next: next && `${next.node}/${next.slot}` };
     },
   }),

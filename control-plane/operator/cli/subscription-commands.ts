@@ -5,6 +5,7 @@ import { optionalInteger, switchOption } from '#shared/process/options.ts';
 import { alignedTable, toJson } from '#shared/process/terminal.ts';
 import { shownValue } from '../../domain/shown-value.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
+import { SUBSCRIPTION_SORTS } from '../../store/money/subscription-list.ts';
 import { shownRefund } from '../listings/payments.ts';
 import { SUBSCRIPTIONS } from '../listings/subscriptions.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
@@ -17,17 +18,8 @@ import {
   walletSchema,
 } from '../procedures/fields.ts';
 import { DAYS_MAX } from '../procedures/subscriptions.ts';
-import {
-  checked,
-  choiceOption,
-  FULL_OPTION,
-  filterOption,
-  JSON_OPTION,
-  LIMIT_OPTION,
-  listCommand,
-  operatorCommand,
-  timeOrDash,
-} from './operator-command.ts';
+import { CARRIER_OPTION, LIMIT_OPTION, findOption, listCommand, sortOf, sortOptions, timeOptions } from './list-command.ts';
+import { checked, choiceOption, FULL_OPTION, filterOption, JSON_OPTION, operatorCommand, timeOrDash } from './operator-command.ts';
 import { REFUND_OPTIONS, withKey } from './refund-options.ts';
 
 const REASON_OPTION = { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } };
@@ -62,11 +54,17 @@ export const SUBSCRIPTION_COMMANDS = [
       wallet: filterOption('Only the subscription of this wallet', walletSchema),
       number: filterOption('Only the subscription of this number', numberSchema),
       node: filterOption('Only subscriptions whose number this node serves', nodeSchema),
+      ...CARRIER_OPTION,
+      ...timeOptions('created'),
+      ...findOption('an id, number, wallet, ICCID, IMEI or slot'),
+      ...sortOptions(SUBSCRIPTION_SORTS),
       after: filterOption('Continue after this subscription', subscriptionIdSchema),
     },
     listing: SUBSCRIPTIONS,
-    read: (operator, { state, wallet, number, node, after, limit }) =>
-      operator.call('subscriptions', { state, wallet, number, node, after, limit }),
+    read(operator, { state, wallet, number, node, carrier, since, until, find, after, limit, ...given }) {
+      const filters = { state, wallet, number, node, carrier, since, until, find };
+      return operator.call('subscriptions', { ...filters, sort: sortOf(given), after, limit });
+    },
   }),
   operatorCommand({
     usage: 'subscription show <id>',

@@ -34,16 +34,16 @@ export const AUDIT_LOG: Listing<Json<AuditRow>> = {
   title: 'Audit log',
   empty: 'No changes yet.',
   columns: [
-    { title: 'At', cell: ({ at }) => ({ time: at }) },
-    { title: 'Actor', cell: ({ actor }) => actor },
-    { title: 'Action', cell: ({ action }) => inWords(action) },
+    { title: 'At', sort: 'at', cell: ({ at }) => ({ time: at }) },
+    { title: 'Actor', sort: 'actor', cell: ({ actor }) => actor },
+    { title: 'Action', sort: 'action', cell: ({ action }) => inWords(action) },
     {
-      title: 'Subject',
+      title: 'Subject', sort: 'subject',
       // A number that was mistyped has no page.
       cell: ({ subject, result }, { isFull }) =>
         isE164(subject) && result === 'ok' ? numberCell(subject, !isFull) : masked(subject, isFull),
     },
-    { title: 'Result', cell: ({ result }) => ({ status: RESULTS[result], text: result }) },
+    { title: 'Result', sort: 'result', cell: ({ result }) => ({ status: RESULTS[result], text: result }) },
     { title: 'Detail', cell: (row, { isFull }) => masked(detailOf(row), isFull) },
   ],
   masked: (row) => JSON.parse(withMaskedNumbers(JSON.stringify(row))) as Json<AuditRow>,

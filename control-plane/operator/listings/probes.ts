@@ -1,9 +1,10 @@
 // The list of delivery probes, and their figures by carrier and by slot.
-import type { Column, Listing } from '#shared/operator/listing.ts';
+import type { Cell, Column, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
 import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
+import type { ProbedSlotRow } from '../../store/operations/probed-slots.ts';
 import { carrierCell, nodeCell, placeCell, secondsCell, slotCell } from './cells.ts';
 
 const RESULTS = {
@@ -18,18 +19,18 @@ export const PROBES: Listing<Json<ProbeRow>> = {
   title: 'Last probes',
   empty: 'No probes. Set PROBE_MINUTES to let spare SIMs text each other, or send one with "probe send".',
   columns: [
-    { title: 'At', cell: ({ started_at }) => ({ time: started_at }) },
-    { title: 'Kind', cell: ({ kind }) => kind },
-    { title: 'From', cell: ({ from_node, from_slot }) => placeCell(from_node, from_slot) },
-    { title: 'To', cell: ({ to_node, to_slot }) => placeCell(to_node, to_slot) },
+    { title: 'At', sort: 'at', cell: ({ started_at }) => ({ time: started_at }) },
+    { title: 'Kind', sort: 'kind', cell: ({ kind }) => kind },
+    { title: 'From', sort: 'from', cell: ({ from_node, from_slot }) => placeCell(from_node, from_slot) },
+    { title: 'To', sort: 'to', cell: ({ to_node, to_slot }) => placeCell(to_node, to_slot) },
     {
-      title: 'Result',
+      title: 'Result', sort: 'result',
       cell({ result }) {
         const status = result === null ? UNDER_WAY : RESULTS[result];
         return { status, text: status.words };
       },
     },
-    { title: 'Time', cell: ({ latency_ms }) => secondsCell(latency_ms) },
+    { title: 'Time', sort: 'latency', cell: ({ latency_ms }) => secondsCell(latency_ms) },
     { title: 'Reason', cell: ({ why }) => why ?? '' },
   ],
   masked: (row) => ({
@@ -51,15 +52,18 @@ function statusOf(share: number): Omit<Status, 'words'> {
   return { health: share > 0 ? 'warn' : 'bad', sign: 'cross' };
 }
 
+function shareCell(share: number): Cell {
+  const words = `${Math.round(share)} %`;
+  return { status: { ...statusOf(share), words }, text: words };
+}
+
 const FIGURES: readonly Column<ProbeSummaryRow>[] = [
   { title: 'Kind', cell: ({ kind }) => kind },
   {
     title: 'Success',
     cell(row) {
       const share = deliveredShare(row);
-      if (share === undefined) return null;
-      const words = `${Math.round(share)} %`;
-      return { status: { ...statusOf(share), words }, text: words };
+      return share === undefined ? null : shareCell(share);
     },
   },
   { title: 'Delivered', cell: ({ delivered }) => String(delivered) },
@@ -71,6 +75,29 @@ const FIGURES: readonly Column<ProbeSummaryRow>[] = [
 const CARRIER: Column<ProbeSummaryRow> = { title: 'Carrier', cell: ({ carrier }) => carrierCell(carrier) };
 
 export const CARRIER_FIGURES: readonly Column<ProbeSummaryRow>[] = [CARRIER, ...FIGURES];
+
+/** Slots of probes, one row each. */
+export const PROBED_SLOTS: Listing<Json<ProbedSlotRow>> = {
+  name: 'probed_slots',
+  title: 'Slots',
+  empty: PROBES.empty,
+  columns: [
+    { title: 'Node', sort: 'node', cell: ({ node }) => nodeCell(node) },
+    { title: 'Slot', sort: 'slot', cell: ({ node, slot }) => ({ link: { probesOf: { node, slot } }, text: slot }) },
+    { title: 'Carrier', sort: 'carrier', cell: ({ carrier }) => carrierCell(carrier) },
+    {
+      title: 'Last result',
+      sort: 'result',
+      cell: ({ last_result: result }) => ({ status: RESULTS[result], text: result }),
+    },
+    { title: 'Since', sort: 'since', cell: ({ since }) => ({ time: since }) },
+    { title: 'Last', sort: 'at', cell: ({ last_at }) => ({ time: last_at }) },
+    { title: 'Success', sort: 'success', cell: ({ share }) => shareCell(share) },
+    { title: 'Delivered', cell: ({ delivered }) => String(delivered) },
+    { title: 'Failed', cell: ({ failed }) => String(failed) },
+    { title: 'Reason', cell: ({ why }) => why ?? '' },
+  ],
+};
 
 export const SLOT_FIGURES: readonly Column<ProbeSummaryRow>[] = [
   CARRIER,

@@ -4,7 +4,7 @@ import type { Json } from '#shared/operator/procedure.ts';
 import { type Status, soldStatus } from '#shared/operator/slot-health.ts';
 import { maskedNumber, maskedWallet } from '../../domain/shown-value.ts';
 import type { SubscriptionRow } from '../../store/money/subscription-list.ts';
-import { nodeCell, numberCell, slotCell, walletCell } from './cells.ts';
+import { carrierCell, nodeCell, numberCell, slotCell, walletCell } from './cells.ts';
 
 const EXPIRED: Status = { health: 'off', sign: 'wait', words: 'expired' };
 
@@ -18,14 +18,15 @@ export const SUBSCRIPTIONS: Listing<Json<SubscriptionRow>> = {
   title: 'Subscriptions',
   empty: 'No subscriptions.',
   columns: [
-    { title: 'Subscription', cell: ({ id }) => id },
-    { title: 'Number', cell: ({ number }, { isFull }) => numberCell(number, !isFull) },
-    { title: 'State', cell: (row, { nowMs }) => stateCell(row, nowMs) },
-    { title: 'Node', cell: ({ node }) => nodeCell(node) },
-    { title: 'Slot', cell: ({ node, slot }) => slotCell(node, slot) },
-    { title: 'Wallet', cell: ({ wallet }, { isFull }) => walletCell(wallet, isFull) },
-    { title: 'Since', cell: ({ created_at }) => ({ time: created_at }) },
-    { title: 'Until', cell: ({ expires_at }) => ({ time: expires_at }) },
+    { title: 'Subscription', sort: 'id', cell: ({ id }) => id },
+    { title: 'Number', sort: 'number', cell: ({ number }, { isFull }) => numberCell(number, !isFull) },
+    { title: 'State', sort: 'state', cell: (row, { nowMs }) => stateCell(row, nowMs) },
+    { title: 'Node', sort: 'node', cell: ({ node }) => nodeCell(node) },
+    { title: 'Slot', sort: 'slot', cell: ({ node, slot }) => slotCell(node, slot) },
+    { title: 'Carrier', sort: 'carrier', cell: ({ carrier }) => carrierCell(carrier) },
+    { title: 'Wallet', sort: 'wallet', cell: ({ wallet }, { isFull }) => walletCell(wallet, isFull) },
+    { title: 'Since', sort: 'since', cell: ({ created_at }) => ({ time: created_at }) },
+    { title: 'Until', sort: 'until', cell: ({ expires_at }) => ({ time: expires_at }) },
   ],
   masked: (row) => ({ ...row, number: maskedNumber(row.number), wallet: maskedWallet(row.wallet) }),
 };

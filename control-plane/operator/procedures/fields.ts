@@ -78,3 +78,37 @@ export const PROBE_SPANS = ['hour', 'day', 'week'] as const;
 export const limitSchema = z.number().int().min(1).max(LIMIT_MAX);
 /** The place of a row in a list that grows. */
 export const positionSchema = z.number().int().positive();
+
+const FIND_LENGTH_MIN = 4;
+const FIND_PROBLEM = `must have at least ${FIND_LENGTH_MIN} characters`;
+/** Part of a number, ICCID and so on. A telephone number may be written with spaces, dots, dashes and brackets. */
+export const findSchema = z
+  .string()
+  .trim()
+  .max(100, 'must have at most 100 characters')
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text')
+  .transform((text) => (/^[+\d\s().-]+$/.test(text) ? text.replace(/[\s().-]/g, '') : text))
+  .refine((text) => text.length >= FIND_LENGTH_MIN, FIND_PROBLEM);
+/** A network's code, or a part of its name. */
+export const carrierSchema = z
+  .string()
+  .trim()
+  .min(2, 'must be a network code, such as 310260, or a part of its name, such as t-mobile')
+  .max(64, 'must have at most 64 characters');
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
+const TIME_PROBLEM = 'must be a date or a time, such as 2026-11-25 or 2026-11-25T09:30Z';
+/** UTC unless it names an offset. */
+export const timeSchema = z
+  .string()
+  .regex(TIME, TIME_PROBLEM)
+  .transform((text) => (/[Z]$|T.*[+-]\d\d:\d\d$/.test(text) || !text.includes('T') ? text : `${text}Z`))
+  .refine((text) => !Number.isNaN(Date.parse(text)), TIME_PROBLEM);
+export const actorSchema = z.string().min(1, 'must be the name of an operator').max(60);
+
+/** A column of a list, and the direction. */
+export const sortSchema = <By extends string>(sorts: Readonly<Record<By, unknown>>) =>
+  z
+    .object({ by: z.enum(sortNames(sorts)), isDescending: z.boolean().default(false) })
+    .optional();
+export const sortNames = <By extends string>(sorts: Readonly<Record<By, unknown>>) =>
+  Object.keys(sorts) as [By, ...By[]];

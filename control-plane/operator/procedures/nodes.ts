@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { listNodes, newNodeCode } from '../../nodes/registry.ts';
 import { approveNode, revokeNode } from '../../store/fleet/nodes.ts';
+import { findPrunable, type Prunable, prune, removeNode } from '../../store/fleet/prune.ts';
 import { findCustomers } from '../../store/fleet/sold-numbers.ts';
 import { fingerprintSchema, nodeSchema, slotInputSchema } from './fields.ts';
 import { change, procedure } from './procedure.ts';
@@ -33,6 +34,23 @@ export const NODE_PROCEDURES = {
       if (!(await revokeNode(db, node, now))) throw new OperatorRefusal(`there is no node "${node}"`);
     },
     after: ({ nodes }, { node }) => nodes.recheck(node),
+  }),
+  /** Of a revoked node whose SIMs hold no subscription. */
+  removeNode: change(ofNode, { subject, run: ({ db, now }, { node }) => removeNode(db, node, now) }),
+  /** What `prune` would remove. */
+  prunable: procedure({ input: z.object({}), run: ({ db, now }) => findPrunable(db, now) }),
+  /** Answers with what it removed. */
+  prune: procedure({
+    input: z.object({}),
+    audit: {
+      how: 'change',
+      subject: () => 'fleet',
+      detail: (_, answer: Prunable | undefined) =>
+        answer === undefined
+          ? {}
+          : { nodes: answer.nodes, slots: answer.slots.map(({ node, slot }) => `${node}/${slot}`) },
+    },
+    run: ({ db, now }): Promise<Prunable> => prune(db, now),
   }),
   /** With `fingerprint`: only if the key has it. Answers with the fingerprint of the key that may connect now. */
   approveNode: procedure({

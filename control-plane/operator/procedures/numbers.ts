@@ -7,19 +7,24 @@ import { moveNumber } from '../../store/fleet/number-move.ts';
 import {
   importNumbers,
   listNumbers,
+  NUMBER_SORTS,
   releaseNumber,
   retireNumber,
   setOutOfService,
 } from '../../store/fleet/numbers.ts';
 import {
+  carrierSchema,
+  findSchema,
   IMPORT_LINES_MAX,
   limitSchema,
   nodeSchema,
   numberSchema,
   placeSchema,
   reasonSchema,
+  sortSchema,
 } from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
+import { storeQuery } from './store-query.ts';
 
 const ofNumber = z.object({ number: numberSchema });
 const subject = ({ number }: z.output<typeof ofNumber>): string => number;
@@ -29,11 +34,15 @@ export const NUMBER_PROCEDURES = {
     input: z.object({
       state: z.enum(NUMBER_STATES).optional(),
       number: numberSchema.optional(),
+      node: nodeSchema.optional(),
+      carrier: carrierSchema.optional(),
+      find: findSchema.optional(),
+      sort: sortSchema(NUMBER_SORTS),
       after: numberSchema.optional(),
       limit: limitSchema,
     }),
     run: async ({ db, now }, query) =>
-      pageOf(await listNumbers(db, query, now), query.limit, ({ number }) => number),
+      pageOf(await listNumbers(db, storeQuery(query), now), query.limit, ({ number }) => number),
   }),
   takeOutOfService: change(ofNumber.extend({ reason: reasonSchema }), {
     subject,

@@ -3,10 +3,21 @@ import * as z from 'zod';
 import { hashSecret, mintOperatorKey, sessionLimitsAt } from '../../domain/operator-key.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { listAlerts } from '../../store/operations/alerts.ts';
-import { listAudit } from '../../store/operations/audit-log.ts';
+import { AUDIT_SORTS, listAudit } from '../../store/operations/audit-log.ts';
 import { deleteOperator, insertOperator, listOperators } from '../../store/operations/operators.ts';
-import { limitSchema, operatorNameSchema, positionSchema } from './fields.ts';
+import { AUDIT_RESULTS } from '../../store/database/operation-tables.ts';
+import {
+  actorSchema,
+  findSchema,
+  limitSchema,
+  nodeSchema,
+  operatorNameSchema,
+  positionSchema,
+  sortSchema,
+  timeSchema,
+} from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
+import { storeQuery } from './store-query.ts';
 
 const ofOperator = z.object({ name: operatorNameSchema });
 const subject = ({ name }: z.output<typeof ofOperator>): string => name;
@@ -33,8 +44,19 @@ export const OPERATOR_PROCEDURES = {
     },
   }),
   auditLog: procedure({
-    input: z.object({ after: positionSchema.optional(), limit: limitSchema }),
-    run: async ({ db }, query) => pageOf(await listAudit(db, query), query.limit, ({ id }) => id),
+    input: z.object({
+      actor: actorSchema.optional(),
+      result: z.enum(AUDIT_RESULTS).optional(),
+      node: nodeSchema.optional(),
+      since: timeSchema.optional(),
+      until: timeSchema.optional(),
+      find: findSchema.optional(),
+      sort: sortSchema(AUDIT_SORTS),
+      after: positionSchema.optional(),
+      limit: limitSchema,
+    }),
+    run: async ({ db }, query) =>
+      pageOf(await listAudit(db, storeQuery(query)), query.limit, ({ id }) => id),
   }),
   alerts: procedure({
     input: z.object({ isAll: z.boolean(), limit: limitSchema }),

@@ -2,19 +2,25 @@
 import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
-import { PROBE_RESULTS } from '../../store/database/operation-tables.ts';
-import { findProbe, listProbes, summarizeProbes } from '../../store/operations/probe-list.ts';
+import { PROBE_KINDS, PROBE_RESULTS } from '../../store/database/operation-tables.ts';
+import { findProbe, listProbes, PROBE_SORTS, summarizeProbes } from '../../store/operations/probe-list.ts';
 import { findTestPair } from '../../store/operations/probe-pairs.ts';
+import { listProbedSlots, PROBED_SLOT_SORTS } from '../../store/operations/probed-slots.ts';
 import {
+  carrierSchema,
   limitSchema,
   nodeSchema,
   numberSchema,
   PROBE_SPANS,
+  placeSchema,
   positionSchema,
   probeIdSchema,
   slotInputSchema,
+  sortSchema,
+  timeSchema,
 } from './fields.ts';
 import { pageOf, procedure } from './procedure.ts';
+import { storeQuery } from './store-query.ts';
 
 export const PROBE_PROCEDURES = {
   /** With `inService`: refused where a number or its slot is out of service. Answers with the probe that has begun. */
@@ -43,12 +49,34 @@ export const PROBE_PROCEDURES = {
     input: z.object({
       node: nodeSchema.optional(),
       slot: slotInputSchema.optional(),
+      carrier: carrierSchema.optional(),
       result: z.enum(PROBE_RESULTS).optional(),
+      kind: z.enum(PROBE_KINDS).optional(),
+      since: timeSchema.optional(),
+      until: timeSchema.optional(),
+      sort: sortSchema(PROBE_SORTS),
       after: positionSchema.optional(),
       limit: limitSchema,
     }),
     run: async ({ db }, query) =>
-      pageOf(await listProbes(db, query), query.limit, ({ position }) => position),
+      pageOf(await listProbes(db, storeQuery(query)), query.limit, ({ position }) => position),
+  }),
+  /** One row for each slot. */
+  probedSlots: procedure({
+    input: z.object({
+      span: z.enum(PROBE_SPANS),
+      node: nodeSchema.optional(),
+      carrier: carrierSchema.optional(),
+      result: z.enum(PROBE_RESULTS).optional(),
+      sort: sortSchema(PROBED_SLOT_SORTS),
+      after: placeSchema.optional(),
+      limit: limitSchema,
+    }),
+    run: async ({ db, now }, query) =>
+      pageOf(await listProbedSlots(db, storeQuery(query), now), query.limit, ({ node, slot }) => ({
+        node,
+        slot,
+      })),
   }),
   probeSummary: procedure({
     input: z.object({ by: z.enum(['carrier', 'slot']), span: z.enum(PROBE_SPANS) }),

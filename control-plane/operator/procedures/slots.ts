@@ -1,17 +1,27 @@
 // Slots: the list, whether their numbers are sold, the holder of their SIM, and a modem that restarts.
 import * as z from 'zod';
 import { transferSim } from '../../store/fleet/sim-transfer.ts';
-import { listSlots, putSlotIn, refuseUnknown, takeSlotOut } from '../../store/fleet/slot-service.ts';
-import { limitSchema, nodeSchema, placeSchema, reasonSchema } from './fields.ts';
+import { listSlots, putSlotIn, SLOT_SORTS, refuseUnknown, takeSlotOut } from '../../store/fleet/slot-service.ts';
+import { SLOT_LIST_STATES } from '../../store/fleet/slot-service.ts';
+import { carrierSchema, findSchema, limitSchema, nodeSchema, placeSchema, reasonSchema, sortSchema } from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
+import { storeQuery } from './store-query.ts';
 
 const subject = ({ node, slot }: z.output<typeof placeSchema>): string => `${node}/${slot}`;
 
 export const SLOT_PROCEDURES = {
   slots: procedure({
-    input: z.object({ node: nodeSchema.optional(), after: placeSchema.optional(), limit: limitSchema }),
+    input: z.object({
+      node: nodeSchema.optional(),
+      state: z.enum(SLOT_LIST_STATES).optional(),
+      carrier: carrierSchema.optional(),
+      find: findSchema.optional(),
+      sort: sortSchema(SLOT_SORTS),
+      after: placeSchema.optional(),
+      limit: limitSchema,
+    }),
     run: async ({ db, now }, query) =>
-      pageOf(await listSlots(db, query, now), query.limit, ({ node, slot }) => ({ node, slot })),
+      pageOf(await listSlots(db, storeQuery(query), now), query.limit, ({ node, slot }) => ({ node, slot })),
   }),
   takeSlotOutOfService: change(placeSchema.extend({ reason: reasonSchema }), {
     subject,

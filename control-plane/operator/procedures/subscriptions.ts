@@ -10,21 +10,26 @@ import {
   extendByDays,
   reassignNumber,
 } from '../../store/money/subscription-changes.ts';
-import { listSubscriptions } from '../../store/money/subscription-list.ts';
+import { listSubscriptions, SUBSCRIPTION_SORTS } from '../../store/money/subscription-list.ts';
 import { planRefund, type RefundDecision } from '../../store/money/subscription-refunds.ts';
 import {
   amountSchema,
   atomicSchema,
+  carrierSchema,
+  findSchema,
   LIMIT_MAX,
   limitSchema,
   nodeSchema,
   numberSchema,
   paymentIdSchema,
   reasonSchema,
+  sortSchema,
   subscriptionIdSchema,
+  timeSchema,
   walletSchema,
 } from './fields.ts';
 import { pageOf, procedure } from './procedure.ts';
+import { storeQuery } from './store-query.ts';
 
 /** A goodwill of ten years is a mistake. */
 export const DAYS_MAX = 3_650;
@@ -56,11 +61,16 @@ export const SUBSCRIPTION_PROCEDURES = {
       wallet: walletSchema.optional(),
       number: numberSchema.optional(),
       node: nodeSchema.optional(),
+      carrier: carrierSchema.optional(),
+      since: timeSchema.optional(),
+      until: timeSchema.optional(),
+      find: findSchema.optional(),
+      sort: sortSchema(SUBSCRIPTION_SORTS),
       after: subscriptionIdSchema.optional(),
       limit: limitSchema,
     }),
     run: async ({ db, now }, query) =>
-      pageOf(await listSubscriptions(db, query, now), query.limit, ({ id }) => id),
+      pageOf(await listSubscriptions(db, storeQuery(query), now), query.limit, ({ id }) => id),
   }),
   subscription: procedure({
     input: z.object({ id: subscriptionIdSchema }),

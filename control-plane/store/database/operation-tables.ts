@@ -3,7 +3,8 @@ import type { ColumnType, Generated } from 'kysely';
 import type { AlertChannelName, Severity, Trouble } from '../../domain/alert.ts';
 
 /** `begun`: a command to a node whose result has not been recorded. `failed`: an internal error. */
-export type AuditResult = 'begun' | 'ok' | 'refused' | 'failed';
+export const AUDIT_RESULTS = ['begun', 'ok', 'refused', 'failed'] as const;
+export type AuditResult = (typeof AUDIT_RESULTS)[number];
 
 /** Every change that was requested, with its result. */
 interface AuditLogTable {
@@ -34,7 +35,8 @@ interface SlotServiceTable {
   judged_from: ColumnType<Date | null, Date | null | undefined, Date | null>;
 }
 
-export type ProbeKind = 'sms' | 'call';
+export const PROBE_KINDS = ['sms', 'call'] as const;
+export type ProbeKind = (typeof PROBE_KINDS)[number];
 /** `abandoned`: no evidence about either end. */
 export const PROBE_RESULTS = ['delivered', 'failed', 'abandoned'] as const;
 export type ProbeResult = (typeof PROBE_RESULTS)[number];

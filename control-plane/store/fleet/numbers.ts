@@ -6,6 +6,8 @@ import { OperatorRefusal } from '../../domain/refusal.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import { maskedWallet } from '../../domain/shown-value.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import { anyOf } from '../database/lists.ts';
+import { allOf, contains, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
 import { expectAt, lockOpenTenures } from './sim-proof.ts';
@@ -14,6 +16,8 @@ export interface NumberRow {
   number: string;
   state: NumberState;
   iccid: string;
+  /** Of the modem that has its SIM. */
+  imei: string | null;
   /** Where its SIM is; null when no node holds it. */
   node: string | null;
   slot: string | null;
@@ -69,6 +73,7 @@ const listed = (db: Database, now: Date) =>
           'sims.node_id as node',
           'sims.slot',
           'sims.operator as carrier',
+          'sims.device_id as imei',
           'subscriptions.wallet',
           'subscriptions.expires_at',
           quarantineEnd(now).as('quarantined_until'),
@@ -100,28 +105,55 @@ const listed = (db: Database, now: Date) =>
         ]),
     );
 
+/** The columns that numbers can be sorted by. */
+export const NUMBER_SORTS = {
+  number: sql`listed.number`,
+  state: textOrder('state'),
+  iccid: textOrder('iccid'),
+  node: textOrder('node'),
+  slot: textOrder('slot'),
+  carrier: textOrder('carrier'),
+  wallet: textOrder('wallet'),
+  until: sql`coalesce(listed.expires_at, listed.quarantined_until, '-infinity'::timestamptz)`,
+  reason: textOrder('reason'),
+};
+
 interface NumberQuery {
   state?: NumberState | undefined;
   /** Only this number. */
   number?: string | undefined;
+  /** Where its SIM is. */
+  node?: string | undefined;
+  /** As modems report them. */
+  carriers?: readonly string[] | undefined;
+  /** Part of a number, ICCID, IMEI, wallet, node or slot. */
+  find?: string | undefined;
+  sort?: Sort<keyof typeof NUMBER_SORTS> | undefined;
   /** The last number of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Sorted by number; one more than `limit` when there are more. */
-export async function listNumbers(
-  db: Database,
-  { state, number, after, limit }: NumberQuery,
-  now: Date,
-): Promise<NumberRow[]> {
+/** Sorted by number unless `sort` is given; one more than `limit` when there are more. */
+export async function listNumbers(db: Database, query: NumberQuery, now: Date): Promise<NumberRow[]> {
+  const { state, number, node, carriers, find, sort, after, limit } = query;
+  const page = sortedPage({ key: ['number'], sorts: NUMBER_SORTS, sort, after: after === undefined ? undefined : [after] });
   return listed(db, now)
     .selectFrom('listed')
     .selectAll()
-    .$if(state !== undefined, (query) => query.where('state', '=', state as NumberState))
-    .$if(number !== undefined, (query) => query.where('number', '=', number as string))
-    .$if(after !== undefined, (query) => query.where('number', '>', after as string))
-    .orderBy('number')
+    .where(page.where)
+    .where(
+      allOf([
+        state === undefined ? undefined : sql<boolean>`listed.state = ${state}`,
+        number === undefined ? undefined : sql<boolean>`listed.number = ${number}`,
+        node === undefined ? undefined : sql<boolean>`listed.node = ${node}`,
+        carriers === undefined ? undefined : sql<boolean>`listed.carrier = ${anyOf(carriers)}`,
+        find === undefined
+          ? undefined
+          : contains(['number', 'iccid', 'imei', 'wallet', 'node', 'slot'], find),
+      ]),
+    )
+    .orderBy(page.order)
     .limit(limit + 1)
     .execute();
 }
@@ -306,19 +338,4 @@ export async function isNumberKnown(db: Database, number: string): Promise<boole
     .where('retired_at', 'is', null)
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** Numbers that end with these digits, `limit` at most. */
-export async function findNumbersEnding(
-  db: Database,
-  digits: string,
-  limit: number,
-): Promise<Array<{ number: string; isHeld: boolean }>> {
-  const { rows } = await sql<{ number: string; isHeld: boolean }>`
-    select numbers.number, subscriptions.id is not null as "isHeld"
-    from numbers left join subscriptions on subscriptions.number = numbers.number
-    where right(numbers.number, ${digits.length}) = ${digits} order by numbers.number limit ${limit}`.execute(
-    db,
-  );
-  return rows;
 }

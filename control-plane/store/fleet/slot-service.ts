@@ -1,7 +1,10 @@
 // Slots in and out of service. The number of a SIM in a slot out of service is not sold, but a current subscriber keeps it.
 import { sql } from 'kysely';
+import { slotStateSchema } from '#shared/link/messages.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
+import { anyOf } from '../database/lists.ts';
 import type { Database } from '../database/database.ts';
+import { allOf, contains, type Sort, sortedPage, textOrder, timeOrder } from '../database/sorted-page.ts';
 import { SLOT_ROWS } from './slots.ts';
 
 export interface SlotPlace {
@@ -22,31 +25,68 @@ export interface SlotRow extends SlotPlace {
   model: string | null;
   /** The reported SIM, even if another node holds it. */
   iccid: string | null;
+  /** Of the modem, if its node holds the SIM. */
+  imei: string | null;
   out_of_service_at: Date | null;
   reason: string | null;
   by: 'operator' | 'probe' | null;
 }
 
-/** Sorted by node and slot; one more than `limit` when there are more. */
-export async function listSlots(
-  db: Database,
-  query: { node?: string | undefined; after?: SlotPlace | undefined; limit: number },
-  now: Date,
-): Promise<SlotRow[]> {
-  const { node = null, after, limit } = query;
+/** The states that slots can be listed by. */
+export const SLOT_LIST_STATES = ['node_away', ...slotStateSchema.options] as const;
+
+/** The columns that slots can be sorted by. */
+export const SLOT_SORTS = {
+  slot: sql`listed.slot`,
+  state: textOrder('state'),
+  number: textOrder('number'),
+  carrier: textOrder('carrier'),
+  out_of_service_at: timeOrder('out_of_service_at'),
+  reason: textOrder('reason'),
+  iccid: textOrder('iccid'),
+  imei: textOrder('imei'),
+};
+
+export interface SlotQuery {
+  node?: string | undefined;
+  state?: string | undefined;
+  /** As modems report them. */
+  carriers?: readonly string[] | undefined;
+  /** Part of a slot, node, number, ICCID, IMEI or of the wallet that has the number. */
+  find?: string | undefined;
+  sort?: Sort<keyof typeof SLOT_SORTS> | undefined;
+  after?: SlotPlace | undefined;
+  limit: number;
+}
+
+/** Sorted by node and slot unless `sort` is given; one more than `limit` when there are more. */
+export async function listSlots(db: Database, query: SlotQuery, now: Date): Promise<SlotRow[]> {
+  const { node, state, carriers, find, sort, after, limit } = query;
+  const page = sortedPage({
+    key: ['node', 'slot'],
+    sorts: SLOT_SORTS,
+    sort,
+    after: after && [after.node, after.slot],
+  });
   const { rows } = await sql<SlotRow>`
-    select slots.node, slots.slot,
-      case when nodes.link_alive_until > ${now}::timestamptz then slots.state else 'node_away' end as state,
-      slots.trouble, slots.carrier, numbers.number, slots.model, slots.reported_iccid as iccid,
-      exists (select from subscriptions where subscriptions.number = numbers.number) as is_held,
-      slots.out_of_service_at, slots.reason, slots.by
-    from (${SLOT_ROWS}) as slots
-    join nodes on nodes.id = slots.node
-    left join numbers on numbers.iccid = slots.iccid and numbers.retired_at is null
-    where (${node}::text is null or slots.node = ${node})
-      and (${after?.node ?? null}::text is null
-        or (slots.node, slots.slot) > (${after?.node ?? ''}, ${after?.slot ?? ''}))
-    order by slots.node, slots.slot limit ${limit + 1}`.execute(db);
+    with listed as (
+      select slots.node, slots.slot,
+        case when nodes.link_alive_until > ${now}::timestamptz then slots.state else 'node_away' end as state,
+        slots.trouble, slots.carrier, numbers.number, slots.model, slots.reported_iccid as iccid, slots.device_id as imei,
+        subscriptions.wallet, subscriptions.id is not null as is_held,
+        slots.out_of_service_at, slots.reason, slots.by
+      from (${SLOT_ROWS}) as slots
+      join nodes on nodes.id = slots.node
+      left join numbers on numbers.iccid = slots.iccid and numbers.retired_at is null
+      left join subscriptions on subscriptions.number = numbers.number
+    )
+    select node, slot, state, trouble, carrier, number, is_held, model, iccid, imei, out_of_service_at, reason, by
+    from listed where ${page.where} and ${allOf([
+      node === undefined ? undefined : sql<boolean>`node = ${node}`,
+      state === undefined ? undefined : sql<boolean>`state = ${state}`,
+      carriers === undefined ? undefined : sql<boolean>`carrier = ${anyOf(carriers)}`,
+      find === undefined ? undefined : contains(['node', 'slot', 'number', 'iccid', 'imei', 'wallet'], find),
+    ])} order by ${page.order} limit ${limit + 1}`.execute(db);
   return rows;
 }
 

@@ -25,17 +25,19 @@ interface ServiceRow {
   node: string | null;
   slot: string | null;
   carrier: string | null;
+  iccid: string | null;
+  imei: string | null;
   reason: string | null;
   state: ServiceState;
 }
 
 /**
- * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `carrier`, `state`, `reason`. A SIM
+ * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `carrier`, `iccid`, `imei`, `state`, `reason`. A SIM
  * that no node reports counts for the slot that it was in.
  */
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
   select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot,
-    sims.operator as carrier,
+    sims.operator as carrier, numbers.iccid, sims.device_id as imei,
     case when is_linked then slots.reason end as reason,
     case when sims.iccid is not null and is_linked is not true then 'node_away'
       when sims.iccid is not null and sims.state = 'registered' and sims.bound_to is distinct from subscriptions.id

@@ -3,7 +3,22 @@ import { sql } from 'kysely';
 import type { ServiceState } from '#shared/operator/slot-health.ts';
 import type { SubscriptionState } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
+import { anyOf } from '../database/lists.ts';
+import { allOf, contains, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import { SERVICE_ROWS } from '../fleet/sold-numbers.ts';
+
+/** The columns that subscriptions can be sorted by. */
+export const SUBSCRIPTION_SORTS = {
+  id: sql`listed.id`,
+  number: textOrder('number'),
+  state: textOrder('service'),
+  node: textOrder('node'),
+  slot: textOrder('slot'),
+  carrier: textOrder('carrier'),
+  wallet: textOrder('wallet'),
+  since: sql`listed.created_at`,
+  until: sql`listed.expires_at`,
+};
 
 interface SubscriptionQuery {
   id?: string | undefined;
@@ -12,6 +27,14 @@ interface SubscriptionQuery {
   number?: string | undefined;
   /** That serves the number. */
   node?: string | undefined;
+  /** As modems report them. */
+  carriers?: readonly string[] | undefined;
+  /** Created at this time or later, and before `until`. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+  /** Part of an id, number, wallet, ICCID, IMEI, node or slot. */
+  find?: string | undefined;
+  sort?: Sort<keyof typeof SUBSCRIPTION_SORTS> | undefined;
   /** The last id of the previous page. */
   after?: string | undefined;
   limit: number;
@@ -30,34 +53,60 @@ export interface SubscriptionRow {
   /** Where its SIM is, or was last. */
   node: string | null;
   slot: string | null;
+  /** The network of its SIM, or the last one, as its modem reports it. */
+  carrier: string | null;
+  iccid: string | null;
+  imei: string | null;
 }
 
-/** Newest first; one more than `limit` when there are more. */
+/** Newest first unless `sort` is given; one more than `limit` when there are more. */
 export async function listSubscriptions(
   db: Database,
-  { id, state, wallet, number, node, after, limit }: SubscriptionQuery,
+  asked: SubscriptionQuery,
   now: Date,
 ): Promise<SubscriptionRow[]> {
-  let query = db
-    .selectFrom('subscriptions')
-    .innerJoin(SERVICE_ROWS(now).as('service'), 'service.subscription_id', 'subscriptions.id')
-    .select(['id', 'number', 'wallet', 'created_at', 'expires_at'])
-    .select(['service.state as service', 'service.reason', 'service.node', 'service.slot']);
-  if (id !== undefined) query = query.where('subscriptions.id', '=', id);
-  if (state !== undefined) query = query.where('expires_at', state === 'expired' ? '<=' : '>', now);
-  if (state === 'down') query = query.where('service.state', '<>', 'registered');
-  if (wallet !== undefined) query = query.where('wallet', '=', wallet.toLowerCase());
-  if (number !== undefined) query = query.where('number', '=', number);
-  if (node !== undefined) query = query.where('service.node', '=', node);
-  if (after !== undefined) {
-    // Two values, and not a row of a subquery: only then an index leads to the page.
-    query = query.where(
-      sql<boolean>`(subscriptions.created_at, subscriptions.id) < ((select created_at from subscriptions where id = ${after}), ${after})`,
-    );
-  }
-  return query
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+  const { id, state, wallet, number, node, carriers, since, until, find, after, limit } = asked;
+  const page = sortedPage({
+    key: ['id'],
+    sorts: SUBSCRIPTION_SORTS,
+    sort: asked.sort ?? NEWEST_FIRST,
+    after: after === undefined ? undefined : [after],
+    // A CTE that is read twice would be computed whole.
+    source: asked.sort === undefined ? sql`subscriptions as listed` : sql`listed`,
+  });
+  return db
+    .with('listed', (listed) =>
+      listed
+        .selectFrom('subscriptions')
+        .innerJoin(SERVICE_ROWS(now).as('service'), 'service.subscription_id', 'subscriptions.id')
+        .select(['id', 'number', 'wallet', 'created_at', 'expires_at'])
+        .select(['service.state as service', 'service.reason', 'service.node', 'service.slot'])
+        .select(['service.carrier', 'service.iccid', 'service.imei']),
+    )
+    .selectFrom('listed')
+    .selectAll()
+    .where(page.where)
+    .where(
+      allOf([
+        id === undefined ? undefined : sql<boolean>`listed.id = ${id}`,
+        state === undefined
+          ? undefined
+          : sql<boolean>`listed.expires_at ${state === 'expired' ? sql`<=` : sql`>`} ${now}::timestamptz`,
+        state === 'down' ? sql<boolean>`listed.service <> 'registered'` : undefined,
+        wallet === undefined ? undefined : sql<boolean>`listed.wallet = ${wallet.toLowerCase()}`,
+        number === undefined ? undefined : sql<boolean>`listed.number = ${number}`,
+        node === undefined ? undefined : sql<boolean>`listed.node = ${node}`,
+        carriers === undefined ? undefined : sql<boolean>`listed.carrier = ${anyOf(carriers)}`,
+        since === undefined ? undefined : sql<boolean>`listed.created_at >= ${since}::timestamptz`,
+        until === undefined ? undefined : sql<boolean>`listed.created_at < ${until}::timestamptz`,
+        find === undefined
+          ? undefined
+          : contains(['id', 'number', 'wallet', 'iccid', 'imei', 'node', 'slot'], find),
+      ]),
+    )
+    .orderBy(page.order)
     .limit(limit + 1)
     .execute();
 }
+
+const NEWEST_FIRST: Sort<'since'> = { by: 'since', isDescending: true };

@@ -1,6 +1,8 @@
 // The audit log: who asked for which change, when, and with what result. Rows are only added, and completed with their result.
+import { sql } from 'kysely';
 import { type Database, storableText } from '../database/database.ts';
 import type { AuditResult } from '../database/operation-tables.ts';
+import { allOf, contains, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 
 export interface AuditEntry {
   at: Date;
@@ -48,16 +50,61 @@ export async function endAudit(
     .execute();
 }
 
-/** Newest first, entries before `after`; one more than `limit` when there are more. */
-export async function listAudit(
-  db: Database,
-  { after, limit }: { after?: number | undefined; limit: number },
-): Promise<AuditRow[]> {
+/** The columns that the audit log can be sorted by. */
+export const AUDIT_SORTS = {
+  at: sql`listed.at`,
+  actor: textOrder('actor'),
+  action: textOrder('action'),
+  subject: textOrder('subject'),
+  result: textOrder('result'),
+};
+
+interface AuditQuery {
+  actor?: string | undefined;
+  action?: string | undefined;
+  result?: AuditResult | undefined;
+  /** Entries about this node or one of its slots. */
+  node?: string | undefined;
+  /** At this time or later, and before `until`. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+  /** Part of the subject, the detail or the reason. */
+  find?: string | undefined;
+  sort?: Sort<keyof typeof AUDIT_SORTS> | undefined;
+  /** The id of the last row of the previous page. */
+  after?: number | undefined;
+  limit: number;
+}
+
+/** Newest first unless `sort` is given; one more than `limit` when there are more. */
+export async function listAudit(db: Database, query: AuditQuery): Promise<AuditRow[]> {
+  const { actor, action, result, node, since, until, find, sort, after, limit } = query;
+  const page = sortedPage({
+    key: ['id'],
+    sorts: AUDIT_SORTS,
+    sort,
+    isNewestFirst: true,
+    after: after === undefined ? undefined : [after],
+    source: sql`audit_log as listed`,
+  });
   return db
-    .selectFrom('audit_log')
+    .selectFrom('audit_log as listed')
     .selectAll()
-    .$if(after !== undefined, (query) => query.where('id', '<', after as number))
-    .orderBy('id', 'desc')
+    .where(page.where)
+    .where(
+      allOf([
+        actor === undefined ? undefined : sql<boolean>`listed.actor = ${actor}`,
+        action === undefined ? undefined : sql<boolean>`listed.action = ${action}`,
+        result === undefined ? undefined : sql<boolean>`listed.result = ${result}`,
+        node === undefined
+          ? undefined
+          : sql<boolean>`(listed.subject = ${node} or starts_with(listed.subject, ${`${node}/`}))`,
+        since === undefined ? undefined : sql<boolean>`listed.at >= ${since}::timestamptz`,
+        until === undefined ? undefined : sql<boolean>`listed.at < ${until}::timestamptz`,
+        find === undefined ? undefined : contains(['subject', 'detail', 'why'], find),
+      ]),
+    )
+    .orderBy(page.order)
     .limit(limit + 1)
     .execute();
 }

@@ -1,6 +1,8 @@
 // Probes as operators see them: the list, and how many arrive and how fast.
 import { type Selectable, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
+import { anyOf } from '../database/lists.ts';
+import { allOf, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import type { OperationTables, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
 
 const COLUMNS = [
@@ -26,21 +28,48 @@ const COLUMNS = [
 
 export type ProbeRow = Pick<Selectable<OperationTables['probes']>, (typeof COLUMNS)[number]>;
 
+/** The columns that probes can be sorted by. */
+export const PROBE_SORTS = {
+  at: sql`listed.started_at`,
+  kind: textOrder('kind'),
+  from: sql`listed.from_node || '/' || listed.from_slot`,
+  to: sql`listed.to_node || '/' || listed.to_slot`,
+  result: textOrder('result'),
+  latency: sql`coalesce(listed.latency_ms, -1)`,
+};
+
 interface ProbeQuery {
   /** The node at either end. */
   node?: string | undefined;
   slot?: string | undefined;
+  /** At either end, as modems report them. */
+  carriers?: readonly string[] | undefined;
   result?: ProbeResult | undefined;
+  kind?: ProbeKind | undefined;
+  /** Begun at this time or later, and before `until`. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+  sort?: Sort<keyof typeof PROBE_SORTS> | undefined;
+  /** The position of the last row of the previous page. */
   after?: number | undefined;
   limit: number;
 }
 
-/** Newest first, those before `after`; one more than `limit` when there are more. */
+/** Newest first unless `sort` is given; one more than `limit` when there are more. */
 export async function listProbes(db: Database, query: ProbeQuery): Promise<ProbeRow[]> {
-  const { node, slot, result, after, limit } = query;
+  const { node, slot, carriers, result, kind, since, until, sort, after, limit } = query;
+  const page = sortedPage({
+    key: ['position'],
+    sorts: PROBE_SORTS,
+    sort,
+    isNewestFirst: true,
+    after: after === undefined ? undefined : [after],
+    source: sql`probes as listed`,
+  });
   return db
-    .selectFrom('probes')
+    .selectFrom('probes as listed')
     .select(COLUMNS)
+    .where(page.where)
     .$if(node !== undefined || slot !== undefined, (select) =>
       select.where((eb) => {
         const end = (side: 'from' | 'to') =>
@@ -51,9 +80,18 @@ export async function listProbes(db: Database, query: ProbeQuery): Promise<Probe
         return eb.or([end('from'), end('to')]);
       }),
     )
-    .$if(result !== undefined, (select) => select.where('result', '=', result as ProbeResult))
-    .$if(after !== undefined, (select) => select.where('position', '<', after as number))
-    .orderBy('position', 'desc')
+    .where(
+      allOf([
+        carriers === undefined
+          ? undefined
+          : sql<boolean>`(listed.from_carrier = ${anyOf(carriers)} or listed.to_carrier = ${anyOf(carriers)})`,
+        result === undefined ? undefined : sql<boolean>`listed.result = ${result}`,
+        kind === undefined ? undefined : sql<boolean>`listed.kind = ${kind}`,
+        since === undefined ? undefined : sql<boolean>`listed.started_at >= ${since}::timestamptz`,
+        until === undefined ? undefined : sql<boolean>`listed.started_at < ${until}::timestamptz`,
+      ]),
+    )
+    .orderBy(page.order)
     .limit(limit + 1)
     .execute();
 }
@@ -79,8 +117,8 @@ export interface ProbeSummaryRow {
   p99_ms: number | null;
 }
 
-const SPAN_HOURS = { hour: 1, day: 24, week: 7 * 24 } as const;
-const HOUR_MS = 60 * 60 * 1000;
+export const SPAN_HOURS = { hour: 1, day: 24, week: 7 * 24 } as const;
+export const HOUR_MS = 60 * 60 * 1000;
 
 /** A probe counts once per carrier, at either end. A failure does not count for an end that cannot have caused it. */
 export async function summarizeProbes(

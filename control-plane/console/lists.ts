@@ -1,0 +1,137 @@
+// The lists that can be filtered, sorted and exported: each with its procedure, its filters and its path.
+import type { Context } from 'koa';
+import type { Listing } from '#shared/operator/listing.ts';
+import { NUMBER_STATES } from '../domain/number-state.ts';
+import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
+import { AUDIT_LOG } from '../operator/listings/audit-log.ts';
+import { NUMBERS } from '../operator/listings/numbers.ts';
+import { PROBES } from '../operator/listings/probes.ts';
+import { SLOTS } from '../operator/listings/slots.ts';
+import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
+import type { PROCEDURES, Operator } from '../operator/procedures/all-procedures.ts';
+import { AUDIT_RESULTS, PROBE_KINDS, PROBE_RESULTS } from '../store/database/operation-tables.ts';
+import { SLOT_LIST_STATES } from '../store/fleet/slot-service.ts';
+import type { FilterField, FilterValues } from './pages/listing.ts';
+
+export interface ConsoleList {
+  path: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the rows of each list are of another type
+  listing: Listing<any>;
+  procedure: keyof typeof PROCEDURES;
+  fields: Readonly<Record<string, FilterField>>;
+  /** The key of a row as its procedure takes it, and as text in a link. */
+  key?: { read(text: string): unknown; write(key: never): string };
+}
+
+const CARRIER = { carrier: { label: 'Carrier' } };
+const NODE = { node: { label: 'Node' } };
+const FIND = { find: { label: 'Contains' } };
+const DAYS = { since: { label: 'From', isDay: true }, until: { label: 'Before', isDay: true } } as const;
+const POSITION = { read: Number, write: String };
+
+export const LISTS: readonly ConsoleList[] = [
+  {
+    path: '/slots',
+    listing: SLOTS,
+    procedure: 'slots',
+    fields: { state: { label: 'State', values: SLOT_LIST_STATES, isOnTop: true }, ...CARRIER, ...NODE, ...FIND },
+    key: {
+      read(text) {
+        const [node = '', ...slot] = text.split('/');
+        return { node, slot: slot.join('/') };
+      },
+      write: ({ node, slot }: { node: string; slot: string }) => `${node}/${slot}`,
+    },
+  },
+  {
+    path: '/numbers',
+    listing: NUMBERS,
+    procedure: 'numbers',
+    fields: { state: { label: 'State', values: NUMBER_STATES, isOnTop: true }, ...CARRIER, ...NODE, ...FIND },
+  },
+  {
+    path: '/subscriptions',
+    listing: SUBSCRIPTIONS,
+    procedure: 'subscriptions',
+    fields: {
+      state: { label: 'State', values: SUBSCRIPTION_STATES, isOnTop: true },
+      ...CARRIER,
+      ...NODE,
+      ...FIND,
+      ...DAYS,
+    },
+  },
+  {
+    path: '/probes/all',
+    listing: { ...PROBES, title: 'All probes' },
+    procedure: 'probes',
+    fields: {
+      result: { label: 'Result', values: PROBE_RESULTS, isOnTop: true },
+      kind: { label: 'Kind', values: PROBE_KINDS },
+      ...CARRIER,
+      ...NODE,
+      slot: { label: 'Slot' },
+      ...DAYS,
+    },
+    key: POSITION,
+  },
+  {
+    path: '/audit',
+    listing: AUDIT_LOG,
+    procedure: 'auditLog',
+    fields: {
+      result: { label: 'Result', values: AUDIT_RESULTS, isOnTop: true },
+      actor: { label: 'Actor' },
+      ...NODE,
+      ...FIND,
+      ...DAYS,
+    },
+    key: POSITION,
+  },
+];
+
+export interface ListQuery {
+  filters: FilterValues;
+  order: FilterValues;
+  after: string | undefined;
+}
+
+/** As the link has it: an unknown state or column is left out, and the procedure checks the rest. */
+export function listQuery({ fields, listing }: ConsoleList, ctx: Context): ListQuery {
+  const given = new URLSearchParams(ctx.querystring);
+  const textOf = (name: string): string | undefined => given.get(name)?.trim() || undefined;
+  const filters = Object.entries(fields).map(([name, { values }]) => {
+    const value = textOf(name);
+    return [name, values === undefined || values.includes(value ?? '') ? value : undefined] as const;
+  });
+  const sort = listing.columns.find((column) => column.sort !== undefined && column.sort === textOf('sort'))?.sort;
+  const order = sort === undefined || textOf('order') !== 'desc' ? undefined : 'desc';
+  return { filters: Object.fromEntries(filters), order: { sort, order }, after: textOf('after') };
+}
+
+interface RowsOfList {
+  rows: readonly never[];
+  next: string | null;
+}
+
+/** A page of it. Throws `OperatorError` for a filter that the procedure refuses. */
+export async function readList(
+  { procedure, key }: ConsoleList,
+  operator: Operator,
+  { filters, order, after }: ListQuery,
+  limit: number,
+): Promise<RowsOfList> {
+  const { sort: by } = order;
+  const input = {
+    ...filters,
+    sort: by === undefined ? undefined : { by, isDescending: order['order'] === 'desc' },
+    after: after === undefined || key === undefined ? after : key.read(after),
+    limit,
+  };
+  const { rows, next } = (await operator.call(procedure, input as never)) as {
+    rows: never[];
+    next: unknown;
+  };
+  const isLast = next === null || next === undefined;
+  return { rows, next: isLast ? null : key === undefined ? String(next) : key.write(next as never) };
+}

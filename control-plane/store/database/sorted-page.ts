@@ -1,0 +1,71 @@
+// A page of rows that are sorted by one of their columns, and the parts of a list that match a text.
+import { type RawBuilder, sql } from 'kysely';
+
+/** A column that a list may be sorted by, and the direction. */
+export interface Sort<By extends string = string> {
+  by: By;
+  isDescending: boolean;
+}
+
+interface SortedPage<By extends string> {
+  /** The columns that tell rows apart; the order without `sort`, and among equal values. */
+  key: readonly string[];
+  /** Expressions by the name of their column. They must never be null: a null is neither before nor after a row. */
+  sorts: Readonly<Record<By, RawBuilder<unknown>>>;
+  sort: Sort<By> | undefined;
+  /** The key of the last row of the previous page. */
+  after: readonly (string | number)[] | undefined;
+  /** Direction without `sort`. */
+  isNewestFirst?: boolean;
+  /** The table or subquery behind `listed`, where that is no CTE. */
+  source?: RawBuilder<unknown>;
+}
+
+/** For a statement that selects from `listed`: the rows beyond the previous page, and the order. */
+export function sortedPage<By extends string>(page: SortedPage<By>): {
+  where: RawBuilder<boolean>;
+  order: RawBuilder<unknown>;
+} {
+  const { after, isNewestFirst = false, key, sort, sorts, source = sql`listed` } = page;
+  const isDescending = sort?.isDescending ?? isNewestFirst;
+  const keys = key.map((name) => sql.ref(`listed.${name}`));
+  const columns = [...(sort === undefined ? [] : [sorts[sort.by]]), ...keys];
+  const direction = isDescending ? sql`desc` : sql`asc`;
+  const order = sql.join(columns.map((column) => sql`${column} ${direction}`));
+  const comparison = isDescending ? sql`<` : sql`>`;
+  // Single values, and not a row of a subquery: only then an index leads to the page.
+  const last = (values: readonly (string | number)[]) =>
+    sql.join([
+      ...(sort === undefined
+        ? []
+        : [
+            sql`(select ${sorts[sort.by]} from ${source} where (${sql.join(keys)}) = (${sql.join([...values])}))`,
+          ]),
+      ...values,
+    ]);
+  return {
+    where: after === undefined ? sql<boolean>`true` : sql<boolean>`(${sql.join([...columns])}) ${comparison} (${last(after)})`,
+    order,
+  };
+}
+
+/** For a column that may be null. */
+export const textOrder = (column: string): RawBuilder<unknown> =>
+  sql`coalesce(${sql.ref(`listed.${column}`)}::text, '')`;
+
+/** Nulls are the oldest. */
+export const timeOrder = (column: string): RawBuilder<unknown> =>
+  sql`coalesce(${sql.ref(`listed.${column}`)}, '-infinity'::timestamptz)`;
+
+/** True if one of the columns of `listed` contains the text, in capitals or not. */
+export const contains = (columns: readonly string[], text: string): RawBuilder<boolean> =>
+  sql<boolean>`strpos(lower(concat_ws(chr(10), ${sql.join(
+    columns.map((column) => sql.ref(`listed.${column}`)),
+  )})), ${text.toLowerCase()}) > 0`;
+
+/** All of the conditions. */
+export const allOf = (conditions: ReadonlyArray<RawBuilder<boolean> | undefined>): RawBuilder<boolean> =>
+  sql<boolean>`(${sql.join(
+    [sql`true`, ...conditions.filter((condition) => condition !== undefined)],
+    sql` and `,
+  )})`;

@@ -1,0 +1,105 @@
+// Lists as an operator narrows, sorts and exports them on the command line; a fleet of two nodes with three carriers.
+import t from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+
+t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
+  t.teardown(close);
+  const lab = [
+    slotAt(1, { operator: '310260' }),
+    slotAt(2, { operator: '311480' }),
+    slotAt(3, { operator: '310410' }),
+    slotAt(4, { operator: '310260' }),
+  ];
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots: lab });
+  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(5, { operator: '=cmd()' })] });
+  t.teardown(() => Promise.all([node.drop(), other.drop()]));
+  const numbersOf = async (input: Omit<Parameters<typeof operator.call<'numbers'>>[1], 'limit'>) =>
+    (await operator.call('numbers', { limit: 10, ...input })).rows.map(({ number }) => number.slice(-1));
+  await until('all are there', async () => (await numbersOf({})).length === 5);
+  await subscribeInStore(databaseUrl, ALICE, '+12065550002');
+
+  await t.test('numbers', async (t) => {
+    t.same(await numbersOf({ carrier: 't-mobile' }), ['1', '4'], 'by the name of the carrier');
+    t.same(await numbersOf({ carrier: '311480' }), ['2'], 'by its code');
+    t.same(await numbersOf({ node: 'other' }), ['5']);
+    t.same(await numbersOf({ state: 'held' }), ['2']);
+    t.same(await numbersOf({ find: '(206) 555-0003' }), ['3'], 'as people write a number');
+    t.same(await numbersOf({ find: ALICE.address.slice(4, 12).toUpperCase() }), ['2'], 'a part of a wallet');
+    t.same(await numbersOf({ find: String(lab[3]?.iccid).slice(-6) }), ['4'], 'the end of an ICCID');
+    t.same(await numbersOf({ find: '%_%_' }), [], 'no pattern');
+    await t.rejects(numbersOf({ find: '055' }), /find: must have at least 4 characters/);
+    const sort = { by: 'carrier', isDescending: true } as const;
+    t.same(await numbersOf({ sort }), ['5', '2', '3', '4', '1'], 'among equals by number');
+    const pages: string[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await operator.call('numbers', { sort, limit: 2, after });
+      pages.push(page.rows.map(({ number }) => number.slice(-1)).join(''));
+      if (page.next === null) break;
+      after = page.next;
+    }
+    t.same(pages, ['52', '34', '1'], 'pages of a sorted list');
+  });
+
+  await t.test('slots and subscriptions', async (t) => {
+    const slots = (await operator.call('slots', { find: String(lab[1]?.device_id).slice(-8), limit: 9 })).rows;
+    t.match(slots, [{ slot: 'm2', imei: lab[1]?.device_id, is_held: true }]);
+    t.notMatch(JSON.stringify(slots), new RegExp(ALICE.address, 'i'), 'no wallet in it');
+    const down = [slotAt(1, { operator: null, state: 'searching' }), ...lab.slice(1)];
+    node.send({ type: 'slots', slots: down, alarms: [] });
+    const searching = async () => (await operator.call('slots', { state: 'searching', limit: 9 })).rows;
+    await until('it searches', async () => (await searching()).length === 1);
+    t.match(await searching(), [{ slot: 'm1', carrier: '310260' }], 'the last network is still known');
+    const found = (query: object) => operator.call('subscriptions', { limit: 9, ...query });
+    t.equal((await found({ carrier: 'verizon' })).rows.length, 1);
+    t.equal((await found({ find: '0002' })).rows.length, 1);
+    t.equal((await found({ until: '2020-01-01' })).rows.length, 0);
+    t.equal((await found({ since: '2020-01-01T10:00', sort: { by: 'until' } })).rows.length, 1);
+    await t.rejects(found({ since: 'yesterday' }), /since: must be a date or a time/);
+  });
+
+  await t.test('the audit log', async (t) => {
+    await operator.call('takeSlotOutOfService', { node: 'lab', slot: 'm4', reason: '=HYPERLINK("x")' });
+    const audit = async (query: object) =>
+      (await operator.call('auditLog', { limit: 9, ...query })).rows.map(({ action }) => action);
+    t.same(await audit({ node: 'lab' }), ['takeSlotOutOfService', 'addNode']);
+    t.same(await audit({ find: 'HYPERLINK' }), ['takeSlotOutOfService']);
+    t.same(await audit({ actor: 'nobody' }), []);
+    t.same(await audit({ actor: 'command line', sort: { by: 'action' } }), [
+      'addNode',
+      'addNode',
+      'takeSlotOutOfService',
+    ]);
+    t.same(await audit({ until: '2020-01-01' }), []);
+  });
+
+  await t.test('the commands', async (t) => {
+    const control = (...args: string[]) =>
+      runProgram('control-plane', args, { DATABASE_URL: databaseUrl, DATA_DIR });
+    const [table, csv, some, wrong, audit] = await Promise.all([
+      control('slot', 'list', '--carrier', 'T-Mobile', '--sort', 'slot', '--descending'),
+      control('number', 'list', '--csv'),
+      control('number', 'list', '--csv', '--limit', '2', '--node', 'lab'),
+      control('slot', 'list', '--find', 'm1'),
+      control('audit', 'list', '--csv', '--find', 'HYPERLINK'),
+    ]);
+    t.match(table.stdout, /lab +m4 +registered +\+12065550004 +T-Mobile \(310260\).*\nlab +m1 /);
+    t.match(csv.stdout, /^Number,State,ICCID,.*\r\n\+12065550001,[^\r]*\r\n\+1206…0002,held,/);
+    t.match(csv.stdout, /,T-Mobile \(310260\),.*,'=cmd\(\),/s, 'a node’s text is no formula');
+    t.equal(csv.stdout.split('\r\n').length, 7);
+    t.match(some, { stdout: /^Number.*\r\n.*\r\n.*\r\n$/, stderr: 'There are more: --after +12065550002\n' });
+    t.match(wrong, { status: 1, stderr: /--find: must have at least 4 characters/ });
+    t.match(audit.stdout, /take slot out of service,lab\/m4,ok,"reason: =HYPERLINK\(""x""\)"\r\n/);
+  });
+});

@@ -1,0 +1,74 @@
+// Revoked nodes and empty slots leave the lists; what a customer has stays.
+import t from 'tap';
+import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { openDatabase } from '#control-plane/store/database/database.ts';
+import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { DATA_DIR } from '../../fixtures/data-dir.ts';
+import { createRig } from '../../fixtures/rig.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+const [ALICE] = BUYERS as [Wallet];
+const EMPTY = { state: 'sim_absent', iccid: null, number: null } as const;
+
+t.test('a node is removed, and the fleet pruned', { timeout: 180_000 }, async (t) => {
+  const { url, databaseUrl } = await rig.start(t);
+  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
+  t.teardown(close);
+  const { db, close: closeDb } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  t.teardown(closeDb);
+  const control = (...args: string[]) =>
+    runProgram('control-plane', args, { DATABASE_URL: databaseUrl, DATA_DIR });
+  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots: [slotAt(1), slotAt(2, EMPTY)] });
+  const sold = await ScriptedNode.connect(url, { nodeId: 'sold', slots: [slotAt(3), slotAt(4, EMPTY)] });
+  t.teardown(() => Promise.all([node.drop(), sold.drop()]));
+  const slots = async () =>
+    (await operator.call('slots', { limit: 9 })).rows.map((row) => `${row.node}/${row.slot}`);
+  await until('all are there', async () => (await slots()).length === 4);
+  await subscribeInStore(databaseUrl, ALICE, '+12065550003');
+
+  t.match(await control('node', 'remove', 'lab', '--yes'), { status: 2, stderr: /lab is not revoked/ });
+  t.match(await control('node', 'remove', 'nowhere', '--yes'), { status: 2, stderr: /no node "nowhere"/ });
+  t.match(await control('prune'), { status: 0, stdout: 'Nothing to remove.\n' }, 'all are linked');
+
+  await operator.call('revokeNode', { node: 'lab' });
+  await operator.call('revokeNode', { node: 'sold' });
+  await until('their links have ended', () => node.closeCode === 4403 && sold.closeCode === 4403);
+  t.match(await control('node', 'remove', 'sold', '--yes'), {
+    status: 2,
+    stderr: /SIMs of sold hold 1 subscription \(\+1206…0003\)/,
+  });
+  t.match(await control('node', 'remove', 'lab'), { status: 2, stderr: /with --yes/ });
+  t.match(await control('prune'), { stdout: /Would be removed:\n\nnode lab\n\nNothing was done/ });
+  t.equal((await operator.call('nodes', {})).length, 2, 'and nothing was');
+  t.match(await control('node', 'remove', 'lab', '--yes'), { status: 0, stdout: /lab is removed/ });
+  t.same(
+    (await operator.call('nodes', {})).map(({ name }) => name),
+    ['sold'],
+  );
+  t.same(await slots(), ['sold/m3', 'sold/m4']);
+  const events = await db.selectFrom('node_events').select('id').where('node_id', '=', 'lab').execute();
+  t.same(events, []);
+  const { rows } = await operator.call('auditLog', { node: 'lab', limit: 9 });
+  t.match(rows, [
+    { action: 'removeNode', result: 'ok' },
+    { action: 'removeNode', result: 'refused' },
+    { action: 'revokeNode' },
+    { action: 'addNode' },
+  ]);
+  await t.rejects(node.reconnect(), /40[13]/, 'it is refused');
+
+  const away = await ScriptedNode.connect(url, { nodeId: 'away', slots: [slotAt(5), slotAt(6, EMPTY)] });
+  await until('they are there', async () => (await slots()).length === 4);
+  await away.drop();
+  const yesterday = new Date(Date.now() - 25 * 60 * 60_000);
+  await db.updateTable('nodes').set({ link_alive_until: yesterday }).where('id', '=', 'away').execute();
+  t.match(await control('prune', '--yes'), { stdout: 'Removed:\n\nslot away/m6\n' });
+  t.same(await slots(), ['away/m5', 'sold/m3', 'sold/m4'], 'a slot with a SIM stays, and one of a customer');
+  t.match((await operator.call('auditLog', { limit: 1 })).rows, [
+    { action: 'prune', detail: { nodes: [], slots: ['away/m6'] } },
+  ]);
+});

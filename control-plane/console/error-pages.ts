@@ -34,10 +34,12 @@ export function errorPages({ log, serviceName }: { log: Logger; serviceName: str
       const { status, text, headers } = answerTo(error, log);
       // A form that is sent again is the operator's decision.
       const retrySeconds = error instanceof DatabaseUnavailable && isRead(ctx) ? RETRY_SECONDS : undefined;
-      const title = error instanceof DatabaseUnavailable ? NO_DATABASE :
-        error instanceof OperatorError && error.reason === 'unanswered'
-          ? 'Outcome unknown'
-          : (TITLES[status] ?? 'Something went wrong');
+      const title =
+        error instanceof DatabaseUnavailable
+          ? NO_DATABASE
+          : error instanceof OperatorError && error.reason === 'unanswered'
+            ? 'Outcome unknown'
+            : (TITLES[status] ?? 'Something went wrong');
       const back =
         retrySeconds === undefined
           ? html`<p class="actions"><a class="button" href="/">Back to the fleet</a></p>`

@@ -6,7 +6,13 @@ import type { Html } from '#shared/html.ts';
 import { csvOf } from '#shared/operator/csv.ts';
 import { check } from '../domain/checked-input.ts';
 import { OperatorRefusal, Refusal } from '../domain/refusal.ts';
-import { findSchema, LIMIT_MAX, numberSchema, PROBE_SPANS, paymentIdSchema } from '../operator/procedures/fields.ts';
+import {
+  findSchema,
+  LIMIT_MAX,
+  numberSchema,
+  PROBE_SPANS,
+  paymentIdSchema,
+} from '../operator/procedures/fields.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
 import { listNumberEvents } from '../store/operations/events.ts';
 import { doneWords } from './actions/action-words.ts';
@@ -57,7 +63,12 @@ export function routeLists(
       const { listing, path, fields } = list;
       const place = path === '/probes/all' ? '/probes' : path;
       const { filters, order } = query;
-      show(ctx, listing.title, place, listPage({ ...page, listing, path, fields, filters, order, nowMs: clock.now() }));
+      show(
+        ctx,
+        listing.title,
+        place,
+        listPage({ ...page, listing, path, fields, filters, order, nowMs: clock.now() }),
+      );
     });
 
     router.get(`${list.path}.csv`, async (ctx) => {
@@ -98,7 +109,8 @@ export function routeLists(
     const [slot, ...slotsMore] = slots.rows;
     if (number !== undefined && numbersMore.length === 0 && slotsMore.length === 0)
       return ctx.redirect(numberPath(number.number));
-    if (number === undefined && slot !== undefined && slotsMore.length === 0) return ctx.redirect(slotPath(slot));
+    if (number === undefined && slot !== undefined && slotsMore.length === 0)
+      return ctx.redirect(slotPath(slot));
     show(ctx, `Found: ${find}`, '', foundPage(find, { numbers, slots, subscriptions }, clock.now()));
   });
 
@@ -148,6 +160,11 @@ export function routeLists(
       operator.call('probedSlots', { span, sort: { by: 'success' }, limit: LIMIT_MAX }),
       operator.call('probes', { limit: PROBES_SHOWN }),
     ]);
-    show(ctx, 'Probes', '/probes', probesPage({ span, carriers, slots: slots.rows, last: page.rows }, clock.now()));
+    show(
+      ctx,
+      'Probes',
+      '/probes',
+      probesPage({ span, carriers, slots: slots.rows, last: page.rows }, clock.now()),
+    );
   });
 }

@@ -8,7 +8,7 @@ import { NUMBERS } from '../operator/listings/numbers.ts';
 import { PROBES } from '../operator/listings/probes.ts';
 import { SLOTS } from '../operator/listings/slots.ts';
 import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
-import type { PROCEDURES, Operator } from '../operator/procedures/all-procedures.ts';
+import type { Operator, PROCEDURES } from '../operator/procedures/all-procedures.ts';
 import { AUDIT_RESULTS, PROBE_KINDS, PROBE_RESULTS } from '../store/database/operation-tables.ts';
 import { SLOT_LIST_STATES } from '../store/fleet/slot-service.ts';
 import type { FilterField, FilterValues } from './pages/listing.ts';
@@ -34,7 +34,12 @@ export const LISTS: readonly ConsoleList[] = [
     path: '/slots',
     listing: SLOTS,
     procedure: 'slots',
-    fields: { state: { label: 'State', values: SLOT_LIST_STATES, isOnTop: true }, ...CARRIER, ...NODE, ...FIND },
+    fields: {
+      state: { label: 'State', values: SLOT_LIST_STATES, isOnTop: true },
+      ...CARRIER,
+      ...NODE,
+      ...FIND,
+    },
     key: {
       read(text) {
         const [node = '', ...slot] = text.split('/');
@@ -104,7 +109,9 @@ export function listQuery({ fields, listing }: ConsoleList, ctx: Context): ListQ
     const value = textOf(name);
     return [name, values === undefined || values.includes(value ?? '') ? value : undefined] as const;
   });
-  const sort = listing.columns.find((column) => column.sort !== undefined && column.sort === textOf('sort'))?.sort;
+  const sort = listing.columns.find(
+    (column) => column.sort !== undefined && column.sort === textOf('sort'),
+  )?.sort;
   const order = sort === undefined || textOf('order') !== 'desc' ? undefined : 'desc';
   return { filters: Object.fromEntries(filters), order: { sort, order }, after: textOf('after') };
 }

@@ -13,12 +13,12 @@ export const csvOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]
 
 /** Without the titles. */
 export const csvRows = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], view: View): string =>
-  rows.map((row) => csvLine(columns.map(({ cell }) => valueOf(cell(row, view))))).join('');
+  rows.map((row) => csvLine(columns.map(({ cell }) => textOf(cell(row, view))))).join('');
 
 const csvLine = (values: readonly string[]): string => `${values.map(field).join(',')}\r\n`;
 
 /** No value is an empty field. Times are ISO 8601. */
-function valueOf(cell: Cell): string {
+function textOf(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return cell;
   return 'time' in cell ? (cell.time ?? '') : cell.text;

@@ -9,7 +9,8 @@ export const paymentPath = (id: string): string => `/payments/${encodeURICompone
 
 export function pathOf(target: LinkTarget): string {
   if ('number' in target) return numberPath(target.number);
-  if ('probesOf' in target) return `/probes/all?${new URLSearchParams([...Object.entries(target.probesOf)]).toString()}`;
+  if ('probesOf' in target)
+    return `/probes/all?${new URLSearchParams([...Object.entries(target.probesOf)]).toString()}`;
   if ('payment' in target) return paymentPath(target.payment);
   const { node, slot } = target;
   return slot === undefined ? nodePath(node) : slotPath({ node, slot });

@@ -48,8 +48,12 @@ export function framed(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${retrySeconds === undefined ? '' : html`<meta http-equiv="refresh" content="${retrySeconds}">
-`}<title>${title} · ${serviceName} console</title>
+${
+  retrySeconds === undefined
+    ? ''
+    : html`<meta http-equiv="refresh" content="${retrySeconds}">
+`
+}<title>${title} · ${serviceName} console</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${pathOfAsset('console.css')}">
 ${plots}<script src="${pathOfAsset('console.js')}" defer></script>

@@ -42,7 +42,9 @@ export function listPage<Row>(page: ListPage<Row>): Html {
 /** Without the title. */
 export function listPart<Row>(page: ListPage<Row>): Html {
   const { listing, path, rows, next, filters = {}, order, nowMs } = page;
-  const heads = listing.columns.map((column) => (order === undefined ? column : sortable(page, column, order)));
+  const heads = listing.columns.map((column) =>
+    order === undefined ? column : sortable(page, column, order),
+  );
   return html`${filterForm(page)}${
     rows.length === 0
       ? nothing(isFiltered(filters) ? 'Nothing matches these filters.' : listing.empty)
@@ -120,7 +122,8 @@ function filterForm<Row>({ path, fields = {}, filters = {}, order = {} }: ListPa
   return html`<form class="filters" method="get" action="${path}">${hidden.map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value ?? ''}">`,
   )}${asked.map(
-    ([name, field]) => html`<label><span>${field.label}</span>${fieldInput(name, field, filters[name] ?? '')}</label>`,
+    ([name, field]) =>
+      html`<label><span>${field.label}</span>${fieldInput(name, field, filters[name] ?? '')}</label>`,
   )}<span class="apply"><button>Filter</button>${
     isFiltered(filters) ? html`<a class="button" href="${path}">Clear</a>` : ''
   }<a class="button" href="${withQuery(`${path}.csv`, kept)}" download>CSV</a></span></form>`;
@@ -129,8 +132,7 @@ function filterForm<Row>({ path, fields = {}, filters = {}, order = {} }: ListPa
 function fieldInput(name: string, { isDay, values }: FilterField, value: string): Html {
   if (values !== undefined)
     return html`<select name="${name}"><option value="">any</option>${values.map(
-      (each) =>
-        html`<option value="${each}"${each === value ? html` selected` : ''}>${plain(each)}</option>`,
+      (each) => html`<option value="${each}"${each === value ? html` selected` : ''}>${plain(each)}</option>`,
     )}</select>`;
   return html`<input name="${name}" type="${isDay ? 'date' : 'text'}" value="${value}" maxlength="100" autocomplete="off">`;
 }

@@ -55,7 +55,9 @@ function about(node: FleetNode): Html {
     ['New SIMs', isSuspended ? 'refused until you approve the node' : null],
   ])}${fingerprint === null ? '' : comparison(fingerprint)}${actionLinks([
     ...(fingerprint === null ? [] : ([['approve-node', { node: name, fingerprint }]] as const)),
-    state === 'revoked' ? (['remove-node', { node: name }] as const) : (['revoke-node', { node: name }] as const),
+    state === 'revoked'
+      ? (['remove-node', { node: name }] as const)
+      : (['revoke-node', { node: name }] as const),
   ])}</div>`;
 }
 

@@ -22,9 +22,7 @@ export function probesPage({ span, carriers, slots, last }: ShownProbes, nowMs: 
       html`<a href="/probes?span=${each}"${each === span ? html` aria-current="true"` : ''}>${each}</a>`,
   );
   const figures = <Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html =>
-    rows.length === 0
-      ? nothing('No probe ended in this period.')
-      : listTable(caption, columns, rows, nowMs);
+    rows.length === 0 ? nothing('No probe ended in this period.') : listTable(caption, columns, rows, nowMs);
   return html`<div class="heading"><h1>Delivery probes</h1><nav class="ranges" aria-label="Span">${choice}</nav></div>
 <section aria-labelledby="carriers-title"><h2 id="carriers-title">By carrier</h2>${figures('Probes by carrier', CARRIER_FIGURES, carriers)}</section>
 <section aria-labelledby="slots-title"><h2 id="slots-title">By slot, worst first</h2>${figures('Probes by slot', PROBED_SLOTS.columns, slots)}</section>

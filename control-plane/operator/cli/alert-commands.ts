@@ -9,7 +9,6 @@ import { OperatorRefusal } from '../../domain/refusal.ts';
 import { ALERTS } from '../listings/operators.ts';
 import { LIMIT_OPTION, listCommand } from './list-command.ts';
 
-
 const { smtpUrl, mailFrom, publicUrl, serviceName, environment } = OPTIONS;
 const { alertWebhookUrl, alertWebhookSecret, alertMailTo } = ALERT_OPTIONS;
 const CHANNELS = {

@@ -98,7 +98,10 @@ export const listCommand = <Row, S extends Specs = Record<never, never>>(
   });
 };
 
-type Given<S extends Specs> = OptionsOf<S & typeof FORM_OPTIONS> & { full?: boolean; limit?: number | undefined };
+type Given<S extends Specs> = OptionsOf<S & typeof FORM_OPTIONS> & {
+  full?: boolean;
+  limit?: number | undefined;
+};
 
 /** The list as the options want it: a table, JSON or CSV. */
 export async function printedList<S extends Specs, Row>(

@@ -5,7 +5,14 @@ import { OperatorRefusal } from '../../domain/refusal.ts';
 import { NODES } from '../listings/nodes.ts';
 import { fingerprintSchema } from '../procedures/fields.ts';
 import { listCommand } from './list-command.ts';
-import { checked, filterOption, operatorCommand, refuseCutOff, URL_OPTIONS, YES_OPTION } from './operator-command.ts';
+import {
+  checked,
+  filterOption,
+  operatorCommand,
+  refuseCutOff,
+  URL_OPTIONS,
+  YES_OPTION,
+} from './operator-command.ts';
 
 const nodeOf = ([name]: readonly string[]): string => checked('name', nodeNameSchema, name);
 
@@ -61,9 +68,7 @@ export const NODE_COMMANDS = [
       'List the revoked nodes without subscriptions, and the empty slots that no node has reported for a day. --yes removes them.',
     options: { yes: switchOption('Remove them') },
     async run(operator, { yes }) {
-      const { nodes, slots } = yes
-        ? await operator.call('prune', {})
-        : await operator.call('prunable', {});
+      const { nodes, slots } = yes ? await operator.call('prune', {}) : await operator.call('prunable', {});
       if (nodes.length + slots.length === 0) return 'Nothing to remove.';
       const lines = [
         ...nodes.map((node) => `node ${node}`),

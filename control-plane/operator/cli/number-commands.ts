@@ -4,7 +4,14 @@ import { NUMBER_SORTS } from '../../store/fleet/numbers.ts';
 import { NUMBERS } from '../listings/numbers.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import { cardTextSchema, nodeSchema, numberSchema, reasonSchema } from '../procedures/fields.ts';
-import { CARRIER_OPTION, LIMIT_OPTION, findOption, listCommand, sortOf, sortOptions } from './list-command.ts';
+import {
+  CARRIER_OPTION,
+  findOption,
+  LIMIT_OPTION,
+  listCommand,
+  sortOf,
+  sortOptions,
+} from './list-command.ts';
 import { checked, choiceOption, FULL_OPTION, filterOption, operatorCommand } from './operator-command.ts';
 
 const numberOf = ([text]: readonly string[]): string => checked('number', numberSchema, text);

@@ -4,7 +4,15 @@ import { AUDIT_SORTS } from '../../store/operations/audit-log.ts';
 import { AUDIT_LOG } from '../listings/audit-log.ts';
 import { OPERATORS } from '../listings/operators.ts';
 import { actorSchema, nodeSchema, operatorNameSchema } from '../procedures/fields.ts';
-import { AFTER_POSITION, LIMIT_OPTION, findOption, listCommand, sortOf, sortOptions, timeOptions } from './list-command.ts';
+import {
+  AFTER_POSITION,
+  findOption,
+  LIMIT_OPTION,
+  listCommand,
+  sortOf,
+  sortOptions,
+  timeOptions,
+} from './list-command.ts';
 import { checked, choiceOption, FULL_OPTION, filterOption, operatorCommand } from './operator-command.ts';
 
 const nameOf = ([text]: readonly string[]): string => checked('name', operatorNameSchema, text);

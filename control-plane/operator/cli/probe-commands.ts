@@ -12,7 +12,13 @@ import { PROBE_SORTS, type ProbeRow } from '../../store/operations/probe-list.ts
 import { PROBED_SLOT_SORTS } from '../../store/operations/probed-slots.ts';
 import { CARRIER_FIGURES, PROBED_SLOTS, PROBES, SLOT_FIGURES } from '../listings/probes.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
-import { nodeSchema, numberSchema, PROBE_SPANS, placeTextSchema, slotInputSchema } from '../procedures/fields.ts';
+import {
+  nodeSchema,
+  numberSchema,
+  PROBE_SPANS,
+  placeTextSchema,
+  slotInputSchema,
+} from '../procedures/fields.ts';
 import {
   CARRIER_OPTION,
   FORM_OPTIONS,
@@ -23,7 +29,14 @@ import {
   sortOptions,
   timeOptions,
 } from './list-command.ts';
-import { checked, choiceOption, FULL_OPTION, filterOption, JSON_OPTION, operatorCommand } from './operator-command.ts';
+import {
+  checked,
+  choiceOption,
+  FULL_OPTION,
+  filterOption,
+  JSON_OPTION,
+  operatorCommand,
+} from './operator-command.ts';
 
 const POLL_MS = 500;
 /** The carrier's report comes before the wait for the recipient begins. */

@@ -4,7 +4,14 @@ import { shownCustomers } from '../../domain/shown-value.ts';
 import { SLOT_LIST_STATES, SLOT_SORTS } from '../../store/fleet/slot-service.ts';
 import { SLOTS } from '../listings/slots.ts';
 import { nodeSchema, placeTextSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
-import { CARRIER_OPTION, LIMIT_OPTION, findOption, listCommand, sortOf, sortOptions } from './list-command.ts';
+import {
+  CARRIER_OPTION,
+  findOption,
+  LIMIT_OPTION,
+  listCommand,
+  sortOf,
+  sortOptions,
+} from './list-command.ts';
 import { checked, choiceOption, FULL_OPTION, filterOption, operatorCommand } from './operator-command.ts';
 
 const PLACE = '<node> <slot>';

@@ -38,7 +38,8 @@ export const AUDIT_LOG: Listing<Json<AuditRow>> = {
     { title: 'Actor', sort: 'actor', cell: ({ actor }) => actor },
     { title: 'Action', sort: 'action', cell: ({ action }) => inWords(action) },
     {
-      title: 'Subject', sort: 'subject',
+      title: 'Subject',
+      sort: 'subject',
       // A number that was mistyped has no page.
       cell: ({ subject, result }, { isFull }) =>
         isE164(subject) && result === 'ok' ? numberCell(subject, !isFull) : masked(subject, isFull),

@@ -25,7 +25,8 @@ export const NUMBERS: Listing<Json<NumberRow>> = {
   empty: 'No numbers.',
   columns: [
     {
-      title: 'Number', sort: 'number',
+      title: 'Number',
+      sort: 'number',
       cell: ({ number, wallet }, { isFull }) => numberCell(number, wallet !== null && !isFull),
     },
     { title: 'State', sort: 'state', cell: ({ state }) => ({ status: NUMBER_STATUS[state], text: state }) },

@@ -24,7 +24,8 @@ export const PROBES: Listing<Json<ProbeRow>> = {
     { title: 'From', sort: 'from', cell: ({ from_node, from_slot }) => placeCell(from_node, from_slot) },
     { title: 'To', sort: 'to', cell: ({ to_node, to_slot }) => placeCell(to_node, to_slot) },
     {
-      title: 'Result', sort: 'result',
+      title: 'Result',
+      sort: 'result',
       cell({ result }) {
         const status = result === null ? UNDER_WAY : RESULTS[result];
         return { status, text: status.words };
@@ -83,7 +84,11 @@ export const PROBED_SLOTS: Listing<Json<ProbedSlotRow>> = {
   empty: PROBES.empty,
   columns: [
     { title: 'Node', sort: 'node', cell: ({ node }) => nodeCell(node) },
-    { title: 'Slot', sort: 'slot', cell: ({ node, slot }) => ({ link: { probesOf: { node, slot } }, text: slot }) },
+    {
+      title: 'Slot',
+      sort: 'slot',
+      cell: ({ node, slot }) => ({ link: { probesOf: { node, slot } }, text: slot }),
+    },
     { title: 'Carrier', sort: 'carrier', cell: ({ carrier }) => carrierCell(carrier) },
     {
       title: 'Last result',

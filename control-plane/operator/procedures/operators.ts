@@ -2,10 +2,10 @@
 import * as z from 'zod';
 import { hashSecret, mintOperatorKey, sessionLimitsAt } from '../../domain/operator-key.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
+import { AUDIT_RESULTS } from '../../store/database/operation-tables.ts';
 import { listAlerts } from '../../store/operations/alerts.ts';
 import { AUDIT_SORTS, listAudit } from '../../store/operations/audit-log.ts';
 import { deleteOperator, insertOperator, listOperators } from '../../store/operations/operators.ts';
-import { AUDIT_RESULTS } from '../../store/database/operation-tables.ts';
 import {
   actorSchema,
   findSchema,
@@ -55,8 +55,7 @@ export const OPERATOR_PROCEDURES = {
       after: positionSchema.optional(),
       limit: limitSchema,
     }),
-    run: async ({ db }, query) =>
-      pageOf(await listAudit(db, storeQuery(query)), query.limit, ({ id }) => id),
+    run: async ({ db }, query) => pageOf(await listAudit(db, storeQuery(query)), query.limit, ({ id }) => id),
   }),
   alerts: procedure({
     input: z.object({ isAll: z.boolean(), limit: limitSchema }),

@@ -1,9 +1,23 @@
 // Slots: the list, whether their numbers are sold, the holder of their SIM, and a modem that restarts.
 import * as z from 'zod';
 import { transferSim } from '../../store/fleet/sim-transfer.ts';
-import { listSlots, putSlotIn, SLOT_SORTS, refuseUnknown, takeSlotOut } from '../../store/fleet/slot-service.ts';
-import { SLOT_LIST_STATES } from '../../store/fleet/slot-service.ts';
-import { carrierSchema, findSchema, limitSchema, nodeSchema, placeSchema, reasonSchema, sortSchema } from './fields.ts';
+import {
+  listSlots,
+  putSlotIn,
+  refuseUnknown,
+  SLOT_LIST_STATES,
+  SLOT_SORTS,
+  takeSlotOut,
+} from '../../store/fleet/slot-service.ts';
+import {
+  carrierSchema,
+  findSchema,
+  limitSchema,
+  nodeSchema,
+  placeSchema,
+  reasonSchema,
+  sortSchema,
+} from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';
 

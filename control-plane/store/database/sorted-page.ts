@@ -22,7 +22,9 @@ interface SortedPage<By extends string> {
 }
 
 /** For a statement that selects from `listed`: the rows beyond the previous page, and the order. */
-export function sortedPage<By extends string>(page: SortedPage<By>): {
+export function sortedPage<By extends string>(
+  page: SortedPage<By>,
+): {
   where: RawBuilder<boolean>;
   order: RawBuilder<unknown>;
 } {
@@ -44,7 +46,10 @@ export function sortedPage<By extends string>(page: SortedPage<By>): {
       ...values,
     ]);
   return {
-    where: after === undefined ? sql<boolean>`true` : sql<boolean>`(${sql.join([...columns])}) ${comparison} (${last(after)})`,
+    where:
+      after === undefined
+        ? sql<boolean>`true`
+        : sql<boolean>`(${sql.join([...columns])}) ${comparison} (${last(after)})`,
     order,
   };
 }

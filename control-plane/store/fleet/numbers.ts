@@ -137,7 +137,12 @@ interface NumberQuery {
 /** Sorted by number unless `sort` is given; one more than `limit` when there are more. */
 export async function listNumbers(db: Database, query: NumberQuery, now: Date): Promise<NumberRow[]> {
   const { state, number, node, carriers, find, sort, after, limit } = query;
-  const page = sortedPage({ key: ['number'], sorts: NUMBER_SORTS, sort, after: after === undefined ? undefined : [after] });
+  const page = sortedPage({
+    key: ['number'],
+    sorts: NUMBER_SORTS,
+    sort,
+    after: after === undefined ? undefined : [after],
+  });
   return listed(db, now)
     .selectFrom('listed')
     .selectAll()

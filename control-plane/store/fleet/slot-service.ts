@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { slotStateSchema } from '#shared/link/messages.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
-import { anyOf } from '../database/lists.ts';
 import type { Database } from '../database/database.ts';
+import { anyOf } from '../database/lists.ts';
 import { allOf, contains, type Sort, sortedPage, textOrder, timeOrder } from '../database/sorted-page.ts';
 import { SLOT_ROWS } from './slots.ts';
 
@@ -15,7 +15,7 @@ export interface SlotPlace {
 /** A slot, the SIM in it, and whether its number may be sold. */
 export interface SlotRow extends SlotPlace {
   /** From its node's last report; `node_away` if the node is not linked. */
-  state: string;
+  state: SlotListState;
   /** Why it is not registered. */
   trouble: string | null;
   carrier: string | null;
@@ -34,6 +34,7 @@ export interface SlotRow extends SlotPlace {
 
 /** The states that slots can be listed by. */
 export const SLOT_LIST_STATES = ['node_away', ...slotStateSchema.options] as const;
+type SlotListState = (typeof SLOT_LIST_STATES)[number];
 
 /** The columns that slots can be sorted by. */
 export const SLOT_SORTS = {

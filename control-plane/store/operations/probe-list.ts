@@ -2,8 +2,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
-import { allOf, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import type { OperationTables, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
+import { allOf, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 
 const COLUMNS = [
   'id',

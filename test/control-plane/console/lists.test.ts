@@ -53,8 +53,9 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
   t.match(await ann.page('/subscriptions'), /0x7099…79C8|0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}/);
   t.match(await ann.page('/nodes/rack-1/slot?name=m1'), /recovery step.*radio/s);
   t.match(await ann.page('/'), /recovery step.*radio/s);
-  t.equal((await ann.get('/numbers?find=5550001')).headers.get('location'), path);
-  t.match(await ann.page('/numbers?find=000'), 'Numbers that end with');
+  t.equal((await ann.get('/find?find=5550001')).headers.get('location'), path);
+  t.match(await ann.page('/find?find=5550'), /Found: “5550”.*Numbers.*Slots.*Subscriptions/s);
+  t.equal((await ann.get('/find?find=000', { Accept: 'text/html' })).status, 400, 'at least 4 characters');
   t.match(await ann.page('/numbers?state=held'), '+1206…0001');
   t.notMatch(await ann.page('/numbers?state=available'), '+1206…0001');
   for (const nowhere of [
@@ -94,6 +95,18 @@ t.test('long lists come in pages', async (t) => {
   const next = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&#38;', '&') ?? '';
   t.match(next, 'state=offline');
   const second = await ann.page(next);
+  const sorted = await ann.page('/numbers?state=offline&sort=iccid&order=desc');
+  t.match(sorted, /aria-sort="descending"><a href="\/numbers\?state=offline&#38;sort=iccid"/, 'turned round');
+  t.match(sorted, '/numbers?state=offline&#38;sort=state"', 'the filter stays');
+  t.match(sorted, '/numbers.csv?state=offline&#38;sort=iccid&#38;order=desc"');
+  const after = /rel="next" href="([^"]+)"/.exec(sorted)?.[1]?.replaceAll('&#38;', '&') ?? '';
+  t.match(await ann.page(after), /\+12065560049<.*\+12065560000</s);
+  const csv = await ann.get('/numbers.csv?state=offline&sort=iccid&order=desc');
+  t.match(csv.headers.get('content-type'), /^text\/csv/);
+  const lines = (await csv.text()).split('\r\n');
+  t.equal(lines.length, 152, 'all of them, and the titles');
+  t.match(lines, [/^Number,State/, /^\+12065560149,offline,/]);
+  t.match(await ann.page('/numbers?find=no-such-thing'), 'Nothing matches these filters.');
   const count = (text: string): number => text.split('<tr>').length - 2;
   t.same([count(first), count(second)], [100, 50]);
   t.notMatch(second, 'rel="next"');

@@ -23,7 +23,10 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
     slotAt(4, { operator: '310260' }),
   ];
   const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots: lab });
-  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(5, { operator: '=cmd()' })] });
+  const other = await ScriptedNode.connect(url, {
+    nodeId: 'other',
+    slots: [slotAt(5, { operator: '=cmd()' })],
+  });
   t.teardown(() => Promise.all([node.drop(), other.drop()]));
   const numbersOf = async (input: Omit<Parameters<typeof operator.call<'numbers'>>[1], 'limit'>) =>
     (await operator.call('numbers', { limit: 10, ...input })).rows.map(({ number }) => number.slice(-1));
@@ -53,7 +56,8 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
   });
 
   await t.test('slots and subscriptions', async (t) => {
-    const slots = (await operator.call('slots', { find: String(lab[1]?.device_id).slice(-8), limit: 9 })).rows;
+    const slots = (await operator.call('slots', { find: String(lab[1]?.device_id).slice(-8), limit: 9 }))
+      .rows;
     t.match(slots, [{ slot: 'm2', imei: lab[1]?.device_id, is_held: true }]);
     t.notMatch(JSON.stringify(slots), new RegExp(ALICE.address, 'i'), 'no wallet in it');
     const down = [slotAt(1, { operator: null, state: 'searching' }), ...lab.slice(1)];

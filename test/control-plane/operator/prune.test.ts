@@ -4,6 +4,7 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { DATA_DIR } from '../../fixtures/data-dir.ts';
+import { identityOf } from '../../fixtures/enrolled-node.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
@@ -22,7 +23,12 @@ t.test('a node is removed, and the fleet pruned', { timeout: 180_000 }, async (t
   t.teardown(closeDb);
   const control = (...args: string[]) =>
     runProgram('control-plane', args, { DATABASE_URL: databaseUrl, DATA_DIR });
-  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots: [slotAt(1), slotAt(2, EMPTY)] });
+  const identity = await identityOf(url, 'lab');
+  const node = await ScriptedNode.connect(url, {
+    nodeId: 'lab',
+    identity,
+    slots: [slotAt(1), slotAt(2, EMPTY)],
+  });
   const sold = await ScriptedNode.connect(url, { nodeId: 'sold', slots: [slotAt(3), slotAt(4, EMPTY)] });
   t.teardown(() => Promise.all([node.drop(), sold.drop()]));
   const slots = async () =>
@@ -55,11 +61,11 @@ t.test('a node is removed, and the fleet pruned', { timeout: 180_000 }, async (t
   const { rows } = await operator.call('auditLog', { node: 'lab', limit: 9 });
   t.match(rows, [
     { action: 'removeNode', result: 'ok' },
-    { action: 'removeNode', result: 'refused' },
     { action: 'revokeNode' },
+    { action: 'removeNode', result: 'refused', why: /not revoked/ },
     { action: 'addNode' },
   ]);
-  await t.rejects(node.reconnect(), /40[13]/, 'it is refused');
+  await t.rejects(ScriptedNode.connect(url, { nodeId: 'lab', identity }), /40[13]/, 'it is refused');
 
   const away = await ScriptedNode.connect(url, { nodeId: 'away', slots: [slotAt(5), slotAt(6, EMPTY)] });
   await until('they are there', async () => (await slots()).length === 4);

@@ -6,7 +6,7 @@ import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 
 const VIEW = { isFull: false, nowMs: 0 };
 const TEXT: Column<string>[] = [{ title: 'Text', cell: (text) => text }];
-const valueOf = (text: string): string => csvOf(TEXT, [text], VIEW).slice('Text\r\n'.length, -2);
+const textOf = (text: string): string => csvOf(TEXT, [text], VIEW).slice('Text\r\n'.length, -2);
 
 t.test('cells', async (t) => {
   const columns: Column<null>[] = [
@@ -24,16 +24,16 @@ t.test('cells', async (t) => {
 });
 
 t.test('no formula, no broken line, no control character', async (t) => {
-  t.equal(valueOf('=1+1'), "'=1+1");
-  t.equal(valueOf('=HYPERLINK("https://x","y")'), `"'=HYPERLINK(""https://x"",""y"")"`);
-  t.equal(valueOf('@SUM(A1)'), "'@SUM(A1)");
-  t.equal(valueOf('-2+3'), "'-2+3");
-  t.equal(valueOf('+1206+cmd|x'), "'+1206+cmd|x");
-  t.equal(valueOf('\t=1'), "'�=1");
-  t.equal(valueOf('\r=1'), "'�=1");
-  t.equal(valueOf('two\nlines'), 'two ⏎ lines');
-  t.equal(valueOf('\u001b[2J'), '�[2J');
-  t.equal(valueOf('+12065550100'), '+12065550100', 'a number stays as it is');
-  t.equal(valueOf('+1206…0100'), '+1206…0100');
-  t.equal(valueOf('T-Mobile (310260)'), 'T-Mobile (310260)');
+  t.equal(textOf('=1+1'), "'=1+1");
+  t.equal(textOf('=HYPERLINK("https://x","y")'), `"'=HYPERLINK(""https://x"",""y"")"`);
+  t.equal(textOf('@SUM(A1)'), "'@SUM(A1)");
+  t.equal(textOf('-2+3'), "'-2+3");
+  t.equal(textOf('+1206+cmd|x'), "'+1206+cmd|x");
+  t.equal(textOf('\t=1'), "'�=1");
+  t.equal(textOf('\r=1'), "'�=1");
+  t.equal(textOf('two\nlines'), 'two ⏎ lines');
+  t.equal(textOf('\u001b[2J'), '�[2J');
+  t.equal(textOf('+12065550100'), '+12065550100', 'a number stays as it is');
+  t.equal(textOf('+1206…0100'), '+1206…0100');
+  t.equal(textOf('T-Mobile (310260)'), 'T-Mobile (310260)');
 });

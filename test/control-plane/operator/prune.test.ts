@@ -70,6 +70,8 @@ t.test('a node is removed, and the fleet pruned', { timeout: 180_000 }, async (t
   const away = await ScriptedNode.connect(url, { nodeId: 'away', slots: [slotAt(5), slotAt(6, EMPTY)] });
   await until('they are there', async () => (await slots()).length === 4);
   await away.drop();
+  const awayState = async () => (await operator.call('nodes', {})).find(({ name }) => name === 'away')?.state;
+  await until('it is away', async () => (await awayState()) === 'enrolled');
   const yesterday = new Date(Date.now() - 25 * 60 * 60_000);
   await db.updateTable('nodes').set({ link_alive_until: yesterday }).where('id', '=', 'away').execute();
   t.match(await control('prune', '--yes'), { stdout: 'Removed:\n\nslot away/m6\n' });

@@ -8,7 +8,7 @@ export interface Sort<By extends string = string> {
 }
 
 interface SortedPage<By extends string> {
-  /** The columns that tell rows apart; the order without `sort`, and among equal values. */
+  /** The columns that distinguish rows; the order without `sort`, and among equal values. */
   key: readonly string[];
   /** Expressions by the name of their column. They must never be null: a null is neither before nor after a row. */
   sorts: Readonly<Record<By, RawBuilder<unknown>>>;

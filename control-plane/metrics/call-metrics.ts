@@ -18,7 +18,7 @@ export interface CallView {
 export function callMetrics(make: Instruments, view: CallView): Listeners {
   const ended = make.counter(
     'calls',
-    'Ended calls; the reasons modem_lost, network_failure and abandoned are faults',
+    'Ended calls; the reasons modem_lost, contact_lost, network_failure and abandoned are faults',
     ['direction', 'reason'],
   );
   const durations = make.histogram('call_duration', 'Duration of answered calls', CALL_BUCKETS, [

@@ -7,12 +7,12 @@ import { remoteLink, serveRemote } from './remote-link.ts';
 
 /** Follows the calls of nodes that have a link to this instance. */
 export interface CallWatch {
-  /** A link has begun; `calls` are all calls of the node. */
-  linked(nodeId: string, calls: readonly LiveCall[]): void;
+  /** A link has begun; `calls` are all calls of the node. `heardAt`: last sign of life on the link that it replaces, if it does. */
+  linked(nodeId: string, calls: readonly LiveCall[], heardAt: Date | undefined): void;
   /** A call has begun or changed. */
   changed(nodeId: string, call: LiveCall): void;
-  /** The node's link has ended. */
-  unlinked(nodeId: string): void;
+  /** The node's link has ended, on which its last sign of life came at `heardAt`. */
+  unlinked(nodeId: string, heardAt: Date): void;
 }
 
 export class Fleet {

@@ -17,10 +17,17 @@ interface HeartbeatParts {
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
   #missed = 0;
+  #heardAt: Date;
   #timer: Timer | undefined;
 
   constructor(parts: HeartbeatParts) {
     this.#parts = parts;
+    this.#heardAt = new Date(parts.clock.now());
+  }
+
+  /** The last sign of life; before the first one, the beginning of the link. */
+  get heardAt(): Date {
+    return this.#heardAt;
   }
 
   /** Other instances trust a silent link for one beat longer than its own instance does. */
@@ -33,9 +40,15 @@ export class Heartbeat {
     this.#after(Math.random() * this.#parts.intervalMs);
   }
 
-  /** The peer gave a sign of life. */
+  /** The peer answered a beat. */
   answered(): void {
     this.#missed = 0;
+    this.heard();
+  }
+
+  /** The peer gave a sign of life. */
+  heard(): void {
+    this.#heardAt = new Date(this.#parts.clock.now());
   }
 
   stop(): void {

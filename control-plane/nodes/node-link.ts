@@ -17,6 +17,8 @@ export interface CommandLink {
 export interface NodeLink extends CommandLink {
   /** Of this link, not of the node. */
   readonly linkId: string;
+  /** The node's last sign of life on it. */
+  readonly heardAt: Date;
   /** Resolves when the slots that the node has reported so far are stored. */
   slotsWritten(): Promise<void>;
   /** Checks with the store whether the node may keep this link, and ends the link if not. */

@@ -40,6 +40,8 @@ const DRAIN_LEAVE_MS = 2_000;
 export interface NodeSessionParts extends SnapshotParts {
   calls: CallWatch;
   heartbeatMs: number;
+  /** A node ends a call that has lost its stream and its link for this long. */
+  streamHoldMs: number;
 }
 
 type Hello = Extract<NodeFrame, { type: 'hello' }>;
@@ -108,6 +110,10 @@ export class NodeSession implements NodeLink {
     this.closed = new Promise((resolve) => {
       socket.on('close', (code) => void this.#onClose(code).finally(resolve));
     });
+  }
+
+  get heardAt(): Date {
+    return this.#heartbeat.heardAt;
   }
 
   #isOpen(): boolean {
@@ -179,6 +185,7 @@ export class NodeSession implements NodeLink {
   #onMessage(text: string, isBinary: boolean): void {
     // The node repeats on its next link messages that arrive while this one is closing.
     if (!this.#isOpen()) return;
+    this.#heartbeat.heard();
     try {
       if (isBinary) throw new FrameError('binary frame');
       this.#onFrame(parseNodeFrame(text));
@@ -239,7 +246,7 @@ export class NodeSession implements NodeLink {
 
   async #open(hello: Hello): Promise<void> {
     if (!this.#isOpen() || this.#isDraining) return;
-    const { db, bus, calls, clock, fleet, log, heartbeatMs } = this.#parts;
+    const { db, bus, calls, clock, fleet, log, heartbeatMs, streamHoldMs } = this.#parts;
     const acknowledged = await openLink(db, {
       ...this.#link,
       journalId: hello.journal_id,
@@ -262,18 +269,20 @@ export class NodeSession implements NodeLink {
       acknowledge: (sequence) => this.#send({ type: 'ack', sequence }),
       fail: (error) => this.#fail(error),
     });
-    fleet.attach(this)?.close(LINK_CLOSE.replaced, 'a newer link took over');
+    const older = fleet.attach(this);
+    older?.close(LINK_CLOSE.replaced, 'a newer link took over');
     bus.publish({ kind: 'node_linked', nodeId: this.nodeId, linkId: this.linkId });
     this.#send({
       type: 'welcome',
       version: LINK_VERSION,
       heartbeat_ms: heartbeatMs,
+      stream_hold_ms: streamHoldMs,
       window: FACT_WINDOW,
       acknowledged,
     });
     this.#heartbeat.start();
     this.#snapshots.put(hello);
-    calls.linked(this.nodeId, hello.calls);
+    calls.linked(this.nodeId, hello.calls, older?.heardAt);
     log.info({ version: LINK_VERSION, slots: hello.slots.length, acknowledged }, 'node linked');
   }
 
@@ -306,7 +315,7 @@ export class NodeSession implements NodeLink {
     const { db, bus, calls, clock, fleet, log } = this.#parts;
     this.#heartbeat.stop();
     for (const timer of this.#timers) timer.cancel();
-    if (fleet.detach(this)) calls.unlinked(this.nodeId);
+    if (fleet.detach(this)) calls.unlinked(this.nodeId, this.heardAt);
     this.#pending.abandon();
     await Promise.all([this.#inbox?.settled(), this.#events.settled()]);
     await closeLink(db, this.linkId, new Date(clock.now())).catch((error: unknown) =>

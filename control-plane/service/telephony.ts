@@ -39,7 +39,8 @@ export function createTelephony({ config, db, bus, clock, log, url }: ServiceBas
     servedSince: new Date(clock.now()),
     isLinkedHere: (nodeId: string) => fleet.find(nodeId) !== undefined,
   };
-  const nodeParts = { db, bus, fleet, clock, log, claims, calls: live, heartbeatMs: config.heartbeatMs };
+  const { heartbeatMs, streamHoldMs } = config;
+  const nodeParts = { db, bus, fleet, clock, log, claims, calls: live, heartbeatMs, streamHoldMs };
 
   /** Asks the node to confirm the number. If the node does not respond now, the number is bound later. Never rejects. */
   const provision = (number: string): Promise<void> =>

@@ -101,6 +101,11 @@ export class AudioBridge {
     return this.#link !== undefined;
   }
 
+  /** When the last frame of the line came; the epoch before the first one. */
+  get heardAt(): Date {
+    return new Date(this.#capturedAtMs);
+  }
+
   /** Another client begins with an empty queue; the same client finds its own after a reconnect. */
   listen(listener: AudioListener | undefined, { isOther }: { isOther: boolean }): void {
     this.#listener = undefined;

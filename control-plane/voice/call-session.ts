@@ -63,6 +63,8 @@ export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   unclaimedMs: number;
   /** Audio of a client that may wait, in frames. */
   queueFrames: number;
+  /** Called when the media link broke, with the time of the last audio. The node's link may be at another instance. */
+  onMediaLost(upAt: Date): void;
 }
 
 export class CallSession implements StreamedCall {
@@ -91,8 +93,10 @@ export class CallSession implements StreamedCall {
   /** Whether the node has the media link open; undefined before the first one. */
   #hasMedia: boolean | undefined;
   #silences = 0;
+  #upAt: Date;
 
   constructor(call: CallRow, parts: CallSessionParts) {
+    this.#upAt = call.startedAt;
     this.#parts = parts;
     this.#call = call;
     this.#log = parts.log.child({ call: call.callId });
@@ -107,6 +111,16 @@ export class CallSession implements StreamedCall {
 
   get call(): CallRow {
     return this.#call;
+  }
+
+  /** The last sign that the call was up. */
+  get upAt(): Date {
+    return this.#upAt > this.#audio.heardAt ? this.#upAt : this.#audio.heardAt;
+  }
+
+  /** Records a sign that the call was up. */
+  wasUp(at: Date): void {
+    if (at > this.#upAt) this.#upAt = at;
   }
 
   /** Audio that its streams did not carry; undefined when there was no stream. */
@@ -323,7 +337,9 @@ export class CallSession implements StreamedCall {
   }
 
   #onMediaClosed(code: number): void {
-    if (this.#isOver || this.#client === undefined) return;
+    if (this.#isOver) return;
+    if (code < callCloseCode(0)) this.#parts.onMediaLost(this.#audio.heardAt);
+    if (this.#client === undefined) return;
     if (code === MEDIA_CLOSE.replaced) {
       this.#closeClient(STREAM_CLOSE.replaced, 'a newer stream took over the call');
       return;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
-import { CAUSE, type EndReason } from '#shared/voice/release-cause.ts';
+import { CAUSE } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
 import { catchUp } from '../bus/catch-up.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
@@ -21,6 +21,7 @@ import {
   findForgottenCalls,
   findLiveCall,
   findOpenCall,
+  noteCallUp,
   putCall,
   setStreamStatistics,
   vouchForCalls,
@@ -45,7 +46,7 @@ const ENDED_MAX = 10_000;
 
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
 
-type LiveCallsParts = CallSessionParts & Pick<Base, 'db' | 'bus'>;
+type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost'> & Pick<Base, 'db' | 'bus'>;
 
 interface Arrival {
   nodeId: string;
@@ -128,7 +129,12 @@ export class LiveCalls implements CallWatch {
 
   /** Adds a call that is about to be dialed. */
   begin(call: CallRow): CallSession {
-    const session = new CallSession(call, this.#parts);
+    const { db, log } = this.#parts;
+    const onMediaLost = (upAt: Date): void =>
+      void noteCallUp(db, call.callId, upAt).catch((error: unknown) =>
+        log.warn({ err: error, call: call.callId }, 'recording the last audio of a call failed'),
+      );
+    const session = new CallSession(call, { ...this.#parts, onMediaLost });
     this.#sessions.set(call.callId, session);
     if (this.#parts.fleet.find(call.nodeId) === undefined) this.#elsewhere.add(call.callId);
     return session;
@@ -141,7 +147,8 @@ export class LiveCalls implements CallWatch {
     this.#remove(callId);
   }
 
-  linked(nodeId: string, calls: readonly LiveCall[]): void {
+  linked(nodeId: string, calls: readonly LiveCall[], heardAt: Date | undefined): void {
+    this.#noteUp(nodeId, heardAt);
     this.#lostTimers.get(nodeId)?.cancel();
     this.#lostTimers.delete(nodeId);
     const reported = new Set(calls.map(({ call_id }) => call_id));
@@ -158,7 +165,7 @@ export class LiveCalls implements CallWatch {
       nodeId,
       reported,
       isKnown: (callId) => this.#sessions.has(callId) || this.#arrivals.has(callId),
-      lose: (callId) => this.#endAsLost(callId, 'modem_lost'),
+      lose: (callId) => this.#endAsLost(callId),
     });
   }
 
@@ -166,7 +173,8 @@ export class LiveCalls implements CallWatch {
     this.#onReport(nodeId, frame, { isKnown: false });
   }
 
-  unlinked(nodeId: string): void {
+  unlinked(nodeId: string, heardAt: Date): void {
+    this.#noteUp(nodeId, heardAt);
     this.#lostTimers.get(nodeId)?.cancel();
     const timer = this.#parts.clock.after(LINK_LOST_MS, () => {
       this.#lostTimers.delete(nodeId);
@@ -179,13 +187,19 @@ export class LiveCalls implements CallWatch {
 
   /** Housekeeping: ends calls that no instance tracks. */
   async endForgotten(): Promise<void> {
-    const { db, clock } = this.#parts;
+    const { db, clock, fleet } = this.#parts;
     const now = clock.now();
-    const tracked = this.#tracked().map(({ call }) => call.callId);
-    await vouchForCalls(db, tracked, new Date(now));
+    const sessions = this.#tracked();
+    const tracked = sessions.map(({ call }) => call.callId);
+    for (const { call } of sessions) this.#noteUp(call.nodeId, fleet.find(call.nodeId)?.heardAt);
+    await vouchForCalls(
+      db,
+      sessions.map(({ call: { callId }, upAt }) => ({ callId, upAt })),
+      new Date(now),
+    );
     const before = new Date(now - FORGOTTEN_MS);
     for (const callId of await findForgottenCalls(db, before))
-      if (!tracked.includes(callId)) await this.#endAsLost(callId, 'abandoned');
+      if (!tracked.includes(callId)) await this.#endAsLost(callId);
     await deleteUnheldCalls(db, new Date(now - UNHELD_KEPT_MS));
     await this.#followAll();
   }
@@ -223,6 +237,13 @@ export class LiveCalls implements CallWatch {
       if (call.state === 'ended') this.#onEnded(call.callId, call.cause ?? CAUSE.temporaryFailure);
       else this.#follow({ ...call, state: call.state });
     }
+  }
+
+  /** A node that lives has the calls that it reported, unless it reports otherwise. */
+  #noteUp(nodeId: string, heardAt: Date | undefined): void {
+    if (heardAt === undefined) return;
+    for (const session of this.#ofNode(nodeId))
+      if (!this.#elsewhere.has(session.call.callId)) session.wasUp(heardAt);
   }
 
   #ofNode(nodeId: string): CallSession[] {
@@ -304,6 +325,7 @@ export class LiveCalls implements CallWatch {
   }
 
   #advance(session: CallSession, frame: LiveCall): void {
+    session.wasUp(new Date(this.#parts.clock.now()));
     if (STATE_RANK[frame.state] > STATE_RANK[session.call.state]) {
       session.advance(frame.state, toDate(frame.answered_at));
       this.#publish(session);
@@ -363,18 +385,21 @@ export class LiveCalls implements CallWatch {
   #lose(sessions: readonly CallSession[]): void {
     for (const { call } of sessions) {
       if (!this.#sessions.has(call.callId)) continue;
-      this.#endAsLost(call.callId, 'modem_lost').catch((error: unknown) => {
+      this.#endAsLost(call.callId).catch((error: unknown) => {
         this.#parts.log.warn({ err: error, call: call.callId }, 'storing the end of a call failed');
         this.#onEnded(call.callId, CAUSE.temporaryFailure);
       });
     }
   }
 
-  async #endAsLost(callId: string, reason: EndReason): Promise<void> {
+  /** The end of a call is then the last sign that it was up. */
+  async #endAsLost(callId: string): Promise<void> {
     const { db, bus, clock, log } = this.#parts;
     const cause = CAUSE.temporaryFailure;
-    log.warn({ call: callId, reason }, 'call given up: its node no longer reports it');
-    const call = await endLostCall(db, callId, { reason, cause, now: new Date(clock.now()) });
+    log.warn({ call: callId }, 'call given up: its node no longer reports it');
+    const now = new Date(clock.now());
+    const upAt = this.#sessions.get(callId)?.upAt;
+    const call = await endLostCall(db, callId, { reason: 'contact_lost', cause, upAt, now });
     if (call === undefined) this.#onEnded(callId, cause);
     else {
       emitMetric({ kind: 'call_ended', call });

@@ -45,7 +45,8 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
   const { config, dataDir } = settings;
   const { recentLog } = parts;
   const isLinked = (): boolean => link.isLinked;
-  const host = await openHost(settings, { ...parts, isLinked });
+  const streamHoldMs = (): number | undefined => link.streamHoldMs;
+  const host = await openHost(settings, { ...parts, isLinked, streamHoldMs });
   const { calls, guard, journal, log, rack } = host;
   const metrics = startMetrics(host, isLinked);
   const { destinations, metricsPort } = config;

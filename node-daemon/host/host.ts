@@ -34,6 +34,8 @@ interface HostParts {
   readonly openPort?: OpenPort | undefined;
   /** Whether a control plane owns the calls. */
   readonly isLinked: () => boolean;
+  /** As `CallRegistry`. */
+  readonly streamHoldMs?: (() => number | undefined) | undefined;
   /** Name in the error of another program that wants the same data folder. Default: a daemon. */
   readonly holder?: string | undefined;
   /** Default: one of its own. */
@@ -72,7 +74,7 @@ export interface Host {
 /** Locks the data folder and opens its journal. Uses no modem before `start`. Throws `FolderInUseError`, `OthersFolderError`. */
 export async function openHost(
   settings: Settings,
-  { log, clock = systemClock, isLinked, ...parts }: HostParts,
+  { log, clock = systemClock, isLinked, streamHoldMs = () => undefined, ...parts }: HostParts,
 ): Promise<Host> {
   const { config, dataDir, devRoot, sysfsRoot } = settings;
   const { guard = guardOfProcess(clock) } = parts;
@@ -93,6 +95,7 @@ export async function openHost(
     clock,
     log,
     isLinked,
+    streamHoldMs,
     onChange: (call) => notify((observer) => observer.callChanged?.(call)),
   });
   const createResampler = await loadResampler();

@@ -55,6 +55,7 @@ export class ControlLink {
   #isPending = false;
   #awaySince: number;
   #linkedAt = 0;
+  #streamHoldMs: number | undefined;
   #timer: Timer | undefined;
   #slotsTimer: Timer | undefined;
   #loadTimer: Timer | undefined;
@@ -76,6 +77,11 @@ export class ControlLink {
   /** Whether the control plane has welcomed this node. */
   get isLinked(): boolean {
     return this.#current !== undefined;
+  }
+
+  /** How long a call without its stream stays up, as the last link reported; undefined before, and of an older control plane. */
+  get streamHoldMs(): number | undefined {
+    return this.#streamHoldMs;
   }
 
   get state(): LinkState {
@@ -174,6 +180,7 @@ export class ControlLink {
     const older = this.#current;
     this.#next = undefined;
     this.#current = link;
+    this.#streamHoldMs = link.streamHoldMs;
     this.#isPending = false;
     this.#proofsRefused = 0;
     this.#linkedAt = this.#parts.clock.now();

@@ -75,6 +75,7 @@ export class NodeLink {
   #isWelcomed = false;
   #isLeaving = false;
   #heartbeatMs = 0;
+  #streamHoldMs: number | undefined;
   /** Highest sequence number sent on this link. */
   #sent = 0;
   /** Contents of the last slots frame, as JSON. */
@@ -118,6 +119,11 @@ export class NodeLink {
       this.#window = undefined;
       events.onEnd({ code, reason: reason.toString(), refusal, failure });
     });
+  }
+
+  /** How long a call without its stream stays up, as in the welcome. */
+  get streamHoldMs(): number | undefined {
+    return this.#streamHoldMs;
   }
 
   /** Sends the facts that the window allows, oldest first. */
@@ -256,6 +262,7 @@ export class NodeLink {
     this.#sent = journal.state.acknowledged;
     this.#window = frame.window;
     this.#heartbeatMs = frame.heartbeat_ms;
+    this.#streamHoldMs = frame.stream_hold_ms;
     this.#expectPing();
     log.info({ version: frame.version }, 'linked');
     this.#events.onWelcome();

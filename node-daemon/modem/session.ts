@@ -8,6 +8,7 @@ import { atCommand } from '../at/command.ts';
 import type { SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { UsbId } from '../usb/usb-device.ts';
+import { endLeftCalls } from '../voice/call-list.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';
 import { setFullFunctionality } from './full-functionality.ts';
 import { identify } from './identity.ts';
@@ -129,6 +130,7 @@ export class ModemSession {
     try {
       await this.#channel.wake(WAKE_ATTEMPTS, WAKE_TIMEOUT_MS);
       this.#parts.report({ ...UNKNOWN_SERVICE, state: 'starting', reason: null });
+      if (this.#parts.telephony !== undefined) await this.#endLeftCalls();
       await this.#identify();
       const pause = (delayMs: number): Promise<void> => this.#pauses.pause(delayMs);
       await this.#optional(setFullFunctionality(this.#channel, pause));
@@ -142,6 +144,13 @@ export class ModemSession {
       this.#outbox?.close();
       this.#telephone?.close();
     }
+  }
+
+  /** Before all else: the set-up takes seconds, and a call of an earlier process bills meanwhile. */
+  async #endLeftCalls(): Promise<void> {
+    const { clock, log } = this.#parts;
+    await ask(this.#channel, atCommand('ATE0'));
+    await this.#optional(endLeftCalls(this.#channel, clock, log));
   }
 
   async #identify(): Promise<void> {

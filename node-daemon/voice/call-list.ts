@@ -1,5 +1,6 @@
 // Lists the calls of a modem, and ends all of them.
 import { type Clock, sleep } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand, withPrefix } from '../at/command.ts';
@@ -20,6 +21,14 @@ const HANG_UP_PAUSE_MS = 300;
 /** Resolves with the voice calls of a modem; none if it does not support the command. Rejects if it does not answer. */
 export async function listCalls(channel: AtChannel): Promise<ListedCall[]> {
   return listedCalls((await ask(channel, LIST, 'urgent')) ?? []);
+}
+
+/** Ends the calls that an earlier process or session left. They have no owner, and cost money. */
+export async function endLeftCalls(channel: AtChannel, clock: Clock, log: Logger): Promise<void> {
+  const left = await listCalls(channel);
+  if (left.length === 0) return;
+  log.warn({ calls: left.length }, 'ending calls that an earlier session left');
+  await hangUpAll(channel, clock);
 }
 
 /** Resolves with the cause of the last call's end (ITU-T Q.850), if the modem reports it. */

@@ -10,9 +10,11 @@ import type { CallObserver, Telephone } from './telephone.ts';
 
 /** A call is ended after this time without a control plane, because it has no owner. */
 const UNLINKED_MAX_MS = 30_000;
+/** A call whose stream broke gets at least this time, because its node finds another instance within it. */
+const BROKEN_MIN_MS = 2_000;
 /** An answered call is ended after this time without an audio listener. The control plane has a shorter limit. */
 const UNHEARD_MAX_MS = 60_000;
-const OWNER_CHECK_MS = 1_000;
+const OWNER_CHECK_MS = 500;
 
 interface CallRegistryParts {
   readonly journal: Journal;
@@ -20,6 +22,8 @@ interface CallRegistryParts {
   readonly log: Logger;
   /** Whether the control plane is connected. */
   readonly isLinked: () => boolean;
+  /** How long a call without its stream stays up, as the control plane reported; undefined if it did not. */
+  readonly streamHoldMs?: () => number | undefined;
   /** Called when the state of a call changed, to report it to the control plane. */
   readonly onChange: (call: LiveCall) => void;
 }
@@ -116,11 +120,19 @@ export class CallRegistry implements CallObserver {
     });
   }
 
+  /** Nobody hears a call that has lost its stream and its control plane. */
+  #unlinkedMaxMs({ live, telephone }: Entry): number {
+    const holdMs = this.#parts.streamHoldMs?.();
+    const wasStreamed = live.has_media !== undefined;
+    if (holdMs === undefined || !wasStreamed || telephone.hasMedia) return UNLINKED_MAX_MS;
+    return Math.min(UNLINKED_MAX_MS, Math.max(BROKEN_MIN_MS, holdMs));
+  }
+
   #checkOwner(callId: string, entry: Entry): void {
     const isHeard = entry.live.state !== 'active' || entry.telephone.hasMedia;
     entry.unlinkedMs = this.#parts.isLinked() ? 0 : entry.unlinkedMs + OWNER_CHECK_MS;
     entry.unheardMs = isHeard ? 0 : entry.unheardMs + OWNER_CHECK_MS;
-    if (entry.unlinkedMs < UNLINKED_MAX_MS && entry.unheardMs < UNHEARD_MAX_MS) return;
+    if (entry.unlinkedMs < this.#unlinkedMaxMs(entry) && entry.unheardMs < UNHEARD_MAX_MS) return;
     entry.unlinkedMs = 0;
     entry.unheardMs = 0;
     this.#parts.log.warn({ call: callId }, 'ending a call: no link or no audio client for too long');

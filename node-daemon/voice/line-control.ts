@@ -8,7 +8,7 @@ import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { MakeVoice } from '../modem/profiles/profile.ts';
 import { CommandRefusal } from '../modem/slot/command-refusal.ts';
-import { askCause, hangUpAll, listCalls } from './call-list.ts';
+import { askCause, endLeftCalls, hangUpAll, listCalls } from './call-list.ts';
 import { dialString } from './dial-string.ts';
 import { KeyPresser } from './key-presser.ts';
 import { type CallEvent, commonCallEvent } from './state/call-event.ts';
@@ -100,12 +100,9 @@ export class LineControl {
   }
 
   /** Ends calls that an earlier process or session left, because they have no owner. */
-  async clear(): Promise<void> {
+  clear(): Promise<void> {
     const { channel, clock, log } = this.#parts;
-    const left = await listCalls(channel);
-    if (left.length === 0) return;
-    log.warn({ calls: left.length }, 'ending calls that an earlier session left');
-    await hangUpAll(channel, clock);
+    return endLeftCalls(channel, clock, log);
   }
 
   /** Places a call. Resolves when the far end rings, answers, or the call fails. Rejects with `CommandRefusal` if it was not dialed. */

@@ -80,6 +80,10 @@ export const serverFrameSchema = z.discriminatedUnion('type', [
     version: versionSchema,
     /** Interval of pings (RFC 6455 §5.5.2). A node that misses two closes the link. */
     heartbeat_ms: z.number().int().min(10),
+    /**
+     * How long a call stays up without its stream. A node without a link ends a call that has lost its media link for this long.
+     */
+    stream_hold_ms: z.number().int().min(0).optional(),
     /** Maximum number of unacknowledged facts in flight. */
     window: z.number().int().min(1),
     /** Highest committed sequence number of this journal. */

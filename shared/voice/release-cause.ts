@@ -28,6 +28,8 @@ export const END_REASON = {
   cancelled: 'The caller gave up while it rang.',
   network_failure: 'The network could not connect the call, or lost it.',
   modem_lost: 'The modem, its SIM or its port failed.',
+  contact_lost:
+    'The service lost contact with the call: its node or its link failed. `ended_at` is the last time that the call was known to be up; it may have gone on for longer.',
   abandoned: 'The call had no stream in time, or its node lost the control plane.',
 } as const satisfies Record<string, string>;
 export type EndReason = keyof typeof END_REASON;

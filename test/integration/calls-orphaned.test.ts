@@ -51,6 +51,11 @@ t.test('the daemon is killed: the next one ends what it finds, and dials again',
   const before = plane.frames.length;
   start();
   await isQuiet(30_000);
+  const early = plane.frames.slice(before).filter((frame) => frame.type === 'slots');
+  t.notOk(
+    early.some(({ slots }) => slots.some(({ state }) => state === 'registered')),
+    'before the modems are set up',
+  );
   const reported = () => plane.frames.slice(before);
   const hello = await until('a hello', () => reported().find((frame) => frame.type === 'hello'), 30_000);
   t.same(hello.calls, [], 'it knows of no call');

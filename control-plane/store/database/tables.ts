@@ -300,6 +300,8 @@ export interface CallsTable {
   stream: ColumnType<StreamStatistics | null, string | null | undefined, string | null>;
   /** The node reported the end: nothing else changes it. */
   ended_by_node: ColumnType<boolean, boolean | undefined, boolean>;
+  /** The last sign that the call was up: a report, a sign of life of its node, or audio. */
+  up_at: Date;
   /** When an instance last vouched for the call. A call without an instance has ended. */
   seen_at: Date;
 }

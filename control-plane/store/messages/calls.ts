@@ -42,6 +42,7 @@ const toValues = (call: CallRow, now: Date) => ({
   state: call.state,
   started_at: call.startedAt,
   answered_at: call.answeredAt,
+  up_at: now,
   seen_at: now,
 });
 
@@ -56,6 +57,7 @@ export async function putCall(db: Database, call: CallRow, now: Date): Promise<v
         .doUpdateSet({
           state: call.state,
           answered_at: sql<Date | null>`coalesce(calls.answered_at, excluded.answered_at)`,
+          up_at: now,
           seen_at: now,
         })
         .where('calls.state', '<>', 'ended')
@@ -232,26 +234,54 @@ async function missedCall(
   return { callId, iccid, nodeId, direction, peer, ...owner, state: 'ringing', startedAt, answeredAt: null };
 }
 
-/** Ends a call that its node no longer reports; a later report of the node corrects that. Undefined when the call has ended already. */
+/**
+ * Ends a call that its node no longer reports; a later report of the node corrects that. It ends when it was last known to be up: `upAt`, or
+ * later as recorded. Undefined when the call has ended already.
+ */
 export async function endLostCall(
   db: Database,
   callId: string,
-  { reason, cause, now }: { reason: EndReason; cause: number; now: Date },
+  { reason, cause, upAt, now }: { reason: EndReason; cause: number; upAt: Date | undefined; now: Date },
 ): Promise<EndedCall | undefined> {
   const row = await db
     .updateTable('calls')
-    .set({ state: 'ended', reason, cause, ended_at: now, seen_at: now })
+    .set({
+      state: 'ended',
+      reason,
+      cause,
+      // The node's clock, which gave the time of the answer, may be ahead. `greatest` ignores nulls.
+      ended_at: sql<Date>`least(${now}::timestamptz, greatest(up_at, answered_at, ${upAt ?? null}::timestamptz))`,
+      seen_at: now,
+    })
     .where('id', '=', callId)
     .where('state', '<>', 'ended')
-    .returning(CALL_COLUMNS)
+    .returning([...CALL_COLUMNS, 'ended_at as endedAt'])
     .executeTakeFirst();
-  return row && { ...row, endedAt: now, reason, cause };
+  return row && { ...row, endedAt: row.endedAt ?? now, reason, cause };
 }
 
-/** Records that an instance still has these calls. */
-export async function vouchForCalls(db: Database, callIds: readonly string[], now: Date): Promise<void> {
-  if (callIds.length === 0) return;
-  await db.updateTable('calls').set({ seen_at: now }).where('id', '=', anyOf(callIds)).execute();
+/** Records that an instance still has these calls, and when each was last known to be up. */
+export async function vouchForCalls(
+  db: Database,
+  calls: readonly { callId: string; upAt: Date }[],
+  now: Date,
+): Promise<void> {
+  if (calls.length === 0) return;
+  const ids = calls.map(({ callId }) => callId);
+  const times = calls.map(({ upAt }) => upAt.toISOString());
+  await sql`update calls set seen_at = ${now}, up_at = greatest(calls.up_at, known.up_at)
+    from (select unnest(${ids}::text[]) as id, unnest(${times}::text[]::timestamptz[]) as up_at) as known
+    where calls.id = known.id`.execute(db);
+}
+
+/** Records a sign that a call was up. */
+export async function noteCallUp(db: Database, callId: string, upAt: Date): Promise<void> {
+  await db
+    .updateTable('calls')
+    .set({ up_at: sql<Date>`greatest(up_at, ${upAt}::timestamptz)` })
+    .where('id', '=', callId)
+    .where('state', '<>', 'ended')
+    .execute();
 }
 
 /**

@@ -110,7 +110,7 @@ async function countMinutes(db: Database, at: Date): Promise<void> {
       from messages where created_at >= ${first} and created_at < ${at} group by 1
     ), ended as (
       select date_trunc('minute', ended_at) as at, count(*) as ended, count(answered_at) as answered,
-        count(*) filter (where reason in ('network_failure', 'modem_lost', 'abandoned')) as failed,
+        count(*) filter (where reason in ('network_failure', 'modem_lost', 'contact_lost', 'abandoned')) as failed,
         sum((audio ->> 'captured_frames')::bigint + (audio ->> 'played_frames')::bigint) as frames,
         sum((audio ->> 'late_frames')::bigint + (audio ->> 'dropped_frames')::bigint
           + (audio ->> 'lost_frames')::bigint + (audio ->> 'capture_gaps')::bigint) as gaps

@@ -64,6 +64,7 @@ t.test('a minute is counted once, also by two at once, and again while ends come
       ended_at: at,
       reason: 'remote_hangup',
       cause: 16,
+      up_at: new Date(),
       seen_at: at,
       audio: JSON.stringify({
         captured_frames: 600,

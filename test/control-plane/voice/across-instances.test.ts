@@ -263,7 +263,7 @@ t.test('a node that comes to the other instance without its call: the call is ov
     return watchers.every((watcher) => watcher.of({ kind: 'ended', call_id: callId }).length === 1);
   });
   t.ok(clock.now() - begunAt < LINK_LOST_MS, 'soon');
-  t.match(await two.here.calls(), [{ call_id: callId, state: 'ended', reason: 'modem_lost' }]);
+  t.match(await two.here.calls(), [{ call_id: callId, state: 'ended', reason: 'contact_lost' }]);
 });
 
 t.test('without the bus: an instance hangs up when the client of its stream does not return', async (t) => {

@@ -26,12 +26,14 @@ export class ScriptedControlPlane {
   acknowledged = 0;
   window = 32;
   heartbeatMs = 60_000;
+  streamHoldMs = 5_000;
   pings = true;
   /** The frame that a link gets after its hello; `undefined` leaves it waiting. */
   welcome: () => ServerFrame | undefined = () => ({
     type: 'welcome',
     version: LINK_VERSION,
     heartbeat_ms: this.heartbeatMs,
+    stream_hold_ms: this.streamHoldMs,
     window: this.window,
     acknowledged: this.acknowledged,
   });

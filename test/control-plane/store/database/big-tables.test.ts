@@ -78,7 +78,11 @@ for (const [name, where] of Object.entries(DATABASES)) {
     t.match(await findCallsSince(db, MANY, since), { open: [{ callId: 'id-7' }], ended: [] });
     t.match(await findCallStates(db, MANY), [{ callId: 'id-7', state: 'ringing' }]);
     const later = new Date(now.getTime() + HOUR_MS);
-    await vouchForCalls(db, MANY, later);
+    await vouchForCalls(
+      db,
+      MANY.map((callId) => ({ callId, upAt: later })),
+      later,
+    );
     t.match(await findCallsSince(db, MANY, now), { open: [{ callId: 'id-7' }] });
     t.same(await findFilledInboxes(db, MANY), []);
     t.equal(await lastScheduled(db, 'sms', MANY), undefined);

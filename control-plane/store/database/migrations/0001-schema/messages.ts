@@ -62,6 +62,7 @@ export const MESSAGES = [
     audio jsonb,
     stream jsonb,
     ended_by_node boolean not null default false,
+    up_at timestamptz not null,
     seen_at timestamptz not null,
     check ((state = 'ended') = (ended_at is not null and reason is not null and cause is not null))
   )`,

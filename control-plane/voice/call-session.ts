@@ -115,7 +115,7 @@ export class CallSession implements StreamedCall {
 
   /** The last sign that the call was up. */
   get upAt(): Date {
-    return this.#upAt > this.#audio.heardAt ? this.#upAt : this.#audio.heardAt;
+    return new Date(Math.max(this.#upAt.getTime(), this.#audio.heardAt.getTime()));
   }
 
   /** Records a sign that the call was up. */

@@ -8,6 +8,9 @@ import { MediaLink } from '../link/media-link.ts';
 import { countCommands } from '../metrics/counting.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 
+/** As the detail of an event. */
+const DETAIL_LENGTH_MAX = 200;
+
 /** The parts that the link uses besides the host. */
 interface HostLinkParts {
   readonly dataDir: string;
@@ -77,6 +80,15 @@ function reportEvents(host: Host, link: ControlLink): void {
     stepTaken(slot, step, trouble) {
       const at = new Date(host.clock.now()).toISOString();
       link.sendEvent({ slot, kind: 'recovery_step', detail: `${step}: ${trouble}`, at });
+    },
+    stepFailed(slot, step, why) {
+      const at = new Date(host.clock.now()).toISOString();
+      link.sendEvent({
+        slot,
+        kind: 'recovery_step',
+        detail: `${step} failed: ${why}`.slice(0, DETAIL_LENGTH_MAX),
+        at,
+      });
     },
     callChanged: (call) => link.callChanged(call),
   });

@@ -1,10 +1,11 @@
 // The whole examination: reads the host and all slots at once, then runs every check on the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { type Outcome, skipped } from '#shared/operator/findings.ts';
+import { type Outcome, skipped, warning } from '#shared/operator/findings.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { Settings } from '../config/options.ts';
+import { authorizedFile } from '../modem/recovery/outside-steps.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
 import { messageOf } from './audio-port.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
@@ -53,7 +54,9 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   const found = findSlots(known, { devices: host.devices, config, devRoot });
   const discovers = config.discover !== false;
   const asked = typeof settled === 'string' ? undefined : rack;
-  const slotParts = { rack: asked, discovers, host, openPort, devRoot, playsTones, clock };
+  const resetFileOf = (usbPath: string): string | undefined =>
+    config.recovery.usbReset === 'authorized' ? authorizedFile(settings.sysfsRoot, usbPath) : undefined;
+  const slotParts = { rack: asked, discovers, host, openPort, devRoot, playsTones, resetFileOf, clock };
   const programs = readPrograms();
   const [slots, link] = await Promise.all([
     Promise.all(found.map((each) => examineSlot(each, { ...slotParts, programs }))),
@@ -109,6 +112,6 @@ function outcomeOf(judge: () => Outcome): Outcome {
   try {
     return judge();
   } catch (error) {
-    return skipped(`the check failed: ${messageOf(error)}`);
+    return warning(`the check failed: ${messageOf(error)}`, 'This is a bug in doctor: please report it.');
   }
 }

@@ -34,13 +34,18 @@ export async function askAll(
 ): Promise<ModemView> {
   const answers = new Map<string, ModemAnswer>();
   let unanswered = 0;
+  const unansweredQueries: string[] = [];
   const put = async (command: string): Promise<void> => {
-    if (signal.aborted) return;
+    if (signal.aborted) {
+      unansweredQueries.push(command);
+      return;
+    }
     try {
       answers.set(command, await ask(command));
       unanswered = 0;
     } catch (error) {
       unanswered += 1;
+      unansweredQueries.push(command);
       if (unanswered >= UNANSWERED_MAX) throw new Error(messageOf(error), { cause: error });
     }
   };
@@ -55,5 +60,5 @@ export async function askAll(
   }
   if (profile.pinTries !== undefined) await put(profile.pinTries.command);
   for (const command of diagnosisOf(profile).questions) await put(command);
-  return new ModemView(profile, answers);
+  return new ModemView(profile, answers, { unanswered: unansweredQueries, isMute: unanswered > 0 });
 }

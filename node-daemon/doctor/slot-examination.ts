@@ -15,7 +15,7 @@ import type { AskModem, HeardAudio, LoopResult, NoAnswers, SlotView } from './se
 
 /** A healthy modem answers a query within 300 ms. */
 const ANSWER_TIMEOUT_MS = 2_000;
-/** For a daemon that does not answer. */
+/** For a daemon that does not answer, or that waits for the modem itself. */
 const DAEMON_TIMEOUT_MS = ANSWER_TIMEOUT_MS + 500;
 const QUESTIONS_TIMEOUT_MS = 5_000;
 /** Listening and the tone take three seconds. */
@@ -33,6 +33,8 @@ interface SlotExaminationParts {
   readonly programs: Programs;
   readonly openPort: OpenPort;
   readonly devRoot: string;
+  /** Returns the file that resets a USB device; `undefined` if the daemon does not reset it so. */
+  readonly resetFileOf: (usbPath: string) => string | undefined;
   /** Whether tones may be played into modems. */
   readonly playsTones: boolean;
   readonly clock: Clock;
@@ -44,6 +46,7 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
   const { device, name, place } = found;
   const usb = device === undefined ? undefined : host.usb.get(device.usbPath);
   const card = place?.audio?.card;
+  const resetPath = device === undefined ? undefined : parts.resetFileOf(device.usbPath);
   const nodesOf = (paths: readonly (string | undefined)[]) =>
     paths.flatMap((path) => (path === undefined ? [] : (readDeviceNode(path, programs) ?? [])));
   const ask: AskModem = (command) => {
@@ -53,7 +56,7 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
       clock,
       answer,
       DAEMON_TIMEOUT_MS,
-      () => new DaemonSilentError('the daemon does not answer'),
+      () => new Error(`no answer within ${DAEMON_TIMEOUT_MS / 1_000} s`),
     );
   };
   const modem = await modemOf(found, ask, parts);
@@ -71,6 +74,7 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
     loop,
     onHub: usb === undefined ? [] : [...host.usb.values()].filter(({ hub }) => hub.path === usb.hub.path),
     nodes: nodesOf([...(place?.ports ?? []), place?.audio?.port]),
+    resetFile: resetPath === undefined ? undefined : readDeviceNode(resetPath, programs),
     cardNodes: card === undefined ? [] : nodesOf(cardPaths(card, devRoot)),
     cardRatesHz: card === undefined ? undefined : await cardRates(join(PROC, 'asound', card, 'stream0')),
   };
@@ -89,27 +93,25 @@ async function modemOf(
     return { why: 'did not answer with its IMEI', wasTried: true };
   }
   if (slot.state === 'lost') {
-    return { why: `does not answer (${slot.reason ?? 'lost'})`, wasTried: TRIED.has(slot.reason ?? '') };
+    const failed = slot.failed_step == null ? '' : `; recovery step failed: ${slot.failed_step}`;
+    const wasTried = TRIED.has(slot.reason ?? '');
+    return { why: `does not answer (${slot.reason ?? 'lost'})${failed}`, wasTried, wasExpected: true };
   }
   try {
     return await askAll(ask, { usbId: device?.id, signal: AbortSignal.timeout(QUESTIONS_TIMEOUT_MS) });
   } catch (error) {
     const why = messageOf(error);
     return isUntried(error)
-      ? untried(`not queried: ${why}`)
+      ? { ...untried(`not queried: ${why}`), wasExpected: true }
       : { why: `does not answer: ${why}`, wasTried: true };
   }
 }
 
-/** The daemon did not answer, or answered that it did not ask the modem. Neither says anything about the modem. */
+/** The daemon answered that it did not ask the modem. */
 function isUntried(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return (
-    cause instanceof DaemonSilentError || (cause instanceof OperatorError && cause.reason !== 'unanswered')
-  );
+  return cause instanceof OperatorError && cause.reason !== 'unanswered';
 }
-
-class DaemonSilentError extends Error {}
 
 const nothingHeard = (why: string): { audio: HeardAudio; loop: LoopResult } => ({
   audio: { kind: 'not_heard', why },

@@ -47,6 +47,7 @@ export interface HostObserver {
   readonly slotsChanged?: () => void;
   readonly portOpened?: (slot: string) => void;
   readonly stepTaken?: (slot: string, step: RecoveryStep, trouble: Trouble) => void;
+  readonly stepFailed?: (slot: string, step: RecoveryStep, why: string) => void;
   readonly commandEnded?: (slot: string, end: CommandEnd) => void;
   readonly callChanged?: (call: LiveCall) => void;
 }
@@ -114,6 +115,8 @@ export async function openHost(
       onOpen: ({ name }: Modem) => notify((observer) => observer.portOpened?.(name)),
       onStep: ({ name }: Modem, step: RecoveryStep, trouble: Trouble) =>
         notify((observer) => observer.stepTaken?.(name, step, trouble)),
+      onStepFailed: ({ name }: Modem, step: RecoveryStep, why: string) =>
+        notify((observer) => observer.stepFailed?.(name, step, why)),
       onCommandEnd: ({ name }: Modem, end: CommandEnd) =>
         notify((observer) => observer.commandEnded?.(name, end)),
       onLoss: () => usb.check(),

@@ -23,6 +23,9 @@ import type { SlotRecord } from './slot/slot-record.ts';
 /** A modem that crashed is back on the bus within this time. After it, the daemon waits for it as for any missing modem. */
 const CRASHED_MS = 30_000;
 
+/** As `failed_step` of a slot. */
+const FAILURE_LENGTH_MAX = 200;
+
 /** The parts that the recovery of one modem uses. */
 interface ModemRecoveryParts {
   readonly openPort: OpenPort;
@@ -33,6 +36,8 @@ interface ModemRecoveryParts {
   /** Resolves when the modem moves, after `timeoutMs`, or when the daemon stops. */
   readonly moves: (timeoutMs: number) => Promise<boolean>;
   readonly onStep: (step: RecoveryStep, trouble: Trouble) => void;
+  /** Called when the step could not be taken. */
+  readonly onStepFailed: (step: RecoveryStep, why: string) => void;
   /** Aborted when the daemon stops. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -108,17 +113,23 @@ export class ModemRecovery {
   }
 
   async #take(place: Place, step: RecoveryStep): Promise<void> {
-    const { clock, log, openPort, outside, record, signal } = this.#parts;
+    const { clock, log, onStepFailed, openPort, outside, record, signal } = this.#parts;
     if (signal.aborted) return;
     const profile = findProfile([record.slot.model ?? ''], place.usb?.id);
     try {
       const provenPort = this.#provenPort;
       const settleMs = await takeStep(step, { place, provenPort, profile, openPort, clock, outside, signal });
+      if (step !== 'reopen' && step !== 'give_up') record.report({ failed_step: null });
       if (settleMs === 0) return;
       await sleep(clock, settleMs, signal).catch(() => undefined);
       this.starting();
     } catch (error) {
       log.warn({ err: error, step }, 'recovery step failed');
+      // A stop ends a step early.
+      if (signal.aborted) return;
+      const why = error instanceof Error ? error.message : String(error);
+      record.report({ failed_step: `${step}: ${why}`.slice(0, FAILURE_LENGTH_MAX) });
+      onStepFailed(step, why);
     }
   }
 }

@@ -36,6 +36,7 @@ interface ModemObserver {
   onChange(): void;
   onOpen(modem: Modem): void;
   onStep(modem: Modem, step: RecoveryStep, trouble: Trouble): void;
+  onStepFailed?(modem: Modem, step: RecoveryStep, why: string): void;
   /** Called at the end of a command, but not for commands before the modem identified itself. */
   onCommandEnd(modem: Modem, end: CommandEnd): void;
   /** Called when the modem is lost. The USB tree may show the cause. */
@@ -104,6 +105,7 @@ export class Modem {
       record: this.#record,
       moves: (timeoutMs) => this.#moves(timeoutMs),
       onStep: (step, trouble) => parts.observer.onStep(this, step, trouble),
+      onStepFailed: (step, why) => parts.observer.onStepFailed?.(this, step, why),
       signal: this.#stopping.signal,
     });
   }

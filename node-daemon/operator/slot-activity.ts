@@ -52,6 +52,7 @@ export class SlotActivity {
     host.observe({
       slotsChanged: () => this.#onSlots(),
       stepTaken: (slot, step, trouble) => this.#note(slot, `recovery: ${step} (${trouble})`),
+      stepFailed: (slot, step, why) => this.#note(slot, `recovery step failed: ${step}: ${why}`),
       callChanged: ({ iccid, direction, state }) =>
         this.#note(this.#slotOf(iccid), `${direction} call ${state}`),
     });

@@ -35,13 +35,22 @@ export function slotPage(name: string, status: NodeStatus): string | undefined {
 }
 
 function facts(slot: Slot, { calls }: NodeStatus): Html {
-  const { iccid, model, operator, signal_dbm: signal, storage, usb_path: usbPath } = slot;
+  const {
+    iccid,
+    model,
+    operator,
+    signal_dbm: signal,
+    storage,
+    usb_path: usbPath,
+    failed_step: failed = null,
+  } = slot;
   const call = calls.find((each) => each.iccid === iccid);
   const rows: [string, string | null][] = [
     ['signal', signal === null ? null : shownDbm(signal)],
     ['carrier', operator && shownCarrier(operator)],
     ['storage', storage === null ? null : `${storage.used} of ${storage.total}`],
     ['call', call === undefined ? 'none' : `${call.direction}, ${call.state}`],
+    ...(failed === null ? [] : [['failed recovery', failed] satisfies [string, string]]),
     ['modem', model],
     ['USB port', usbPath],
     ['SIM', iccid === null ? null : maskedIccid(iccid)],

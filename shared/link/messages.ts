@@ -56,6 +56,8 @@ export const slotSchema = z.object({
    * the journal. Null until the first sweep of this modem session.
    */
   swept_at: timestampSchema.nullable().default(null),
+  /** The last recovery step, if it failed, and why: "usb_reset: EACCES: permission denied". Null or absent once one succeeded, or in service. */
+  failed_step: z.string().max(200).nullable().optional(),
 });
 export type Slot = z.infer<typeof slotSchema>;
 

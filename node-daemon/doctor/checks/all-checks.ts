@@ -7,7 +7,7 @@ import { controlPlane, enrolment, link } from './host-link.ts';
 import { clock, modemManager, nodeVersion, soundPrograms, threads, udevRules } from './host-system.ts';
 import { modemClockAt, profile, storage } from './modem.ts';
 import { registration, signal, volte } from './network.ts';
-import { port, portHolder, portRights } from './port.ts';
+import { port, portHolder, portRights, usbReset } from './port.ts';
 import { number, serviceCentre, sim } from './sim.ts';
 import { autosuspend, driver, usbMode, usbPower, usbSpeed } from './usb.ts';
 
@@ -32,6 +32,7 @@ export const SLOT_CHECKS: Readonly<Record<string, SlotCheck>> = {
   usb_power: usbPower,
   usb_speed: usbSpeed,
   autosuspend,
+  usb_reset: usbReset,
   port_rights: portRights,
   port_holder: portHolder,
   port,

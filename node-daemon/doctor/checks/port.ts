@@ -1,7 +1,7 @@
 // Checks of a modem's ports: rights, other programs, and whether the modem answers.
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { type DeviceNode, type Holder, mayUse } from '../seen/device-node.ts';
-import { answersOf } from '../seen/slot-view.ts';
+import { answersOf, type ModemView, type SlotView } from '../seen/slot-view.ts';
 import type { Seen, SlotCheck } from './check.ts';
 
 /** Permission of the group to read and write. */
@@ -84,20 +84,58 @@ const nameOf = ({ name, pid }: Holder): string => `${name} (pid ${pid})`;
 /** Does the modem answer? */
 export const port: SlotCheck = (view) => {
   const { modem, nodes, place, slot } = view;
-  if (answersOf(view) !== undefined) return ok('answers');
+  const answers = answersOf(view);
+  if (answers !== undefined) return answeredOutcome(answers);
   if (slot?.reason === 'absent')
     return problem('no modem in this slot', 'Plug it in, or remove the slot from the configuration file.');
   if (place?.reason !== undefined) return skipped('no port; see above');
   if (slot?.reason === 'denied') return problem('cannot be opened', 'See port_rights and port_holder above.');
   const { why, wasTried } = 'why' in modem ? modem : { why: 'does not answer', wasTried: true };
-  if (!wasTried) return skipped(why);
+  if (!wasTried) return isExpected(modem) ? notAsked(why) : skipped(why);
   // No slot reports that a device outside of all slots could not be opened.
   const locker =
     slot === undefined ? nodes.flatMap(({ holders }) => holders).find(({ hasLock }) => hasLock) : undefined;
   if (locker !== undefined)
     return skipped(`not queried: ${locker.name} (pid ${locker.pid}) has the port open`);
-  return problem(
+  return problem(why, MUTE_ADVICE);
+};
+
+const MUTE_ADVICE =
+  'Unplug the modem and plug it in again: a modem that hangs ignores commands. If it hangs again soon, check its power and its cable.';
+
+const isExpected = (modem: SlotView['modem']): boolean => 'why' in modem && modem.wasExpected === true;
+
+/** Of a modem that starts, the daemon says so; nothing is known of any other either. */
+const notAsked = (why: string): Outcome =>
+  warning(
     why,
-    'Unplug the modem and plug it in again: a modem that hangs ignores commands. If it hangs again soon, check its power and its cable.',
+    'The daemon sets this modem up or recovers it. Run doctor again in a minute. If this stays, read the log of the daemon.',
+  );
+
+function answeredOutcome({ unanswered, isMute }: ModemView): Outcome {
+  const [first] = unanswered;
+  if (first === undefined) return ok('answers');
+  const seen = `did not answer ${first}${unanswered.length > 1 ? ` and ${unanswered.length - 1} more queries` : ''}`;
+  if (isMute) return problem(`stopped answering: ${seen}`, MUTE_ADVICE);
+  return warning(seen, 'Run doctor again. What these queries would show was not checked.');
+}
+
+/** May the daemon reset the modem's USB device, as its recovery does? */
+export const usbReset: SlotCheck = ({ device, resetFile }, { host }) => {
+  if (device === undefined) return skipped('not a USB device');
+  if (resetFile === undefined)
+    return skipped('the recovery does not use the file "authorized" of this device');
+  const { gid, mode, path, uid } = resetFile;
+  const daemonUid = host.dataFolder.uid ?? host.user.uid;
+  const isGroupWritable = (mode & 0o020) !== 0 && gid !== 0;
+  const mayWrite =
+    daemonUid === 0 ||
+    (uid === daemonUid && (mode & 0o200) !== 0) ||
+    (isGroupWritable && (host.user.uid !== daemonUid || host.user.groups.includes(gid))) ||
+    (mode & 0o002) !== 0;
+  if (mayWrite) return ok('the daemon may reset the USB device');
+  return warning(
+    `the daemon’s user (${daemonUid}) may not write ${path}, so its recovery cannot reset the modem`,
+    'Install the daemon’s udev rules, which give that file to a group of the daemon. Or set recovery.usb_reset to off, or to uhubctl.',
   );
 };

@@ -23,5 +23,6 @@ function gistOf(findings: readonly Finding[]): string {
   const described = findings.filter(({ check, verdict }) => GIST.has(check) && verdict === 'ok');
   const gist = described.map(({ seen }) => seen.replace(/; .*$/, ''));
   const unwell = findings.some(({ verdict }) => verdict === 'problem' || verdict === 'warning');
-  return [unwell ? [] : ['ok'], gist].flat().join(', ');
+  const isUnexamined = findings.some(({ check, verdict }) => check === 'port' && verdict === 'skipped');
+  return [unwell ? [] : [isUnexamined ? 'not examined' : 'ok'], gist].flat().join(', ');
 }

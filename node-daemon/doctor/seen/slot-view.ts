@@ -20,10 +20,19 @@ export type AskModem = (command: string) => Promise<ModemAnswer>;
 /** All answers of one modem. */
 export class ModemView {
   readonly profile: ModemProfile;
+  /** Queries without an answer, and whether the last one that the modem got is among them. */
+  readonly unanswered: readonly string[];
+  readonly isMute: boolean;
   readonly #answers: ReadonlyMap<string, ModemAnswer>;
 
-  constructor(profile: ModemProfile, answers: ReadonlyMap<string, ModemAnswer>) {
+  constructor(
+    profile: ModemProfile,
+    answers: ReadonlyMap<string, ModemAnswer>,
+    { unanswered = [], isMute = false }: { unanswered?: readonly string[]; isMute?: boolean } = {},
+  ) {
     this.profile = profile;
+    this.unanswered = unanswered;
+    this.isMute = isMute;
     this.#answers = answers;
   }
 
@@ -68,6 +77,8 @@ export type LoopResult =
 export interface NoAnswers {
   readonly why: string;
   readonly wasTried: boolean;
+  /** Whether the modem should have answered: the rack uses it, and could be asked. */
+  readonly wasExpected?: boolean;
 }
 
 /** `modem`: the answers, or why there are none. */
@@ -87,6 +98,8 @@ export interface SlotView {
   readonly loop: LoopResult;
   /** Sample rates of its sound card, Hz; `undefined` if it has none or does not report them. */
   readonly cardRatesHz: readonly number[] | undefined;
+  /** The file that resets its USB device, where the configuration has the daemon do so. */
+  readonly resetFile?: DeviceNode | undefined;
   /** The existing device files of its sound card. */
   readonly cardNodes: readonly DeviceNode[];
 }

@@ -58,6 +58,10 @@ export function limitsAt(place: Place, outside: OutsideSteps, limits: RecoveryLi
   };
 }
 
+/** The file of a USB device that turns it off and on. */
+export const authorizedFile = (sysfsRoot: string, usbPath: string): string =>
+  join(sysfsRoot, 'bus/usb/devices', usbPath, 'authorized');
+
 /** Resets the device at a USB path. Rejects if the system refuses or does not answer. */
 type ResetUsb = (usbPath: string) => Promise<void>;
 
@@ -72,7 +76,7 @@ const RESET_TIMEOUT_MS = 20_000;
  */
 export function authorizedReset({ sysfsRoot, clock, guard }: OutsideParts): ResetUsb {
   return async (usbPath) => {
-    const file = join(sysfsRoot, 'bus/usb/devices', usbPath, 'authorized');
+    const file = authorizedFile(sysfsRoot, usbPath);
     await guard.call({
       key: file,
       timeoutMs: RESET_TIMEOUT_MS,

@@ -43,21 +43,23 @@ export async function takeStep(step: RecoveryStep, parts: StepParts): Promise<nu
       return 0;
     case 'reinitialise':
       return await withLine(parts, async (line, patienceMs) => {
-        await line.say('ATZ', patienceMs);
-        await line.say('AT&F', patienceMs);
+        const heard = [await line.say('ATZ', patienceMs), await line.say('AT&F', patienceMs)];
+        if (!heard.includes(true)) throw new Error('the modem did not answer ATZ and AT&F');
         return 0;
       });
     case 'radio':
       return await withLine(parts, async (line, patienceMs) => {
-        await line.say('AT+CFUN=0', patienceMs);
+        const isOff = await line.say('AT+CFUN=0', patienceMs);
         // Also at a stop, because a modem without a radio would be useless.
-        await line.say('AT+CFUN=1', signal.aborted ? STOP_MS : patienceMs);
+        const isOn = await line.say('AT+CFUN=1', signal.aborted ? STOP_MS : patienceMs);
+        if (!isOff && !isOn) throw new Error('the modem did not answer AT+CFUN');
         return 0;
       });
     case 'restart':
       return await withLine(parts, async (line, patienceMs) => {
         const heard = await line.say(profile.restartCommand, Math.min(patienceMs, UNHEARD_MS));
-        return heard || (await line.goes(LEAVES_MS)) ? profile.settleMs : 0;
+        if (heard || (await line.goes(LEAVES_MS))) return profile.settleMs;
+        throw new Error('the modem did not answer, and did not restart');
       });
     case 'usb_reset':
       if (place.usb !== undefined) await outside.resetUsb?.(place.usb);

@@ -67,7 +67,8 @@ export class SlotRecord {
 
   report(report: SlotReport): void {
     const before = this.#slot;
-    const slot = { ...before, ...report };
+    const isServed = report.state === 'registered' && before.failed_step != null;
+    const slot = { ...before, ...report, ...(isServed ? { failed_step: null } : {}) };
     if ((Object.keys(slot) as (keyof NamelessSlot)[]).every((key) => slot[key] === before[key])) return;
     this.#slot = slot;
     const isFirstSweep = before.swept_at === null && slot.swept_at !== null;

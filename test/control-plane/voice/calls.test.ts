@@ -8,8 +8,8 @@ import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';
 import { createRig } from '../../fixtures/rig.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { FAR_END, telephone } from '../../fixtures/telephone.ts';
 import { instanceCount } from '../../fixtures/several-instances.ts';
+import { FAR_END, telephone } from '../../fixtures/telephone.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();

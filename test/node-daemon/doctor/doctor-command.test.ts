@@ -18,6 +18,8 @@ import { startDaemonOnRack } from '../../fixtures/daemon-on-rack.ts';
 import { writeIdentity } from '../../fixtures/enrolled-node.ts';
 import { type Ran, runProgram } from '../../fixtures/run-program.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { until } from '../../fixtures/until.ts';
+import { post } from '../../hardware-sim/fixtures/http.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';
 import { findingOf } from './examined-rack.ts';
@@ -74,6 +76,37 @@ t.test('a daemon that hangs is reported, and the host is examined all the same',
   t.match(findingOf(report, 'usb_power', '1-1.1'), { verdict: 'ok' });
   t.ok(report.duration_ms < 20_000, `${report.duration_ms} ms`);
 });
+
+t.test(
+  'a modem that goes mute under a daemon is a problem, before and after the daemon notices',
+  async (t) => {
+    const { dataFolder, plane, simulator } = await startDaemonOnRack(t, { rack: { modems: 2 } });
+    const env = {
+      DATA_DIR: dataFolder,
+      SYSFS_ROOT: join(simulator.dir, 'sys'),
+      DEV_ROOT: join(simulator.dir, 'dev'),
+    };
+    const mute = simulator.modems[0]?.identity.imei ?? '';
+    await post(`${simulator.url}/modems/${mute}/faults`, { kind: 'silent' });
+    const isMute = async (when: string): Promise<void> => {
+      const ran = await doctor(env, '--json');
+      const report = reportIn(ran);
+      t.equal(ran.status, 2, when);
+      t.match(findingOf(report, 'port', '1-1.1'), { verdict: 'problem', advice: /Unplug/ }, when);
+      t.match(findingOf(report, 'port', '1-1.2'), { verdict: 'ok' }, 'the other one answers');
+      t.ok(report.duration_ms < 20_000, `${report.duration_ms} ms`);
+    };
+    await isMute('the daemon does not know yet');
+    await until('the daemon knows', () => plane.modemState(mute) === 'lost', 60_000);
+    await isMute('the daemon recovers it');
+    const failed = () => plane.framesOf('event').find(({ event }) => /^\w+ failed: /.test(event.detail));
+    await until('a step failed', failed, 60_000);
+    const report = reportIn(await doctor(env, '--json'));
+    t.match(findingOf(report, 'port', '1-1.1').seen, /recovery step failed: \w+: the modem did not answer/);
+    const text = await doctor(env);
+    t.notMatch(text.stdout, /slot 1-1\.1: ok/);
+  },
+);
 
 interface Bare {
   readonly folder: string;

@@ -334,3 +334,11 @@ t.test('GPS text in the audio port, and the loop', async (t) => {
     seen: 'a call',
   });
 });
+
+t.test('the right to reset the USB device', async (t) => {
+  const file = { path: '/sys/bus/usb/devices/1-1.1/authorized', uid: 0, gid: 0, mode: 0o644, holders: [] };
+  t.match(check('usb_reset', { resetFile: file }), { verdict: 'warning', seen: /may not write/ });
+  t.match(check('usb_reset', { resetFile: { ...file, gid: 20, mode: 0o664 } }), { verdict: 'ok' });
+  t.match(check('usb_reset', { resetFile: { ...file, gid: 99, mode: 0o664 } }), { verdict: 'warning' });
+  t.match(check('usb_reset', { resetFile: undefined }), { verdict: 'skipped' });
+});

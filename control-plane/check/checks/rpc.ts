@@ -83,7 +83,7 @@ export function judgeRpc(seen: SeenRpc, { rpcUrl, chainId }: { rpcUrl: string; c
   if (rpcUrl.startsWith('http:') && !isLoopback(rpcUrl))
     return warning(
       `${answers}, without TLS`,
-      'Whoever is in between can change its answers, and sees the key in its URL. Use https://.',
+      'A third party on the way can change its answers, and sees the key in its URL. Use https://.',
     );
   return ok(answers);
 }

@@ -12,8 +12,8 @@ import { TOKEN_ABI } from './token-events.ts';
 
 const SYMBOL_ABI = parseAbi(['function symbol() view returns (string)']);
 
-/** Nobody has the key of it. */
-const NOBODY: Address = '0x0000000000000000000000000000000000000001';
+/** An account without a known key. */
+const KEYLESS: Address = '0x0000000000000000000000000000000000000001';
 
 /** Whether there is a contract at `address`. Rejects when the RPC cannot be reached. */
 export async function hasCode(rpc: RpcOptions, address: Address): Promise<boolean> {
@@ -28,14 +28,14 @@ export async function examineToken(
   const client = createPublicClient(rpcOf(rpc));
   const symbol = await client.readContract({ address: asset, abi: SYMBOL_ABI, functionName: 'symbol' });
   // It ended in 1970 and has no signature: a token that has the function says why it refuses it.
-  const expired = [NOBODY, NOBODY, 0n, 0n, 1n, zeroHash, `0x${'00'.repeat(65)}`] as const;
+  const expired = [KEYLESS, KEYLESS, 0n, 0n, 1n, zeroHash, `0x${'00'.repeat(65)}`] as const;
   const takesAuthorizations = await client
     .simulateContract({
       address: asset,
       abi: TOKEN_ABI,
       functionName: 'transferWithAuthorization',
       args: expired,
-      account: NOBODY,
+      account: KEYLESS,
     })
     .then(
       () => false,

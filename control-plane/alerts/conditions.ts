@@ -9,6 +9,7 @@ import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 import { alertKey } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
 import type { SoldNumber } from '../store/fleet/sold-numbers.ts';
+import type { SendingWarning } from '../store/messages/sending.ts';
 import type {
   ClosedChain,
   FleetSnapshot,
@@ -49,6 +50,8 @@ export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Reco
   node_offline: { raiseAfterMs: 2 * heartbeatMs, recoverAfterMs: 2 * heartbeatMs },
   node_alarm: { raiseAfterMs: MINUTE_MS, recoverAfterMs: MINUTE_MS },
   node_pending: { raiseAfterMs: 0, recoverAfterMs: 0 },
+  // A number that nearly used a limit is reported for an hour.
+  sending_limit: { raiseAfterMs: 0, recoverAfterMs: 0 },
   node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
   slot_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
@@ -82,6 +85,7 @@ export function findTroubles(
     ...nodes.filter(({ isLinked }) => isLinked).flatMap(alarmTroubles),
     ...snapshot.pending.map(pendingTrouble),
     ...nodes.map(claimTrouble),
+    ...snapshot.sending.map(sendingTrouble),
     ...snapshot.slots
       .filter(({ nodeId }) => linked.get(nodeId) === true)
       .flatMap((slot) => [downTrouble(slot), storageTrouble(slot, thresholds, isOpen)]),
@@ -119,6 +123,18 @@ function numberTrouble({
     summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${cause(reason)}${network(carrier)}`,
     advice:
       `${reasonAdvice(reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
+  };
+}
+
+function sendingTrouble({ limit, max, subscriptionId, used }: SendingWarning): Trouble {
+  return {
+    kind: 'sending_limit',
+    subject: subscriptionId,
+    severity: 'warning',
+    reading: null,
+    summary: `the number of ${subscriptionId} has used ${used} of ${max} of its limit ${limit}`,
+    advice:
+      'The service refuses texts beyond the limit. If the subscriber sends advertisements, end the subscription before the carrier blocks the SIM.',
   };
 }
 

@@ -23,6 +23,7 @@ import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';
 import { readPaymentsFile } from './payments-file.ts';
 import { keyFileSchema, keySchema } from './private-key.ts';
 import { PROBE_OPTIONS } from './probe-options.ts';
+import { SENDING_OPTIONS } from './sending-options.ts';
 
 const urlSchema = (protocols: RegExp, about: string) =>
   z
@@ -277,6 +278,7 @@ export const OPTIONS = {
     about: 'Maximum number of segments in one outgoing SMS',
     schema: integerOption(1, 10, 1),
   },
+  ...SENDING_OPTIONS,
   dialTimeoutMs: {
     env: 'DIAL_TIMEOUT_MS',
     about: 'How long /voice/dial waits for the far end to ring',

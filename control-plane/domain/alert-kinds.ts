@@ -44,6 +44,20 @@ export const ALERT_TEXTS = {
     over: 'An hour has passed since the last such report, and an operator has approved the node if it was critical.',
     options: [],
   },
+  sending_limit: {
+    severity: 'warning',
+    raised:
+      'A number has used 80 % of what it may send in a minute or in 24 hours, or was refused for it. Carriers may block its SIM.',
+    over: 'The number has stayed below 80 % for an hour.',
+    options: [
+      'SMS_PER_MINUTE',
+      'SMS_PER_DAY',
+      'SMS_RECIPIENTS_PER_DAY',
+      'SMS_REPEATED_PER_DAY',
+      'SMS_UNANSWERED_PER_DAY',
+      'SMS_PER_ANSWER',
+    ],
+  },
   slot_down: {
     severity: 'warning',
     raised: 'A slot that no operator took out of service is not `registered`.',

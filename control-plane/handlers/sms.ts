@@ -33,7 +33,13 @@ export async function send(
   const to = checkDestination(request.to, parts.destinations);
   checkSmsLength(request.body, parts.segmentsMax);
   const sent = await sendSms(parts, subscription, { to, body: request.body });
-  return { message_id: sent.messageId, status: sent.status };
+  const warnings = sent.near.map(({ limit, max, used, windowMs }) => ({
+    limit,
+    used,
+    max,
+    window_seconds: windowMs / 1000,
+  }));
+  return { message_id: sent.messageId, status: sent.status, ...(warnings.length > 0 && { warnings }) };
 }
 
 export type Received = AnswerOf<typeof OPERATION.receive>;
@@ -130,6 +136,7 @@ function toInbound(row: MessageRow) {
     message_id: row.message_id,
     created_at: row.created_at.toISOString(),
     received_at: row.received_at?.toISOString() ?? null,
+    opt_out_type: row.opt_out_type,
   };
 }
 
@@ -144,6 +151,7 @@ function toHistory(row: MessageRow) {
     status: row.status,
     created_at: row.created_at.toISOString(),
     delivered_at: row.delivered_at?.toISOString() ?? null,
+    opt_out_type: row.opt_out_type,
   };
 }
 

@@ -42,7 +42,7 @@ export type SendOutcome = (typeof SEND_OUTCOMES)[number];
  */
 export const RECEIPTS = ['stored', 'unheld', 'undated', 'unreadable', 'probe'] as const;
 
-/** The limited party: an address, a token, a SIM at its node, or a person who signs in to the console. */
+/** The limited party: an address, a token, a SIM at its node (`sms`), a number by the service, or a person who signs in to the console. */
 export const LIMITS = [
   'address',
   'token',
@@ -53,6 +53,7 @@ export const LIMITS = [
   'sockets',
   'waits',
   'sms',
+  'number',
   'calls',
   'console',
   'link',

@@ -6,6 +6,7 @@ import {
   setUnsettled,
   type UnsettledSend,
 } from '../store/messages/messages.ts';
+import { uncountSend } from '../store/messages/sending.ts';
 import { CommandRefused, type NodeLink } from './node-link.ts';
 
 const ANSWER_TIMEOUT_MS = 5_000;
@@ -71,6 +72,7 @@ export class OpenSends {
     } catch (error) {
       if (error instanceof CommandRefused) {
         await setUnsettled(db, open.commandId, { status: 'failed' });
+        await uncountSend(db, open.commandId);
         return true;
       }
       log.debug({ err: error, command: open.commandId }, 'the outcome of a send stays unknown');

@@ -1,18 +1,22 @@
 // Sends one SMS: records it first, hands it to the node once, and returns when the carrier took it.
 import { randomBytes } from 'node:crypto';
 import type { SmsOutcome } from '#shared/link/messages.ts';
+import { segmentText } from '#shared/sms/segmentation.ts';
 import type { Base } from '../bus/base.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { SendingLevel, SendingLimits } from '../domain/sending-limits.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { emitMetric, type SendOutcome } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
-import { insertSending, messageIdOf, recordOutcome, setUnsettled } from '../store/messages/messages.ts';
+import { messageIdOf, recordOutcome, setUnsettled } from '../store/messages/messages.ts';
+import { admitSend, uncountSend } from '../store/messages/sending.ts';
+import { admitted } from './admitted-send.ts';
 import type { Fleet } from './fleet.ts';
 import { CommandRefused, NodeUnavailable } from './node-link.ts';
 
-export interface OutboundParts extends Pick<Base, 'db' | 'clock' | 'log'> {
+export interface OutboundParts extends Pick<Base, 'db' | 'clock' | 'log'>, SendingLimits {
   fleet: Fleet;
   segmentsMax: number;
   /** How long a request waits for the carrier. */
@@ -27,14 +31,15 @@ const RATE_LIMIT_WAIT_MS = 60_000;
 
 /**
  * Sends `body` from the subscription's number. Throws `Refusal`. `phone_node_error`: the carrier did not take the message, or the outcome
- * is unknown. The history says which, and is corrected later. `rate_limited`: the node's limit for the SIM or the recipient is reached.
- * `destination_not_allowed`: the node's operator allows fewer destinations than the service.
+ * is unknown. The history says which, and is corrected later. `rate_limited`: a limit of the number, or the node's limit for the SIM or the
+ * recipient, is reached. `recipient_opted_out`: the recipient stopped the texts of this subscription. `destination_not_allowed`: the node's
+ * operator allows fewer destinations than the service. `near`: the limits of the number that are nearly used.
  */
 export async function sendSms(
   parts: OutboundParts,
   subscription: Subscription,
   sms: { to: string; body: string },
-): Promise<{ messageId: string; status: 'queued' }> {
+): Promise<{ messageId: string; status: 'queued'; near: readonly SendingLevel[] }> {
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
   const startedAt = parts.clock.now();
   const count = (sent: SendOutcome): void =>
@@ -45,15 +50,14 @@ export async function sendSms(
     });
   const place = await locateNumber(parts.db, subscription.number);
   const nodeId = place?.boundTo === subscription.id ? place.nodeId : undefined;
-  await insertSending(parts.db, {
-    commandId,
-    nodeId,
-    subscriptionId: subscription.id,
-    from: subscription.number,
-    to: sms.to,
-    body: sms.body,
-    now: new Date(parts.clock.now()),
-  });
+  const text = { commandId, nodeId, subscriptionId: subscription.id, from: subscription.number, ...sms };
+  const near = admitted(
+    await admitSend(
+      parts.db,
+      { ...text, segments: segmentText(sms.body).segments.length, now: new Date(parts.clock.now()) },
+      parts,
+    ),
+  );
   if (place === undefined || nodeId === undefined) {
     count('offline');
     throw nodeError('The number is being provisioned. The message was not sent. Try again in a minute.');
@@ -75,7 +79,7 @@ export async function sendSms(
     // The node's fact also records the outcome; the sender needs the carrier's response now.
     parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed'),
   );
-  return answer(commandId, outcome);
+  return { ...answer(commandId, outcome), near };
 }
 
 function answer(commandId: string, outcome: SmsOutcome): { messageId: string; status: 'queued' } {
@@ -104,6 +108,7 @@ async function giveUp(
   if (error instanceof CommandRefused) {
     count(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
     await setUnsettled(db, commandId, { status: 'failed' });
+    await uncountSend(db, commandId);
     if (error.code === 'rate_limited') throw rateLimited(error);
     if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
     throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
@@ -111,6 +116,7 @@ async function giveUp(
   if (error instanceof NodeUnavailable) {
     count(error.isSent ? 'unknown' : 'offline');
     await setUnsettled(db, commandId, { status: error.isSent ? 'unknown' : 'failed' });
+    if (!error.isSent) await uncountSend(db, commandId);
     throw nodeError(
       error.isSent
         ? `the phone node did not answer: ${error.message}`

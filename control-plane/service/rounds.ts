@@ -13,6 +13,7 @@ import { notePool } from '../store/fleet/pool-openings.ts';
 import { deleteOldTenures } from '../store/fleet/sim-tenures.ts';
 import { deleteOldWaitingFacts } from '../store/fleet/waiting-facts.ts';
 import { purgeOldMessages } from '../store/messages/message-deletion.ts';
+import { deleteOldSends } from '../store/messages/sending.ts';
 import { deleteOldMailed } from '../store/messages/waitlist.ts';
 import { deleteExpiredNonces } from '../store/money/credentials.ts';
 import { purgeLapsed } from '../store/money/purge.ts';
@@ -139,6 +140,7 @@ async function cleaningRound(
   await deleteExpiredProofs(db, now);
   await deleteOldTenures(db, now);
   await deleteOldWaitingFacts(db, now);
+  await deleteOldSends(db, now);
   if (config.messageDays !== undefined) {
     const messages = await purgeOldMessages(db, { keepMs: config.messageDays * DAY_MS, now });
     if (messages > 0) log.info({ messages }, 'deleted old messages');

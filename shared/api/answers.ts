@@ -124,12 +124,38 @@ export const subscriptionSchema = z.object({
   expires_at: timeField,
 });
 
+/** A limit of what a number may send in a minute or in 24 hours. */
+const sendingLimitSchema = z.object({
+  limit: z
+    .enum([
+      'messages_per_minute',
+      'messages_per_day',
+      'recipients_per_day',
+      'repeated_text_recipients_per_day',
+      'unanswered_per_day',
+    ])
+    .meta({ description: 'What is limited, so that carriers do not block the number.' }),
+  used: countField,
+  max: countField,
+  window_seconds: countField.meta({ description: 'The period in which texts count: a minute or 24 hours.' }),
+});
+export type SendingLimit = z.infer<typeof sendingLimitSchema>['limit'];
+
 /** POST /sms/send. */
 export const sentSchema = z.object({
   message_id: messageIdField,
   status: z
     .string()
     .meta({ description: '`queued`: the carrier has accepted the message.', examples: ['queued'] }),
+  warnings: z
+    .array(sendingLimitSchema)
+    .optional()
+    .meta({ description: 'Limits of your number of which 80 % or more are used. Absent if there are none.' }),
+});
+
+/** Set if the whole text is a keyword such as STOP or START. */
+const optOutTypeField = z.enum(['stop', 'start']).nullable().meta({
+  description: '`stop`: the sender wants no more texts, and you cannot text it. `start`: you can again. Null for any other text.',
 });
 
 /** An inbound message of GET /sms/receive. */
@@ -141,6 +167,7 @@ export const inboundMessageSchema = z.object({
   message_id: messageIdField.nullable(),
   created_at: timeField,
   received_at: timeField.nullable(),
+  opt_out_type: optOutTypeField,
 });
 
 /** GET /sms/receive. */
@@ -173,6 +200,7 @@ export const historyMessageSchema = z.object({
   delivered_at: timeField.nullable().meta({
     description: 'Time when /sms/receive returned a received message; null for sent and unclaimed ones.',
   }),
+  opt_out_type: optOutTypeField,
 });
 
 /** GET /sms/messages. */
@@ -237,7 +265,7 @@ export const demoSchema = z.object({
   simulated_subscribe: subscribedSchema,
   simulated_send: sentSchema,
   simulated_receive: z.object({
-    messages: z.array(inboundMessageSchema.omit({ received_at: true })),
+    messages: z.array(inboundMessageSchema.omit({ received_at: true, opt_out_type: true })),
     count: countField,
   }),
   note: z.string(),

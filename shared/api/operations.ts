@@ -159,10 +159,11 @@ const send = {
   auth: 'bearer',
   summary: 'Send a text message',
   description:
-    'Answers when the carrier has accepted the message. After a timeout, check /sms/messages before you send again: the message may have been sent.',
+    'Answers when the carrier has accepted the message. After a timeout, check /sms/messages before you send again: the message may have been sent. ' +
+    'Carriers block numbers that send like machines, so each number has limits: `warnings` lists those that are nearly used, and `rate_limited` names the one that is reached.',
   body: requests.smsSendRequestSchema,
   answer: answers.sentSchema,
-  refusals: ['destination_not_allowed', 'phone_node_error'],
+  refusals: ['destination_not_allowed', 'recipient_opted_out', 'phone_node_error'],
 } as const satisfies Operation;
 
 const receive = {

@@ -48,6 +48,11 @@ export const REFUSALS = {
     meaning: 'The number belongs to another subscription.',
     action: 'Use the number of `GET /number`.',
   },
+  recipient_opted_out: {
+    status: 403,
+    meaning: 'The recipient answered your number with STOP or a word like it. The text was not sent.',
+    action: 'Do not text this recipient, until it sends START to your number.',
+  },
   origin_not_allowed: {
     status: 403,
     meaning: 'Web pages of this origin may not call the tools.',
@@ -135,7 +140,7 @@ export const REFUSALS = {
   },
   rate_limited: {
     status: 429,
-    meaning: 'Too many requests. Nothing was done.',
+    meaning: 'Too many requests, or too many texts of your number: then `limit` names which. Nothing was done.',
     action: 'Wait for `Retry-After` seconds.',
   },
   headers_too_large: {

@@ -88,6 +88,7 @@ const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {
   node_alarm: (subject) => nodePath(String(subject.split('/')[0])),
   node_pending: nodePath,
   node_claims: nodePath,
+  sending_limit: () => '/subscriptions',
   slot_down: ofSlotName,
   storage_full: ofSlotName,
   journal_growing: nodePath,

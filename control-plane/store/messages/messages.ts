@@ -5,6 +5,7 @@ import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { MessagesTable } from '../database/tables.ts';
 import { holderOfFact, isOfHolding, isUndated } from '../fleet/holdings.ts';
+import { applyOptOuts } from './opt-outs.ts';
 
 const MESSAGE_COLUMNS = [
   'id',
@@ -17,6 +18,7 @@ const MESSAGE_COLUMNS = [
   'created_at',
   'received_at',
   'delivered_at',
+  'opt_out_type',
 ] as const;
 
 /** A row as read. `id` counts up over the whole service. */
@@ -131,14 +133,17 @@ export interface UnassignedMessages {
   undated: number;
 }
 
-/** Stores received SMS in order, in one statement, for the subscribers that had the numbers of the SIMs when they were sent. */
+/**
+ * Stores received SMS in order, in one statement, for the subscribers that had the numbers of the SIMs when they were sent. Carries out the
+ * keywords among them.
+ */
 export async function insertReceived(
   trx: DatabaseTransaction,
   messages: readonly ReceivedMessage[],
   now: Date,
 ): Promise<{ subscriptionIds: Set<string> } & UnassignedMessages> {
   if (messages.length === 0) return { subscriptionIds: new Set(), unheld: 0, undated: 0 };
-  const { rows } = await sql<{ subscription_id: string }>`
+  const { rows } = await sql<{ id: number; subscription_id: string; fact_key: string }>`
     insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial,
       created_at, received_at)
     select subscriptions.id, 'received', fact.from_number, coalesce(former.number, subscriptions.number), fact.body, fact.fact_key,
@@ -150,7 +155,14 @@ export async function insertReceived(
     -- Waits for a subscription that is being purged, which is no holder then.
     for key share of subscriptions
     on conflict (fact_key) do nothing
-    returning subscription_id`.execute(trx);
+    returning id, subscription_id, fact_key`.execute(trx);
+  const stored = new Map(rows.map((row) => [row.fact_key, row]));
+  const texts = messages.flatMap(({ body, factKey, from, partial, readAt, sentAt }) => {
+    const row = stored.get(factKey);
+    if (row === undefined || partial) return [];
+    return [{ id: row.id, subscriptionId: row.subscription_id, from, body, at: sentAt ?? readAt }];
+  });
+  await applyOptOuts(trx, texts);
   const subscriptionIds = new Set(rows.map((row) => row.subscription_id));
   const unassigned =
     rows.length === messages.length
@@ -187,7 +199,7 @@ async function countUnassignedMessages(
  * start.
  */
 export async function insertSending(
-  db: Database,
+  db: Database | DatabaseTransaction,
   message: {
     commandId: string;
     nodeId: string | undefined;

@@ -5,6 +5,7 @@ import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
 import { SLOT_ROWS } from '../fleet/slots.ts';
 import { findDownNumbers, type SoldNumber } from '../fleet/sold-numbers.ts';
+import { findSendingWarnings, type SendingWarning } from '../messages/sending.ts';
 import { listPayments } from '../money/payment-list.ts';
 
 /** The last known state of the store and the chains. */
@@ -17,6 +18,8 @@ export interface FleetSnapshot {
   slots: readonly SlotReading[];
   /** Paid numbers without service. */
   down: readonly SoldNumber[];
+  /** Numbers that nearly used a sending limit in the last hour, the least used limit of each first. */
+  sending: readonly SendingWarning[];
   payments: {
     stuck: ReadonlyArray<{ id: string; state: string; since: Date; isPaid: boolean }>;
     /** There are more than these. */
@@ -85,6 +88,7 @@ export async function readSnapshot(
     pending: await readPending(trx),
     slots: await readSlots(trx),
     down: await findDownNumbers(trx, now, DOWN_MAX),
+    sending: await findSendingWarnings(trx, now),
     payments: {
       stuck: stuck
         .slice(0, PAYMENTS_MAX)

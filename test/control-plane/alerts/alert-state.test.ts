@@ -37,6 +37,7 @@ function book() {
       pending: [],
       slots: [],
       down: [],
+      sending: [],
       payments: { stuck: [], isCut: false },
       available: 9,
       gas: new Map(),

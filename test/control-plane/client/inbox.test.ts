@@ -12,6 +12,7 @@ const message = (id: number, from: string): InboundMessage => ({
   message_id: null,
   created_at: '2026-11-21T10:00:00.000Z',
   received_at: null,
+  opt_out_type: null,
 });
 const ALICE = '+13105550101';
 const BOB = '+13105550102';

@@ -7,9 +7,12 @@ const GROWING = [
   'messages',
   'node_events',
   'nonces',
+  'opt_outs',
   'payment_events',
   'payments',
   'probes',
+  'recent_sends',
+  'sending_warnings',
   'tokens',
   'unreadable_messages',
 ];

@@ -18,7 +18,8 @@ export const MESSAGES = [
     received_at timestamptz,
     delivered_at timestamptz,
     delivered_parts integer[] not null default '{}',
-    ended_by_report boolean not null default false
+    ended_by_report boolean not null default false,
+    opt_out_type text check (opt_out_type in ('stop', 'start'))
   )
   -- A claim leaves a dead row. By default, a fifth of the table may be dead before it is cleaned.
   with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`,
@@ -29,6 +30,36 @@ export const MESSAGES = [
   `create index messages_unsettled on messages (command_node_id, id)
     where direction = 'sent' and status in ('sending', 'unknown')`,
   'create index messages_by_age on messages (created_at)',
+  // The row stays when texts are allowed again: an older keyword may be delivered later.
+  `create table opt_outs (
+    subscription_id text not null references subscriptions (id) on delete cascade,
+    peer text not null,
+    is_opted_out boolean not null,
+    changed_at timestamptz not null,
+    primary key (subscription_id, peer)
+  )`,
+  // A row for each segment that was handed to a node in the last day. Recipient and content are digests.
+  `create table recent_sends (
+    command_id text not null,
+    segment smallint not null,
+    subscription_id text not null references subscriptions (id) on delete cascade,
+    recipient text not null,
+    content text not null,
+    sent_at timestamptz not null,
+    primary key (command_id, segment)
+  )
+  with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`,
+  'create index recent_sends_of_subscription on recent_sends (subscription_id, sent_at)',
+  'create index recent_sends_by_age on recent_sends (sent_at)',
+  `create table sending_warnings (
+    subscription_id text not null references subscriptions (id) on delete cascade,
+    sending_limit text not null,
+    used integer not null,
+    max integer not null,
+    at timestamptz not null,
+    primary key (subscription_id, sending_limit)
+  )`,
+  'create index sending_warnings_by_age on sending_warnings (at)',
   `create table unreadable_messages (
     fact_key text primary key,
     iccid text not null,

@@ -9,6 +9,7 @@ import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
 import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
 import { until } from '../fixtures/until.ts';
 import { type Child, startChild } from './child.ts';
+import { NO_SENDING_LIMITS } from '../fixtures/no-sending-limits.ts';
 
 const NUMBERS_TIMEOUT_MS = 60_000;
 
@@ -35,6 +36,7 @@ export async function startBenchService(env: Record<string, string> = {}): Promi
     PAY_TO: PAY_TO.address,
     RELAYER_KEY: RELAYER.privateKey,
     ADMIT_NEW_SIMS: 'true',
+    ...NO_SENDING_LIMITS,
     SOCKETS_PER_TOKEN: '2000',
     ...env,
   };

@@ -16,7 +16,7 @@ import {
   type SendingUsage,
 } from '../../domain/sending-limits.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import { deleteChosen, inBatches } from '../database/lists.ts';
+import { inBatches } from '../database/lists.ts';
 import { insertSending } from './messages.ts';
 
 const MINUTE_MS = 60_000;
@@ -197,14 +197,14 @@ export async function findSendingWarnings(trx: DatabaseTransaction, now: Date): 
 
 /** Deletes what no longer counts. */
 export async function deleteOldSends(db: Database, now: Date): Promise<void> {
-  await inBatches((limit) =>
-    deleteChosen(
-      db,
-      { table: 'recent_sends', key: 'command_id' },
-      sql`select command_id from recent_sends where sent_at < ${before(now, KEPT_MS)}::timestamptz
-        order by sent_at limit ${limit} for update skip locked`,
-    ),
-  );
+  await inBatches(async (limit) => {
+    // By the place of the rows: their key is not the order in which they age.
+    const { numAffectedRows = 0n } = await sql`
+      delete from recent_sends where ctid = any(array(
+        select ctid from recent_sends where sent_at < ${before(now, KEPT_MS)}::timestamptz
+        order by sent_at limit ${limit} for update skip locked))`.execute(db);
+    return Number(numAffectedRows);
+  });
   await db.deleteFrom('sending_warnings').where('at', '<', before(now, KEPT_MS)).execute();
 }
 

@@ -6,6 +6,7 @@ import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import { startPaidChain } from '../../fixtures/paid-chain.ts';
 import { DURABLE, startPostgres } from '../../fixtures/postgres.ts';
 import { type Child, startChild } from '../child.ts';
+import { NO_SENDING_LIMITS } from '../../fixtures/no-sending-limits.ts';
 
 /** Connections for instances of ten each, and for the bench. */
 const POSTGRES = [...DURABLE, 'max_connections=100', 'shared_buffers=256MB', 'max_wal_size=4GB'];
@@ -60,6 +61,7 @@ export async function startCluster({
           PAY_TO: PAY_TO.address,
           RELAYER_KEY: RELAYER.privateKey,
           ADMIT_NEW_SIMS: 'true',
+          ...NO_SENDING_LIMITS,
           SOCKETS_PER_TOKEN: '10000',
           LOG_LEVEL: 'error',
           ...env,

@@ -17,6 +17,7 @@ import {
 } from '#control-plane/store/messages/calls.ts';
 import { deleteMessages, purgeOldMessages } from '#control-plane/store/messages/message-deletion.ts';
 import { findFilledInboxes, findUnsettled } from '#control-plane/store/messages/messages.ts';
+import { admitSend, deleteOldSends, uncountSend } from '#control-plane/store/messages/sending.ts';
 import { deleteExpiredNonces } from '#control-plane/store/money/credentials.ts';
 import { closeTakenBack } from '#control-plane/store/money/payment-events.ts';
 import { listPayments } from '#control-plane/store/money/payment-list.ts';
@@ -183,8 +184,43 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   await admitProven(db);
   await takeSample(db, await readFleet(db, now), now);
   await db.transaction().execute((trx) => readSnapshot(trx, now));
+  await deleteOldSends(db, now);
   await listNumbers(db, { state: 'available', limit: 10 }, now);
   await findCallsSince(db, ['id-5'], now);
   t.ok(statements.size > 25, `${statements.size} statements`);
+  t.same(await wholeReads(url, statements), []);
+});
+
+t.test('a send reads no whole table that grows, whichever limit refuses it', async (t) => {
+  const url = await postgres.createDatabase();
+  const { db, close } = await openDatabase({ url, connectionsMax: 4 });
+  t.teardown(close);
+  await subscribed(db);
+  statements.clear();
+  const limits = {
+    smsPerMinute: 9,
+    smsPerDay: 9,
+    smsRecipientsPerDay: 2,
+    smsRepeatedPerDay: 1,
+    smsUnansweredPerDay: 3,
+    smsPerAnswer: 1,
+  };
+  const send = async (index: number, body: string, change: Partial<typeof limits> = {}) => {
+    const text = { subscriptionId: 'id-5', from: NUMBER, to: `+1310555010${index}`, body, segments: 1 };
+    const commandId = `msg_${index}${body}`;
+    const now = new Date();
+    const sent = await admitSend(db, { commandId, nodeId: 'lab', ...text, now }, { ...limits, ...change });
+    return sent.kind === 'limited' ? sent.exceeded.limit : sent.kind;
+  };
+  t.equal(await send(1, 'a'), 'admitted');
+  t.equal(await send(2, 'a'), 'repeated_text_recipients_per_day');
+  t.equal(await send(2, 'b'), 'admitted');
+  t.equal(await send(3, 'c'), 'recipients_per_day');
+  t.equal(await send(1, 'd', { smsPerMinute: 1 }), 'messages_per_minute');
+  t.equal(await send(1, 'e'), 'admitted');
+  t.equal(await send(1, 'f'), 'unanswered_per_day');
+  await uncountSend(db, 'msg_1a');
+  t.equal(await send(1, 'g'), 'admitted');
+  t.ok(statements.size > 8, `${statements.size} statements`);
   t.same(await wholeReads(url, statements), []);
 });

@@ -62,7 +62,8 @@ export const smsTools = (parts: SmsToolParts): Tool[] => [
     title: 'Send a text message',
     description:
       'Sends from your number to `to` (E.164). Returns when the carrier has accepted it. After a timeout check list_messages ' +
-      'before you send again: it may have been sent.',
+      'before you send again: it may have been sent. `recipient_opted_out`: the recipient answered STOP; do not try again. ' +
+      '`warnings` lists limits of your number that are nearly used.',
     input: OPERATION.send.body,
     output: OPERATION.send.answer,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },

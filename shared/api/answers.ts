@@ -155,7 +155,8 @@ export const sentSchema = z.object({
 
 /** Set if the whole text is a keyword such as STOP or START. */
 const optOutTypeField = z.enum(['stop', 'start']).nullable().meta({
-  description: '`stop`: the sender wants no more texts, and you cannot text it. `start`: you can again. Null for any other text.',
+  description:
+    '`stop`: the sender wants no more texts, and you cannot text it. `start`: you can again. Null for any other text.',
 });
 
 /** An inbound message of GET /sms/receive. */

@@ -2,6 +2,7 @@
 import { PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
 import { DATA_DIR } from '../fixtures/data-dir.ts';
 import { rememberService } from '../fixtures/enrolled-node.ts';
+import { NO_SENDING_LIMITS } from '../fixtures/no-sending-limits.ts';
 import { type PaidChain, startPaidChain } from '../fixtures/paid-chain.ts';
 import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
 import { ScriptedLine } from '../fixtures/scripted-line.ts';
@@ -9,7 +10,6 @@ import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
 import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
 import { until } from '../fixtures/until.ts';
 import { type Child, startChild } from './child.ts';
-import { NO_SENDING_LIMITS } from '../fixtures/no-sending-limits.ts';
 
 const NUMBERS_TIMEOUT_MS = 60_000;
 

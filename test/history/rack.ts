@@ -4,6 +4,7 @@ import { keccak256, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type DevStack, type DevStackFile, startDevStack } from '../dev-stack/dev-stack.ts';
 import { plantTestDollar } from '../dev-stack/test-dollar.ts';
+import { NO_SENDING_LIMITS } from '../fixtures/no-sending-limits.ts';
 import { PRICE } from '../fixtures/paid-chain.ts';
 import { buyNumber } from '../fixtures/payer.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
@@ -49,6 +50,7 @@ export class Rack {
     Object.assign(process.env, {
       DATABASE_URL: databaseUrl,
       SMS_SEGMENTS_MAX: String(SEGMENTS_MAX),
+      ...NO_SENDING_LIMITS,
       LOG_LEVEL: logLevel,
     });
     const down = new Set<string>();

@@ -56,7 +56,8 @@ export type Admission =
 export function admitSend(db: Database, text: NewText, limits: SendingLimits): Promise<Admission> {
   return db.transaction().execute(async (trx): Promise<Admission> => {
     // Incoming messages of the subscription do not wait for this lock. The next statement sees what was committed before it was granted.
-    const locked = await sql`select from subscriptions where id = ${text.subscriptionId} for no key update`.execute(trx);
+    const locked =
+      await sql`select from subscriptions where id = ${text.subscriptionId} for no key update`.execute(trx);
     if (locked.rows.length === 0) return { kind: 'gone' };
     const { isOptedOut, usage, added } = await readUsage(trx, text, limits);
     if (isOptedOut) return { kind: 'opted_out' };

@@ -3,10 +3,10 @@ import { Client, type QueryResultRow } from 'pg';
 import { NatsServer } from '../../dev-stack/nats.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { DATA_DIR } from '../../fixtures/data-dir.ts';
+import { NO_SENDING_LIMITS } from '../../fixtures/no-sending-limits.ts';
 import { startPaidChain } from '../../fixtures/paid-chain.ts';
 import { DURABLE, startPostgres } from '../../fixtures/postgres.ts';
 import { type Child, startChild } from '../child.ts';
-import { NO_SENDING_LIMITS } from '../../fixtures/no-sending-limits.ts';
 
 /** Connections for instances of ten each, and for the bench. */
 const POSTGRES = [...DURABLE, 'max_connections=100', 'shared_buffers=256MB', 'max_wal_size=4GB'];

@@ -81,36 +81,42 @@ t.test(
   },
 );
 
-t.test('a number that nearly used a sending limit, or was refused for it, for an hour', TIMEOUT, async (t) => {
-  const { url, databaseUrl, clock, hook, pass } = await startAlerting(t, rig, {
-    smsPerMinute: 5,
-    smsRecipientsPerDay: 100,
-    heartbeatMs: 3_600_000,
-  });
-  const slot = slotAt(1);
-  await rig.connect(t, url, { slots: [slot] });
-  const now = new Date(clock.now());
-  const account = await subscribeInStore(databaseUrl, BUYERS[0] as Wallet, String(slot.number), now);
-  const send = async (count: number): Promise<void> => {
-    for (let index = 0; index < count; index += 1)
-      await fetch(`${url}/sms/send`, {
-        method: 'POST',
-        headers: { ...account.headers, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ to: '+13105550188', body: `text ${index}` }),
-      });
-  };
-  const line = `sending_limit ${account.subscriptionId}`;
-  const reported = (): string[] => hook.reported().filter((each) => each.includes('sending_limit'));
-  await send(3);
-  await pass(MINUTE_MS);
-  t.same(reported(), []);
-  await send(6);
-  await pass(MINUTE_MS);
-  t.same(reported(), [`+${line}`]);
-  const raised = hook.taken.flatMap(({ body }) => body.data.raised).find(({ kind }) => kind === 'sending_limit');
-  t.match(raised, { severity: 'warning', summary: /has used 5 of 5 of its limit messages_per_minute$/ });
-  await pass(57 * MINUTE_MS);
-  t.same(reported(), [`+${line}`]);
-  await pass(3 * MINUTE_MS);
-  t.same(reported(), [`+${line}`, `-${line}`]);
-});
+t.test(
+  'a number that nearly used a sending limit, or was refused for it, for an hour',
+  TIMEOUT,
+  async (t) => {
+    const { url, databaseUrl, clock, hook, pass } = await startAlerting(t, rig, {
+      smsPerMinute: 5,
+      smsRecipientsPerDay: 100,
+      heartbeatMs: 3_600_000,
+    });
+    const slot = slotAt(1);
+    await rig.connect(t, url, { slots: [slot] });
+    const now = new Date(clock.now());
+    const account = await subscribeInStore(databaseUrl, BUYERS[0] as Wallet, String(slot.number), now);
+    const send = async (count: number): Promise<void> => {
+      for (let index = 0; index < count; index += 1)
+        await fetch(`${url}/sms/send`, {
+          method: 'POST',
+          headers: { ...account.headers, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ to: '+13105550188', body: `text ${index}` }),
+        });
+    };
+    const line = `sending_limit ${account.subscriptionId}`;
+    const reported = (): string[] => hook.reported().filter((each) => each.includes('sending_limit'));
+    await send(3);
+    await pass(MINUTE_MS);
+    t.same(reported(), []);
+    await send(6);
+    await pass(MINUTE_MS);
+    t.same(reported(), [`+${line}`]);
+    const raised = hook.taken
+      .flatMap(({ body }) => body.data.raised)
+      .find(({ kind }) => kind === 'sending_limit');
+    t.match(raised, { severity: 'warning', summary: /has used 5 of 5 of its limit messages_per_minute$/ });
+    await pass(57 * MINUTE_MS);
+    t.same(reported(), [`+${line}`]);
+    await pass(3 * MINUTE_MS);
+    t.same(reported(), [`+${line}`, `-${line}`]);
+  },
+);

@@ -4,14 +4,36 @@ import { optOutKeywordOf, peerKeyOf } from '#control-plane/domain/opt-out.ts';
 
 t.test('a keyword is the whole text, however it is written', async (t) => {
   const stops = ['STOP', 'stopall', 'Unsubscribe', 'cancel', 'End', 'QUIT', 'optout', 'revoke'];
-  const forms = ['opt out', 'OPT-OUT.', ' Stop! ', '"stop"', 'stop all', 'STOP 🛑', '\nstop\u00a0', 'Ｓｔｏｐ', 'S.T.O.P.'];
+  const forms = [
+    'opt out',
+    'OPT-OUT.',
+    ' Stop! ',
+    '"stop"',
+    'stop all',
+    'STOP 🛑',
+    '\nstop\u00a0',
+    'Ｓｔｏｐ',
+    'S.T.O.P.',
+  ];
   for (const text of [...stops, ...forms]) t.equal(optOutKeywordOf(text), 'stop', text);
   for (const text of ['START', 'start.', 'Unstop']) t.equal(optOutKeywordOf(text), 'start', text);
   t.equal(optOutKeywordOf('Yes!'), 'yes');
 });
 
 t.test('any other text is none', async (t) => {
-  const texts = ['', '...', '🛑', 'please stop', 'STOP 2', 'stopp', "don't stop", 'the end', 'yes please', 'ѕtop', '__proto__'];
+  const texts = [
+    '',
+    '...',
+    '🛑',
+    'please stop',
+    'STOP 2',
+    'stopp',
+    "don't stop",
+    'the end',
+    'yes please',
+    'ѕtop',
+    '__proto__',
+  ];
   for (const text of [...texts, `stop${' '.repeat(100)}`, 'constructor', 'toString'])
     t.equal(optOutKeywordOf(text), undefined, text);
 });

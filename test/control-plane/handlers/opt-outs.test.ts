@@ -46,7 +46,9 @@ t.test('STOP blocks texts to its sender only, and START allows them again', asyn
   await receive('START');
   t.equal(await text(), 'sent');
   t.same(
-    ((await get('/sms/receive')).body['messages'] as { opt_out_type: string }[]).map((row) => row.opt_out_type),
+    ((await get('/sms/receive')).body['messages'] as { opt_out_type: string }[]).map(
+      (row) => row.opt_out_type,
+    ),
     ['stop', null, 'start'],
   );
   t.match(await history('?direction=received'), [
@@ -127,7 +129,11 @@ t.test('a STOP that is committed while a send waits for its turn wins', async (t
   const { databaseUrl, node, text, number } = await setUp(t);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
   t.teardown(close);
-  const sub = await db.selectFrom('subscriptions').select('id').where('number', '=', number).executeTakeFirstOrThrow();
+  const sub = await db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('number', '=', number)
+    .executeTakeFirstOrThrow();
   let sending: Promise<string> | undefined;
   await db.transaction().execute(async (trx) => {
     await sql`select from subscriptions where id = ${sub.id} for no key update`.execute(trx);

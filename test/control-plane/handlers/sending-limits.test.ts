@@ -13,7 +13,9 @@ const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 const DAY_MS = 24 * HOUR_MS;
 const peer = (index: number): string => `+1310555${String(index).padStart(4, '0')}`;
 
-type Limits = Partial<Pick<NonNullable<Parameters<typeof rig.start>[1]>, 'smsPerMinute' | 'smsPerDay' | 'segmentsMax'>> &
+type Limits = Partial<
+  Pick<NonNullable<Parameters<typeof rig.start>[1]>, 'smsPerMinute' | 'smsPerDay' | 'segmentsMax'>
+> &
   Record<string, number>;
 
 async function setUp(t: Test, limits: Limits, node: ScriptedNodeOptions = {}) {
@@ -31,36 +33,39 @@ async function setUp(t: Test, limits: Limits, node: ScriptedNodeOptions = {}) {
   return { ...made, clock, text };
 }
 
-t.test('texts a minute: a warning from 80 %, a refusal beyond, and none once the first has left', async (t) => {
-  const { clock, node, text, url, headers, history } = await setUp(t, { smsPerMinute: 5 });
-  for (let index = 0; index < 3; index += 1) {
-    t.same(await text(), []);
-    clock.advance(1_000);
-  }
-  t.same(await text(), ['messages_per_minute 4/5']);
-  t.same(await text(), ['messages_per_minute 5/5']);
-  const answer = await fetch(`${url}/sms/send`, {
-    method: 'POST',
-    headers: { ...headers, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ to: peer(1), body: 'one more' }),
-  });
-  t.equal(answer.status, 429);
-  t.equal(answer.headers.get('retry-after'), '57');
-  t.match(await answer.json(), {
-    error: 'rate_limited',
-    limit: 'messages_per_minute',
-    used: 5,
-    max: 5,
-    message: /5 of 5 texts in a minute.*Try again in 57 s/,
-  });
-  t.equal(node.commands('send_sms').length, 5);
-  t.equal((await history()).length, 5, 'nothing was recorded');
-  clock.advance(56_999);
-  t.match(await text(), { status: 429 });
-  clock.advance(1);
-  t.same(await text(), ['messages_per_minute 5/5']);
-  t.match(await text(), { status: 429 });
-});
+t.test(
+  'texts a minute: a warning from 80 %, a refusal beyond, and none once the first has left',
+  async (t) => {
+    const { clock, node, text, url, headers, history } = await setUp(t, { smsPerMinute: 5 });
+    for (let index = 0; index < 3; index += 1) {
+      t.same(await text(), []);
+      clock.advance(1_000);
+    }
+    t.same(await text(), ['messages_per_minute 4/5']);
+    t.same(await text(), ['messages_per_minute 5/5']);
+    const answer = await fetch(`${url}/sms/send`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ to: peer(1), body: 'one more' }),
+    });
+    t.equal(answer.status, 429);
+    t.equal(answer.headers.get('retry-after'), '57');
+    t.match(await answer.json(), {
+      error: 'rate_limited',
+      limit: 'messages_per_minute',
+      used: 5,
+      max: 5,
+      message: /5 of 5 texts in a minute.*Try again in 57 s/,
+    });
+    t.equal(node.commands('send_sms').length, 5);
+    t.equal((await history()).length, 5, 'nothing was recorded');
+    clock.advance(56_999);
+    t.match(await text(), { status: 429 });
+    clock.advance(1);
+    t.same(await text(), ['messages_per_minute 5/5']);
+    t.match(await text(), { status: 429 });
+  },
+);
 
 t.test('texts a day; deleting messages does not lift the limit', async (t) => {
   const { clock, text, url, headers } = await setUp(t, { smsPerDay: 2 });
@@ -110,14 +115,17 @@ t.test('texts without answers: each received one allows more', async (t) => {
   t.match(await text(), { status: 429, max: 4 });
 });
 
-t.test('a text of several segments counts as so many; one that is longer than the limit still passes', async (t) => {
-  const { clock, text } = await setUp(t, { smsPerMinute: 3, segmentsMax: 4 });
-  t.same(await text(peer(1), 'a'.repeat(300)), []);
-  t.match(await text(peer(1), 'b'.repeat(300)), { status: 429, used: 2 });
-  t.same(await text(), ['messages_per_minute 3/3']);
-  clock.advance(MINUTE_MS);
-  t.same(await text(peer(1), 'c'.repeat(600)), ['messages_per_minute 4/3']);
-});
+t.test(
+  'a text of several segments counts as so many; one that is longer than the limit still passes',
+  async (t) => {
+    const { clock, text } = await setUp(t, { smsPerMinute: 3, segmentsMax: 4 });
+    t.same(await text(peer(1), 'a'.repeat(300)), []);
+    t.match(await text(peer(1), 'b'.repeat(300)), { status: 429, used: 2 });
+    t.same(await text(), ['messages_per_minute 3/3']);
+    clock.advance(MINUTE_MS);
+    t.same(await text(peer(1), 'c'.repeat(600)), ['messages_per_minute 4/3']);
+  },
+);
 
 t.test('texts that no modem tried do not count', async (t) => {
   let isWilling = false;

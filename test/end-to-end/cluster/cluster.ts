@@ -1,5 +1,6 @@
 // Three instances of the service as an operator has them: a proxy in front, NATS, a primary Postgres with a standby, and one node. Each link
 // between them can be cut, each program killed.
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
@@ -11,6 +12,7 @@ import { startRoundRobin } from '../../dev-stack/round-robin.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { CuttableLink } from '../../fixtures/cuttable-link.ts';
 import { freePort } from '../../fixtures/free-port.ts';
+import { NO_SENDING_LIMITS } from '../../fixtures/no-sending-limits.ts';
 import { type PaidChain, startPaidChain } from '../../fixtures/paid-chain.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../../fixtures/replicated-postgres.ts';
 import { temporaryFolder } from '../../fixtures/started-stack.ts';
@@ -87,6 +89,7 @@ export async function startCluster(t: Test, { modems }: { modems: number }): Pro
       PAY_TO: PAY_TO.address,
       RELAYER_KEY: RELAYER.privateKey,
       ADMIT_NEW_SIMS: 'true',
+      ...NO_SENDING_LIMITS,
       PAID_AHEAD_YEARS_MAX: '100',
       PORT: String(port),
       PUBLIC_URL: url,

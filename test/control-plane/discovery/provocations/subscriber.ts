@@ -1,11 +1,13 @@
 // Answers to who has a number, by the name of the documented pair.
 import { slotAt } from '../../../fixtures/scripted-node.ts';
 import { FAR_END } from '../../../fixtures/telephone.ts';
+import { withClient } from '../../../fixtures/waiting-subscriber.ts';
 import { type Answer, ask, post } from './ask.ts';
 import type { Provocation } from './by-code.ts';
 import type { Stages } from './stages.ts';
 
 const EMERGENCY = '+1911';
+const OPTED_OUT = '+13105550177';
 
 const get =
   (path: string): Provocation =>
@@ -32,6 +34,15 @@ export const SUBSCRIBER: Record<string, Provocation> = {
   'getNumber 200 -': get('/number'),
   'sendSms 200 -': ({ good }) => send(good, FAR_END),
   'sendSms 400 destination_not_allowed': ({ good }) => send(good, EMERGENCY),
+  'sendSms 403 recipient_opted_out': async ({ good }) => {
+    await withClient(good.databaseUrl, (client) =>
+      client.query(
+        'insert into opt_outs select id, $1, true, now() from subscriptions where number = $2 on conflict do nothing',
+        [OPTED_OUT, good.number],
+      ),
+    );
+    return send(good, OPTED_OUT);
+  },
   'sendSms 502 phone_node_error': ({ away }) => send(away, FAR_END),
   'receiveSms 200 -': get('/sms/receive'),
   'listMessages 200 -': get('/sms/messages'),

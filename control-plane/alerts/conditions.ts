@@ -9,13 +9,13 @@ import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
 import { alertKey } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
 import type { SoldNumber } from '../store/fleet/sold-numbers.ts';
-import type { SendingWarning } from '../store/messages/sending.ts';
 import type {
   ClosedChain,
   FleetSnapshot,
   NodeReading,
   SlotReading,
 } from '../store/operations/fleet-snapshot.ts';
+import type { SendingWarning } from '../store/operations/sending-warnings.ts';
 
 /** A node without a link for two periods of its heartbeat is offline. */
 export type AlertThresholds = Pick<

@@ -2,7 +2,6 @@
 // a node are counted in a table of their own for a day, since subscribers can delete their messages.
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { SendingLimit } from '#shared/api/answers.ts';
 import { peerKeyOf } from '../../domain/opt-out.ts';
 import {
   type AddedUsage,
@@ -23,12 +22,6 @@ const MINUTE_MS = 60_000;
 
 /** Longer than a day, so that instances whose clocks differ count the same texts. */
 const KEPT_MS = SENDING_DAY_MS + 60 * MINUTE_MS;
-
-/** A number that nearly used a limit is reported for this long. */
-const WARNED_MS = 60 * MINUTE_MS;
-
-/** More than an operator can look at. */
-const WARNINGS_MAX = 1_000;
 
 export interface NewText {
   commandId: string;
@@ -178,22 +171,6 @@ async function waitFor(trx: DatabaseTransaction, text: NewText, exceeded: Exceed
     order by at offset ${place}::int limit 1`.execute(trx);
   const leavesAt = (rows[0]?.at ?? now).getTime() + windowMs;
   return Math.min(windowMs, Math.max(0, leavesAt - now.getTime()));
-}
-
-export interface SendingWarning {
-  subscriptionId: string;
-  limit: SendingLimit;
-  used: number;
-  max: number;
-}
-
-/** Numbers that nearly or fully used a limit within the last hour. Of each number, the limit that is used most comes last. */
-export async function findSendingWarnings(trx: DatabaseTransaction, now: Date): Promise<SendingWarning[]> {
-  const { rows } = await sql<SendingWarning>`
-    select subscription_id as "subscriptionId", sending_limit as "limit", used, max from sending_warnings
-    where at > ${before(now, WARNED_MS)}::timestamptz
-    order by subscription_id, used::float / max limit ${WARNINGS_MAX}`.execute(trx);
-  return rows;
 }
 
 /** Deletes what no longer counts. */

@@ -5,8 +5,8 @@ import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
 import { SLOT_ROWS } from '../fleet/slots.ts';
 import { findDownNumbers, type SoldNumber } from '../fleet/sold-numbers.ts';
-import { findSendingWarnings, type SendingWarning } from '../messages/sending.ts';
 import { listPayments } from '../money/payment-list.ts';
+import { findSendingWarnings, type SendingWarning } from './sending-warnings.ts';
 
 /** The last known state of the store and the chains. */
 export interface FleetSnapshot {

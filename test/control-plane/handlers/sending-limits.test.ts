@@ -24,8 +24,9 @@ async function setUp(t: Test, limits: Limits, node: ScriptedNodeOptions = {}) {
   const made = await subscriber(t, rig, { ...node, service });
   let count = 0;
   /** "sent", with the limits that it warned of, or the refusal. */
-  const text = async (to = peer(1), body = `text ${(count += 1)}`) => {
-    const { body: answer, status } = await made.send({ to, body });
+  const text = async (to = peer(1), body?: string) => {
+    count += 1;
+    const { body: answer, status } = await made.send({ to, body: body ?? `text ${count}` });
     if (status !== 200) return { status, ...answer };
     const warnings = (answer['warnings'] ?? []) as { limit: string; used: number; max: number }[];
     return warnings.map(({ limit, max, used }) => `${limit} ${used}/${max}`);

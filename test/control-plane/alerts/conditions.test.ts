@@ -134,7 +134,9 @@ t.test('slots that go down together are one message; one that only stumbles is n
     [2, 3, 4].map((index) => `+slot_down rack-1/m${index}`),
   );
   t.equal(hook.taken.length, 1);
-  t.match(hook.taken[0]?.body.data.raised[0], { summary: /lost \(the stick shows its driver disk\); carrier: 00101$/ });
+  t.match(hook.taken[0]?.body.data.raised[0], {
+    summary: /lost \(the stick shows its driver disk\); carrier: 00101$/,
+  });
   report(4);
   await pass(3 * MINUTE_MS);
   t.same(hook.reported().slice(3), ['-slot_down rack-1/m2', '-slot_down rack-1/m3']);

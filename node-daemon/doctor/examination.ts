@@ -1,7 +1,7 @@
 // The whole examination: reads the host and all slots at once, then runs every check on the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { type Outcome, skipped, warning } from '#shared/operator/findings.ts';
+import { type Outcome, warning } from '#shared/operator/findings.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { Settings } from '../config/options.ts';

@@ -10,7 +10,14 @@ import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { PAYMENTS, shownRefund } from '../listings/payments.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from '../procedures/fields.ts';
 import { LIMIT_OPTION, listCommand } from './list-command.ts';
-import { checked, choiceOption, FULL_OPTION, filterOption, JSON_OPTION, operatorCommand } from './operator-command.ts';
+import {
+  checked,
+  choiceOption,
+  FULL_OPTION,
+  filterOption,
+  JSON_OPTION,
+  operatorCommand,
+} from './operator-command.ts';
 import { CHAIN_OPTIONS, REFUND_OPTIONS, withKey } from './refund-options.ts';
 
 const PAYMENT_REFUND_OPTIONS = {

@@ -18,8 +18,24 @@ import {
   walletSchema,
 } from '../procedures/fields.ts';
 import { DAYS_MAX } from '../procedures/subscriptions.ts';
-import { CARRIER_OPTION, LIMIT_OPTION, findOption, listCommand, sortOf, sortOptions, timeOptions } from './list-command.ts';
-import { checked, choiceOption, FULL_OPTION, filterOption, JSON_OPTION, operatorCommand, timeOrDash } from './operator-command.ts';
+import {
+  CARRIER_OPTION,
+  findOption,
+  LIMIT_OPTION,
+  listCommand,
+  sortOf,
+  sortOptions,
+  timeOptions,
+} from './list-command.ts';
+import {
+  checked,
+  choiceOption,
+  FULL_OPTION,
+  filterOption,
+  JSON_OPTION,
+  operatorCommand,
+  timeOrDash,
+} from './operator-command.ts';
 import { REFUND_OPTIONS, withKey } from './refund-options.ts';
 
 const REASON_OPTION = { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } };

@@ -134,7 +134,7 @@ const sendingLimitSchema = z.object({
       'repeated_text_recipients_per_day',
       'unanswered_per_day',
     ])
-    .meta({ description: 'What is limited, so that carriers do not block the number.' }),
+    .meta({ description: 'The limited quantity. Carriers block numbers that exceed it.' }),
   used: countField,
   max: countField,
   window_seconds: countField.meta({ description: 'The period in which texts count: a minute or 24 hours.' }),

@@ -1,12 +1,13 @@
 // Kysely types: one interface per table, with the columns of the newest migration.
 import type { ColumnType, Generated } from 'kysely';
-import type { OutboundStatus, SendingLimit } from '#shared/api/answers.ts';
+import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { OptOutType } from '../../domain/opt-out.ts';
 import type { SignedBy } from '../../domain/transfer-authorization.ts';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { OperationTables } from './operation-tables.ts';
+import type { SendingTables } from './sending-tables.ts';
 import type { SimTables } from './sim-tables.ts';
 
 export interface SubscriptionsTable {
@@ -252,36 +253,6 @@ export interface MessagesTable {
   opt_out_type: ColumnType<OptOutType | null, OptOutType | null | undefined, OptOutType | null>;
 }
 
-/** Whether a sender, as `peerKeyOf` writes it, stopped the texts of a subscription. */
-interface OptOutsTable {
-  subscription_id: string;
-  peer: string;
-  is_opted_out: boolean;
-  /** When the last keyword was sent. */
-  changed_at: Date;
-}
-
-/** Segments that were handed to a node in the last day. */
-interface RecentSendsTable {
-  command_id: string;
-  /** From 1. */
-  segment: number;
-  subscription_id: string;
-  /** Digests. */
-  recipient: string;
-  content: string;
-  sent_at: Date;
-}
-
-/** The last time that a number nearly or fully used one of its sending limits. */
-interface SendingWarningsTable {
-  subscription_id: string;
-  sending_limit: SendingLimit;
-  used: number;
-  max: number;
-  at: Date;
-}
-
 /** One row. */
 interface MessageRetentionTable {
   /** A reading of the clock that later readings confirm or contradict. */
@@ -382,7 +353,7 @@ interface WaitlistMailedTable {
   mailed_at: Date;
 }
 
-export interface Tables extends OperationTables, SimTables {
+export interface Tables extends OperationTables, SendingTables, SimTables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
   number_rivals: NumberRivalsTable;
@@ -400,9 +371,6 @@ export interface Tables extends OperationTables, SimTables {
   refunds: RefundsTable;
   relayer_nonces: RelayerNoncesTable;
   messages: MessagesTable;
-  opt_outs: OptOutsTable;
-  recent_sends: RecentSendsTable;
-  sending_warnings: SendingWarningsTable;
   unreadable_messages: UnreadableMessagesTable;
   message_retention: MessageRetentionTable;
   calls: CallsTable;

@@ -6,7 +6,7 @@ import type { DatabaseTransaction } from '../database/database.ts';
 /** A number that nearly used a limit is reported for this long. */
 const WARNED_MS = 60 * 60_000;
 
-/** More than an operator can look at. */
+/** More than an operator can read. */
 const WARNINGS_MAX = 1_000;
 
 export interface SendingWarning {

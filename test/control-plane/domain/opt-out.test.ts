@@ -42,7 +42,7 @@ t.test('numbers compare in E.164 form, names without regard to case', async (t) 
   for (const form of ['+13105550188', '13105550188', '3105550188', ' +1 (310) 555-0188', '310.555.0188'])
     t.equal(peerKeyOf(form), '+13105550188', form);
   t.equal(peerKeyOf('+447700900123'), '+447700900123');
-  t.equal(peerKeyOf('447700900123'), '447700900123', 'not of the US: nobody knows its country');
+  t.equal(peerKeyOf('447700900123'), '447700900123', 'not of the US: its country is unknown');
   t.equal(peerKeyOf('72975'), '72975');
   t.equal(peerKeyOf('My Bank'), peerKeyOf('MY BANK'));
   t.equal(peerKeyOf('1105550188'), '1105550188', 'no area code begins with 1');

@@ -1,4 +1,4 @@
-// What a number may send: refused at the limit, warned of before, at all instances together, whatever the holder deletes.
+// Limits of a number: texts are refused at the limit, warned of before, at all instances together, whatever the holder deletes.
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { ManualClock } from '../../fixtures/manual-clock.ts';

@@ -120,7 +120,7 @@ export class CallRegistry implements CallObserver {
     });
   }
 
-  /** Nobody hears a call that has lost its stream and its control plane. */
+  /** A call that has lost its stream and its control plane has no listener. */
   #unlinkedMaxMs({ live, telephone }: Entry): number {
     const holdMs = this.#parts.streamHoldMs?.();
     const wasStreamed = live.has_media !== undefined;

@@ -9,7 +9,6 @@ import type { Base } from '../bus/base.ts';
 import { catchUp } from '../bus/catch-up.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
-import { storableText } from '../store/database/database.ts';
 import { isLinked } from '../store/fleet/node-links.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
@@ -21,12 +20,12 @@ import {
   findForgottenCalls,
   findLiveCall,
   findOpenCall,
-  noteCallUp,
   putCall,
   setStreamStatistics,
   vouchForCalls,
 } from '../store/messages/calls.ts';
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
+import { audioRecorder, isSameCall, storablePeer, toDate } from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 import { loseUnreported, MISSING_MS } from './unreported-calls.ts';
 
@@ -129,11 +128,7 @@ export class LiveCalls implements CallWatch {
 
   /** Adds a call that is about to be dialed. */
   begin(call: CallRow): CallSession {
-    const { db, log } = this.#parts;
-    const onMediaLost = (upAt: Date): void =>
-      void noteCallUp(db, call.callId, upAt).catch((error: unknown) =>
-        log.warn({ err: error, call: call.callId }, 'recording the last audio of a call failed'),
-      );
+    const onMediaLost = audioRecorder(this.#parts, call.callId);
     const session = new CallSession(call, { ...this.#parts, onMediaLost });
     this.#sessions.set(call.callId, session);
     if (this.#parts.fleet.find(call.nodeId) === undefined) this.#elsewhere.add(call.callId);
@@ -192,11 +187,8 @@ export class LiveCalls implements CallWatch {
     const sessions = this.#tracked();
     const tracked = sessions.map(({ call }) => call.callId);
     for (const { call } of sessions) this.#noteUp(call.nodeId, fleet.find(call.nodeId)?.heardAt);
-    await vouchForCalls(
-      db,
-      sessions.map(({ call: { callId }, upAt }) => ({ callId, upAt })),
-      new Date(now),
-    );
+    const known = sessions.map(({ call: { callId }, upAt }) => ({ callId, upAt }));
+    await vouchForCalls(db, known, new Date(now));
     const before = new Date(now - FORGOTTEN_MS);
     for (const callId of await findForgottenCalls(db, before))
       if (!tracked.includes(callId)) await this.#endAsLost(callId);
@@ -407,15 +399,3 @@ export class LiveCalls implements CallWatch {
     }
   }
 }
-
-type CallIdentity = Pick<CallRow, 'iccid' | 'direction' | 'peer'>;
-
-/** Whether a report is about the same call. A modem may report the caller late, but never another caller. */
-const isSameCall = (call: CallIdentity, frame: CallIdentity): boolean =>
-  call.iccid === frame.iccid &&
-  call.direction === frame.direction &&
-  (call.peer === null || storablePeer(call.peer) === storablePeer(frame.peer));
-
-const storablePeer = (peer: string | null): string | null => (peer === null ? null : storableText(peer));
-
-const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));

@@ -181,21 +181,18 @@ t.test('audio that needs another attempt: the modem is restarted after the call'
   await host.serves('1-1.1', host.modem(0), 60_000);
 });
 
-t.test(
-  'the control plane dies with the stream: the call ends after the time of the service',
-  async (t) => {
-    const { plane, dial, attach, ended, isQuiet } = await setUp(t, 'generic');
-    const { id } = await dial();
-    const link = await attach(id);
-    await until('it is active', () => plane.framesOf('call').some(({ call }) => call.state === 'active'));
-    const diedAt = Date.now();
-    plane.refuse(503);
-    link.end();
-    plane.socket?.terminate();
-    await isQuiet(15_000);
-    const heldMs = Date.now() - diedAt;
-    t.ok(heldMs >= plane.streamHoldMs - 1_000 && heldMs < plane.streamHoldMs + 4_000, `${heldMs} ms`);
-    plane.refusal = undefined;
-    t.match(await ended(id, 60_000), { reason: 'abandoned' });
-  },
-);
+t.test('the control plane dies with the stream: the call ends after the time of the service', async (t) => {
+  const { plane, dial, attach, ended, isQuiet } = await setUp(t, 'generic');
+  const { id } = await dial();
+  const link = await attach(id);
+  await until('it is active', () => plane.framesOf('call').some(({ call }) => call.state === 'active'));
+  const diedAt = Date.now();
+  plane.refuse(503);
+  link.end();
+  plane.socket?.terminate();
+  await isQuiet(15_000);
+  const heldMs = Date.now() - diedAt;
+  t.ok(heldMs >= plane.streamHoldMs - 1_000 && heldMs < plane.streamHoldMs + 4_000, `${heldMs} ms`);
+  plane.refusal = undefined;
+  t.match(await ended(id, 60_000), { reason: 'abandoned' });
+});

@@ -117,7 +117,7 @@ function answeredOutcome({ unanswered, isMute }: ModemView): Outcome {
   if (first === undefined) return ok('answers');
   const seen = `did not answer ${first}${unanswered.length > 1 ? ` and ${unanswered.length - 1} more queries` : ''}`;
   if (isMute) return problem(`stopped answering: ${seen}`, MUTE_ADVICE);
-    'Run doctor again. The checks that need these answers were not made.',
+  return warning(seen, 'Run doctor again. The checks that need these answers were not made.');
 }
 
 /** May the daemon reset the modem's USB device, as its recovery does? */

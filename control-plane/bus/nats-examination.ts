@@ -23,7 +23,7 @@ export async function examineNats(
   });
   try {
     const subject = `${prefix}.check-${randomUUID()}`;
-    connection.subscribe(subject, { callback: (_error, message) => void message?.respond(message.data) });
+    connection.subscribe(subject, { callback: (_error, message) => void message.respond(message.data) });
     await connection.flush();
     const beganAt = performance.now();
     await connection.request(subject, 'check', { timeout: timeoutMs });

@@ -114,7 +114,8 @@ export class ModemRecovery {
 
   async #take(place: Place, step: RecoveryStep): Promise<void> {
     const { clock, log, onStepFailed, openPort, outside, record, signal } = this.#parts;
-    if (signal.aborted) return;
+    const isStopping = (): boolean => signal.aborted;
+    if (isStopping()) return;
     const profile = findProfile([record.slot.model ?? ''], place.usb?.id);
     try {
       const provenPort = this.#provenPort;
@@ -126,7 +127,7 @@ export class ModemRecovery {
     } catch (error) {
       log.warn({ err: error, step }, 'recovery step failed');
       // A stop ends a step early.
-      if (signal.aborted) return;
+      if (isStopping()) return;
       const why = error instanceof Error ? error.message : String(error);
       record.report({ failed_step: `${step}: ${why}`.slice(0, FAILURE_LENGTH_MAX) });
       onStepFailed(step, why);

@@ -50,7 +50,7 @@ export function lineWriter({ format, isJournal, isTerminal }: Output): (json: st
 /** An event with the field `block` is a line, then a line for each entry of it. */
 function withBlock(json: string, text: (json: string) => string): string {
   if (!json.includes('"block":{')) return text(json);
-  const { block, ...rest } = jsonOf(json) as { block?: Record<string, unknown> };
+  const { block, ...rest } = jsonOf(json) as { block?: Record<string, unknown> | null };
   if (typeof block !== 'object' || block === null) return text(json);
   const entries = Object.entries(block).flatMap(([name, value]) =>
     [value].flat().map((each) => [name.replaceAll('_', ' '), onOneLine(String(each))] as const),

@@ -128,8 +128,8 @@ export class LiveCalls implements CallWatch {
 
   /** Adds a call that is about to be dialed. */
   begin(call: CallRow): CallSession {
-    const onMediaLost = audioRecorder(this.#parts, call.callId);
-    const session = new CallSession(call, { ...this.#parts, onMediaLost });
+    const parts = { ...this.#parts, onMediaLost: audioRecorder(this.#parts, call.callId) };
+    const session = new CallSession(call, parts);
     this.#sessions.set(call.callId, session);
     if (this.#parts.fleet.find(call.nodeId) === undefined) this.#elsewhere.add(call.callId);
     return session;
@@ -185,13 +185,11 @@ export class LiveCalls implements CallWatch {
     const { db, clock, fleet } = this.#parts;
     const now = clock.now();
     const sessions = this.#tracked();
-    const tracked = sessions.map(({ call }) => call.callId);
     for (const { call } of sessions) this.#noteUp(call.nodeId, fleet.find(call.nodeId)?.heardAt);
     const known = sessions.map(({ call: { callId }, upAt }) => ({ callId, upAt }));
     await vouchForCalls(db, known, new Date(now));
-    const before = new Date(now - FORGOTTEN_MS);
-    for (const callId of await findForgottenCalls(db, before))
-      if (!tracked.includes(callId)) await this.#endAsLost(callId);
+    for (const callId of await findForgottenCalls(db, new Date(now - FORGOTTEN_MS)))
+      if (!known.some((call) => call.callId === callId)) await this.#endAsLost(callId);
     await deleteUnheldCalls(db, new Date(now - UNHELD_KEPT_MS));
     await this.#followAll();
   }

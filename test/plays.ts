@@ -20,8 +20,9 @@ const USES_TAP = /node_modules\/@tapjs\/tap\.js/;
 const MEASURES = /fixtures\/(?:tone|tone-meter|undisturbed)\.js/;
 /** These folders have no fellow in the product: their files start whole programs, and loading is the least of their work. */
 const OF_WHOLE_PROGRAMS = /^\.tests\/test\/(?:integration|end-to-end|history)\//;
-/** In the text of one that changes or examines its process. */
-const CHANGES_PROCESS = /process\.(?:env\[[^\]]+\] = |on\(|memoryUsage)/;
+/** In the text of one that changes or examines its process, or how it loads modules. */
+const CHANGES_PROCESS =
+  /process\.(?:env\[[^\]]+\] = |on\(|memoryUsage)|fixtures\/(?:fault-points|payment-lives)\.js/;
 
 /** The processes of a run: the files of a folder share some. Those of each folder are spread over the run. */
 export async function plays(files: readonly string[], instances = 1): Promise<Play[]> {

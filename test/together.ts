@@ -9,6 +9,9 @@ const timeoutMs = Number(process.env['TAP_TIMEOUT']) * 1000;
 // The binding changes with each file.
 const root = t;
 root.setTimeout(0);
+// A file may wait for something that keeps no process alive: its time-out ends it, not the end of the process.
+const alive = setInterval(() => undefined, timeoutMs);
+root.teardown(() => clearInterval(alive));
 for (const file of process.argv.slice(2))
   void root.test(file, { timeout: timeoutMs }, async (each) => {
     playAs(each);

@@ -1,6 +1,6 @@
 // Runs the checks side by side, each in limited time, and keeps secrets out of what they found.
 import { systemClock, withTimeout } from '#shared/clock.ts';
-import { type Outcome, problem, skipped } from '#shared/operator/findings.ts';
+import { type Outcome, problem, warning } from '#shared/operator/findings.ts';
 import { chainChecks } from './checks/chain.ts';
 import { channelChecks } from './checks/channels.ts';
 import { CHECK_TIMEOUT_MS, type Check, messageOf, type Settings } from './checks/check.ts';
@@ -35,13 +35,17 @@ class NoAnswerInTime extends Error {
   override name = 'NoAnswerInTime';
 }
 
-/** A check that fails in an unforeseen way says nothing about the service. */
+/** A check that fails in an unforeseen way says nothing about the service: that is no "ok". */
 async function outcomeOf({ run }: Check): Promise<Outcome> {
   const giveUp = new AbortController();
   try {
     return await withTimeout(systemClock, run(giveUp.signal), CHECK_TIMEOUT_MS, () => new NoAnswerInTime());
   } catch (error) {
-    if (!(error instanceof NoAnswerInTime)) return skipped(`the check failed: ${messageOf(error)}`);
+    if (!(error instanceof NoAnswerInTime))
+      return warning(
+        `the check failed: ${messageOf(error)}`,
+        'Run the command again. If it fails again, report it as a bug of the check.',
+      );
     giveUp.abort();
     return problem(
       `no answer in ${CHECK_TIMEOUT_MS / 1000} s`,

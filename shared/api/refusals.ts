@@ -140,8 +140,7 @@ export const REFUSALS = {
   },
   rate_limited: {
     status: 429,
-    meaning:
-      'Too many requests, or too many texts of your number: then `limit` names which. Nothing was done.',
+    meaning: 'Too many requests, or texts. Nothing was done.',
     action: 'Wait for `Retry-After` seconds.',
   },
   headers_too_large: {

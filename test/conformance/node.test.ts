@@ -10,7 +10,14 @@ import { createLink } from '../node-daemon/link/link-rig.ts';
 import { blankOpenValues, fillOpenValues } from './match-frame.ts';
 import { DEPTH, SCENARIOS, type Scenario, type Step, slot } from './scenarios.ts';
 
-const OPEN_VALUES = { heartbeat_ms: 60_000, window: 8, id: 'c1', time_left_ms: 1_000, within_ms: 2_000 };
+const OPEN_VALUES = {
+  heartbeat_ms: 60_000,
+  stream_hold_ms: 5_000,
+  window: 8,
+  id: 'c1',
+  time_left_ms: 1_000,
+  within_ms: 2_000,
+};
 
 type Rig = Awaited<ReturnType<typeof createLink>>;
 

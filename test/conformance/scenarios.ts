@@ -72,7 +72,14 @@ const hello: Step = {
 
 const welcome: Step = {
   from: 'server',
-  frame: { type: 'welcome', version: LINK_VERSION, heartbeat_ms: ANY, window: ANY, acknowledged: 0 },
+  frame: {
+    type: 'welcome',
+    version: LINK_VERSION,
+    heartbeat_ms: ANY,
+    stream_hold_ms: ANY,
+    window: ANY,
+    acknowledged: 0,
+  },
 };
 
 const GREETING: readonly Step[] = [hello, welcome];

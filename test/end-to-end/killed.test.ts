@@ -46,7 +46,14 @@ for (const [instances, victims] of Object.entries(VICTIMS).slice(0, isWhole() ? 
       const stack = await startStack(t, {
         dataDir: temporaryFolder(t),
         // Faster than an agent may be.
-        env: { MODEMS: '2', CONTROL_PLANES: instances, TOKEN_REQUESTS_PER_MINUTE: '1000000' },
+        env: {
+          MODEMS: '2',
+          CONTROL_PLANES: instances,
+          TOKEN_REQUESTS_PER_MINUTE: '1000000',
+          SMS_PER_MINUTE: '0',
+          SMS_PER_DAY: '0',
+          SMS_UNANSWERED_PER_DAY: '0',
+        },
       });
       const { base_url: url, simulator_url: simulator, wallets } = stack.file();
       const [key] = wallets.map(({ private_key }) => private_key);

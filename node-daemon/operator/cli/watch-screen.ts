@@ -20,7 +20,7 @@ const VIEW: View = { isFull: true, nowMs: 0 };
 /** Numbers stand on the right. */
 const RIGHT = new Set(['DBM', 'CALLS', 'IN', 'OUT', 'FAIL']);
 /** Columns that are left out, first to last, where the window is too narrow for all. */
-const DROPPED = ['SIGNAL', 'CALLS', 'OPERATOR', 'OUT', 'IN', 'DBM', 'FAIL'];
+const DROPPED = ['SIGNAL', 'CALLS', 'CARRIER', 'OUT', 'IN', 'DBM', 'FAIL'];
 /** So much of the last event, a time and some words, is worth a column. */
 const EVENT_WIDTH = 24;
 const BETWEEN = 2;

@@ -24,7 +24,7 @@ t.test('list shows every slot, aligned or as JSON', async (t) => {
   t.match(table, { status: 0, stderr: '' });
   const lines = table.stdout.trim().split('\n');
   t.equal(lines.length, 17);
-  t.match(lines[0], /^SLOT +STATE +OPERATOR +SIGNAL +NUMBER +MODEL +IMEI +ICCID +USB$/);
+  t.match(lines[0], /^SLOT +STATE +CARRIER +SIGNAL +NUMBER +MODEL +IMEI +ICCID +USB$/);
   for (const modem of simulator.modems) {
     const line = lines.find((each) => each.includes(modem.imei));
     t.match(line, new RegExp(`registered .* -\\d+ dBm .*${modem.identity.iccid} +${modem.usb.path}$`));

@@ -37,7 +37,7 @@ t.test('80 columns have state, signal and the last event; bars, calls and operat
 t.test('200 columns have all of it, 40 the name, the state and what happened', async (t) => {
   const headerAt = (columns: number) =>
     watchScreen(hostOf([watched()]), '', { columns, rows: 24, isColored: false })[1];
-  t.match(headerAt(200), /OPERATOR +DBM +SIGNAL +CALLS +IN +OUT +FAIL +LAST EVENT$/);
+  t.match(headerAt(200), /CARRIER +DBM +SIGNAL +CALLS +IN +OUT +FAIL +LAST EVENT$/);
   t.match(headerAt(45), /^SLOT +STATE +LAST EVENT$/);
 });
 

@@ -33,7 +33,7 @@ t.test('draws what happens, follows the size, and leaves the terminal clean', as
   t.match(watch.output(), ENTER);
   t.match(watch.output(), NO_WRAP);
   t.match(screen()[0], /^\d\d:\d\d:\d\d {2}8 of 8 slots in service, linked, 0 facts in the journal$/);
-  t.match(screen()[1], /^SLOT +STATE +OPERATOR +DBM +SIGNAL +CALLS +IN +OUT +FAIL +LAST EVENT$/);
+  t.match(screen()[1], /^SLOT +STATE +CARRIER +DBM +SIGNAL +CALLS +IN +OUT +FAIL +LAST EVENT$/);
   t.match(
     screen()[2],
     /^1-1\.1 +registered +00101 +-71 +[▁▂▃▄▅▆▇█]+ +0 +0 +0 +0 +\d\d:\d\d:\d\d registered$/,

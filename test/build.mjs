@@ -90,7 +90,6 @@ async function buildPackages(specifiers) {
   const entryOf = async (specifier) => {
     // Names that a CommonJS package has only when it runs.
     const names = Object.keys(await import(specifier)).filter((name) => name !== 'module.exports');
-    if (specifier === 'tap') return tapEntry(names.filter((name) => name !== 'default'));
     return `export { ${names.join(', ')} } from ${JSON.stringify(specifier)};`;
   };
   const entries = {
@@ -119,16 +118,6 @@ async function buildPackages(specifiers) {
       ].join(' '),
     },
   });
-}
-
-/** A file that plays beside others in one process gets, as its `t`, a test of its own: `playAs` sets it. */
-function tapEntry(names) {
-  return `
-    import root from 'tap';
-    export { ${names.join(', ')} } from 'tap';
-    let current = root;
-    export { current as default };
-    export const playAs = (test) => { current = test; };`;
 }
 
 async function sourcesIn(folder) {

@@ -68,7 +68,8 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
     control('number', 'list', '--json', '--limit', '2', '--after', '+12065550001'),
     control('number', 'list', '--state', 'available', '--limit', '1'),
   ]);
-  const row1 = /^\+1206…0001 +out_of_service +8901\d+ +lab +m1 +00101 +0x90F7…b906 +20.*SIM card to be exchanged$/m;
+  const row1 =
+    /^\+1206…0001 +out_of_service +8901\d+ +lab +m1 +00101 +0x90F7…b906 +20.*SIM card to be exchanged$/m;
   t.match(table.stdout, row1);
   t.match(table.stdout, /^\+12065550002 +offline +8901\d+ +lab +m2 +00101 +- +-$/m);
   t.match(table.stdout, /^\+12065550003 +out_of_service .* no signal in bay 3$/m);

@@ -42,6 +42,7 @@ export function openApiDocument(parts: DiscoveryParts): Json {
     paths,
     components: {
       schemas: componentSchemas(),
+      responses: sharedRefusals(),
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -136,14 +137,34 @@ function securityOf({ auth }: Operation): Json[] {
   return auth === 'bearer' ? [{ bearer: [] }] : [{ x402v1: [] }, { x402v2: [] }, { mpp: [] }, {}];
 }
 
-/** All refusals with the same status are one response. */
+/** All refusals with the same status are one response. One with a single code is written once, for all operations. */
 function refusals(codes: readonly RefusalCode[]): Json {
-  const byStatus = new Map<number, RefusalCode[]>();
+  return Object.fromEntries(
+    byStatus(codes).map(([status, some]) => {
+      const [only, ...others] = some;
+      const isShared = only !== undefined && others.length === 0;
+      return [String(status), isShared ? { $ref: `#/components/responses/${only}` } : refusal(status, some)];
+    }),
+  );
+}
+
+/** The responses that `refusals` refers to. */
+function sharedRefusals(): Json {
+  const single = (Object.values(OPERATION) as Operation[])
+    .flatMap((operation) => byStatus(refusalsOf(operation)))
+    .filter(([, codes]) => codes.length === 1);
+  return Object.fromEntries(
+    single.flatMap(([status, codes]) => codes.map((code) => [code, refusal(status, codes)])),
+  );
+}
+
+function byStatus(codes: readonly RefusalCode[]): Array<[number, RefusalCode[]]> {
+  const found = new Map<number, RefusalCode[]>();
   for (const code of codes) {
     const { status } = REFUSALS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    found.set(status, [...(found.get(status) ?? []), code]);
   }
-  return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), refusal(status, some)]));
+  return [...found];
 }
 
 function refusal(status: number, codes: readonly RefusalCode[]): Json {

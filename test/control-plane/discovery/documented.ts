@@ -1,5 +1,6 @@
 // The answers that the served description documents for an operation.
 import type { Schema } from '@cfworker/json-schema';
+import { type Reference, responseOf } from '../../fixtures/documented-answers.ts';
 
 interface Response {
   content?: Record<string, { schema: Schema }>;
@@ -9,13 +10,13 @@ interface DescribedOperation {
   operationId: string;
   parameters?: unknown[];
   requestBody?: unknown;
-  responses: Record<string, Response>;
+  responses: Record<string, Response | Reference>;
 }
 
 export interface Described {
   openapi: string;
   paths: Record<string, Record<string, DescribedOperation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response> };
 }
 
 /** An operation, as one asks for it. */
@@ -35,10 +36,11 @@ export interface Documented extends Asked {
   schema: Schema;
 }
 
-export function documentedAnswers({ paths }: Described): Documented[] {
+export function documentedAnswers({ components, paths }: Described): Documented[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId: id, parameters, requestBody, responses }]) =>
-      Object.entries(responses).flatMap(([status, { content }]) => {
+      Object.entries(responses).flatMap(([status, response]) => {
+        const { content } = responseOf(response, components.responses) ?? {};
         const { schema = {} } = content?.['application/json'] ?? {};
         return codesOf(schema).map((code) => ({
           id,

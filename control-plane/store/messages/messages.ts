@@ -160,7 +160,9 @@ export async function insertReceived(
   const texts = messages.flatMap(({ body, factKey, from, partial, readAt, sentAt }) => {
     const row = stored.get(factKey);
     if (row === undefined || partial) return [];
-    return [{ id: row.id, subscriptionId: row.subscription_id, from, body, at: sentAt ?? readAt }];
+    // A stamp of tomorrow would outweigh all keywords until then.
+    const at = new Date(Math.min((sentAt ?? readAt).getTime(), now.getTime()));
+    return [{ id: row.id, subscriptionId: row.subscription_id, from, body, at }];
   });
   await applyOptOuts(trx, texts);
   const subscriptionIds = new Set(rows.map((row) => row.subscription_id));

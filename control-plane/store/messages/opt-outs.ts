@@ -9,7 +9,7 @@ export interface StoredText {
   subscriptionId: string;
   from: string;
   body: string;
-  /** When the service centre received it; else when the node read it. */
+  /** When the service center received it; else when the node read it. Never in the future. */
   at: Date;
 }
 

@@ -99,6 +99,17 @@ t.test('keywords count in the order in which they were sent, however late they a
   t.equal(await text(), BLOCKED, 'it was sent before STOP');
 });
 
+t.test(
+  'a STOP with the stamp of tomorrow, by a wrong clock or a lie, ends with the next START',
+  async (t) => {
+    const { receive, text } = await setUp(t);
+    await receive('STOP', { late: -86_400 });
+    t.equal(await text(), BLOCKED);
+    await receive('START', { late: -86_000 });
+    t.equal(await text(), 'sent');
+  },
+);
+
 t.test('deleting the message, and another token, change nothing; a repeated fact does neither', async (t) => {
   const { url, headers, node, receive, text } = await setUp(t);
   await receive('STOP');

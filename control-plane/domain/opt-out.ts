@@ -5,7 +5,7 @@ import { isE164 } from '#shared/identities.ts';
 /** `yes` allows texts again only for a recipient that has stopped them. */
 export type OptOutKeyword = 'stop' | 'start' | 'yes';
 
-/** What a received text did. */
+/** The effect of a received keyword. */
 export type OptOutType = Exclude<OptOutKeyword, 'yes'>;
 
 const KEYWORDS: Readonly<Record<string, OptOutKeyword>> = {

@@ -1,5 +1,4 @@
 // How much a number may send before carriers take it for a machine: its usage, the limits, and which one a further text would exceed. Pure.
-
 import type { SendingLimit } from '#shared/api/answers.ts';
 
 const MINUTE_MS = 60_000;
@@ -21,7 +20,7 @@ export interface SendingLimits {
   smsPerAnswer: number;
 }
 
-/** What a number sent and received in the last minute and the last 24 hours. */
+/** Texts that a number sent and received in the last minute and the last 24 hours. */
 export interface SendingUsage {
   minute: number;
   day: number;
@@ -32,7 +31,7 @@ export interface SendingUsage {
   received: number;
 }
 
-/** What one more text adds. */
+/** The usage that one more text adds. */
 export interface AddedUsage {
   segments: number;
   isNewRecipient: boolean;
@@ -49,7 +48,7 @@ export interface SendingLevel {
 
 /** A limit that a text would exceed, with what has been used without that text. */
 export interface ExceededLimit extends SendingLevel {
-  /** What the text would add. */
+  /** The usage that the text would add. */
   added: number;
 }
 

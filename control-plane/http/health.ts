@@ -19,9 +19,10 @@ export interface HealthParts {
 }
 
 /**
- * `/health/client` returns the asker's address as the service sees it, and the number of entries in X-Forwarded-For, so that
- * the setting of the proxies can be checked. `/health/live` is 200 as long as the process responds; `/health/ready` is 200 when all checks pass, else 503. A concern does not take the
+ * `/health/live` is 200 as long as the process responds; `/health/ready` is 200 when all checks pass, else 503. A concern does not take the
  * instance out of service, because texts and calls work without payments. It is `warn` in the body (draft-inadarei-api-health-check).
+ * `/health/client` returns the client's address as the service sees it, and the number of entries in X-Forwarded-For: `check` compares them
+ * with the setting of the proxies.
  */
 export function routeHealth(router: Router, { checks, concerns, log }: HealthParts): void {
   const failing = new Set<string>();

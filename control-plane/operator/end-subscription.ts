@@ -13,7 +13,7 @@ export interface EndOrder {
   number?: string | undefined;
   /** Without it, the unused share of what was paid. */
   amount?: string | undefined;
-  /** What the operator was shown, as `shownRefunds` has it: refused if it is not the same any more. */
+  /** The refund that the operator confirmed, as `shownRefunds` writes it. The end is refused if the refund has changed. */
   shown?: string | undefined;
 }
 

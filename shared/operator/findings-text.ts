@@ -35,7 +35,7 @@ interface FindingsText {
   readonly verdict: Verdict;
   readonly counts: Readonly<Record<Verdict, number>>;
   readonly durationMs: number;
-  /** What was examined, for the last line. */
+  /** The subject of the examination, such as "16 checks", for the last line. */
   readonly examined: string;
 }
 

@@ -19,7 +19,7 @@ export const PAYMENT_STATUS: Readonly<Record<PaymentState, Status>> = {
   refunded: { health: 'off', sign: 'check', words: 'refunded' },
 };
 
-/** What goes back, or went back. */
+/** The amount that is being refunded, or was refunded; null without a refund. */
 export const shownRefund = ({ refund_value, ...payment }: Json<PaymentRow>): string | null =>
   refund_value === null ? null : shownValue({ ...payment, value: refund_value });
 

@@ -37,7 +37,7 @@ export const NODE_PROCEDURES = {
   }),
   /** Of a revoked node whose SIMs hold no subscription. */
   removeNode: change(ofNode, { subject, run: ({ db, now }, { node }) => removeNode(db, node, now) }),
-  /** What `prune` would remove. */
+  /** The nodes and slots that `prune` would remove. */
   prunable: procedure({ input: z.object({}), run: ({ db, now }) => findPrunable(db, now) }),
   /** Answers with what it removed. */
   prune: procedure({

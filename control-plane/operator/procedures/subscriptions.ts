@@ -101,7 +101,7 @@ export const SUBSCRIPTION_PROCEDURES = {
     }),
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),
-  /** What an end now would refund: the unused share of what was paid, or `amount`. */
+  /** The refund of an end now: the unused share of the payments, or `amount`. */
   planRefund: procedure({
     input: ofSubscription.extend({ amount: amountSchema.optional() }),
     run: ({ db, now }, input) => planRefund(db, input, now),

@@ -1,4 +1,4 @@
-// Removes what a fleet no longer has: revoked nodes, and empty slots that no node reports any more.
+// Removes what left the fleet: revoked nodes, and empty slots that no node reports any more.
 import { sql } from 'kysely';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
@@ -57,7 +57,7 @@ async function deleteNodes(trx: Database, nodes: readonly string[]): Promise<voi
   await sql`delete from nodes where id = ${anyOf(nodes)}`.execute(trx);
 }
 
-/** What `prune` would remove now. */
+/** The nodes and slots that `prune` would remove now. */
 export async function findPrunable(db: Database, now: Date): Promise<Prunable> {
   const old = new Date(now.getTime() - OLD_AFTER_MS);
   const nodes = await sql<{ id: string }>`

@@ -1,5 +1,4 @@
-// The refund of a subscription that ends: what would go back, and the decision, in the transaction of the end.
-
+// The refund of a subscription that ends: the plan, and the decision in the transaction of the end.
 import { amountOf, type RefundShare, sharesOf, unusedShares } from '../../domain/refund-shares.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { decimalsOf, shownValue } from '../../domain/shown-value.ts';
@@ -37,7 +36,7 @@ interface RefundQuestion {
   amount?: string | undefined;
 }
 
-/** What an end of the subscription now would refund, or what its last end refunds. Throws `OperatorRefusal` if there is nothing to refund. */
+/** The refund of an end of the subscription now, or of its last end. Throws `OperatorRefusal` if there is nothing to refund. */
 export async function planRefund(
   db: Database,
   { id, number, amount }: RefundQuestion,

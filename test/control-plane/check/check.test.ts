@@ -28,7 +28,7 @@ const DURATION_MAX_MS = 10_000;
 
 const rig = await createRig();
 
-/** What a service needs, on a database that is empty. */
+/** The needs of a service, on an empty database. */
 async function wholeEnvironment(t: Test): Promise<Record<string, string>> {
   return {
     DATABASE_URL: await rig.postgres.createDatabase(),

@@ -9,6 +9,7 @@ import {
 import { USUAL_CAPACITIES } from './equipment/message-stores.ts';
 import { MAKE_NAMES } from './makes/make.ts';
 import { SIMULATOR_DEFAULTS } from './simulator.ts';
+import { USB_CONTROLLERS } from './usb/usb-controller.ts';
 
 const makesOption = z
   .string()
@@ -26,6 +27,12 @@ export const OPTIONS = {
     env: 'MODEMS',
     about: 'Number of modems',
     schema: integerOption(1, 256, 4),
+  },
+  firstModem: {
+    env: 'FIRST_MODEM',
+    about:
+      'Position of the first modem among those of all racks. Racks that share no position share no IMEI, SIM or number',
+    schema: integerOption(0, 9_000, SIMULATOR_DEFAULTS.firstModem),
   },
   dir: {
     env: 'RACK_DIR',
@@ -66,6 +73,13 @@ export const OPTIONS = {
     env: 'IDENTICAL_SERIALS',
     about: 'true: all devices have the same USB serial number',
     schema: booleanOption,
+  },
+  usbController: {
+    env: 'USB_CONTROLLER',
+    about: `Host controller that each USB bus shows: ${USB_CONTROLLERS.join(', ')}`,
+    schema: z
+      .enum(USB_CONTROLLERS, { error: `must be one of ${USB_CONTROLLERS.join(', ')}` })
+      .default('qemu'),
   },
   simSlots: {
     env: 'SIM_SLOTS',
@@ -111,6 +125,14 @@ export const OPTIONS = {
     env: 'VOLTE',
     about: 'false: calls go over 2G or 3G, and the audio of SIMCom modems has 8 kHz',
     schema: booleanOption.default(true),
+  },
+  homeNetwork: {
+    env: 'HOME_NETWORK',
+    about: 'Code of the network (MCC and MNC) of the SIM cards: 5 or 6 digits',
+    schema: z
+      .string()
+      .regex(/^\d{5,6}$/, 'must be 5 or 6 digits')
+      .default(SIMULATOR_DEFAULTS.homeNetwork),
   },
   usbAudio: {
     env: 'USB_AUDIO',

@@ -9,7 +9,7 @@ import { audioTime, FrameClock } from './audio/frame-clock.ts';
 import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
 import { CallSwitch } from './calls/call-switch.ts';
 import { Carrier } from './carrier/carrier.ts';
-import { modemIdentityOf, simIdentityOf } from './equipment/identity.ts';
+import { modemIdentityOf, NETWORK_CODE, simIdentityOf } from './equipment/identity.ts';
 import { type Capacities, USUAL_CAPACITIES } from './equipment/message-stores.ts';
 import { answersOf } from './http/routes.ts';
 import { type HttpServer, listen } from './http/server.ts';
@@ -21,6 +21,7 @@ import { SimCards } from './modem/sim-cards.ts';
 import { EventFeed } from './state/event-feed.ts';
 import { RackJournal } from './state/rack-journal.ts';
 import { UsbBus } from './usb/usb-bus.ts';
+import type { UsbControllerName } from './usb/usb-controller.ts';
 import { usbPathOf } from './usb/usb-path.ts';
 
 const STATE_FILE = 'rack.jsonl';
@@ -33,6 +34,8 @@ const LINK_NAME = /^[a-z][a-z0-9]*-(at|at2|pcm)(\.new)?$/;
 export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'>> {
   /** 1 to 256. */
   modems: number;
+  /** Position of its first modem among those of all racks: equal positions have equal identities. */
+  firstModem?: number;
   /** Folder of the links and the state; made when missing. */
   dir: string;
   /** Of the HTTP interface; 0 takes a free one. */
@@ -43,6 +46,8 @@ export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'
   capacities?: Partial<Capacities>;
   /** All devices show the same serial number, as cheap sticks do. */
   identicalSerials?: boolean;
+  /** The host controller of each bus. Default: one whose limits are not known. */
+  usbController?: UsbControllerName;
   /** Messages of the modems that are kept for `GET /sms`, and in the state file. */
   keep?: number;
   /** Events that are kept for clients that come back. */
@@ -59,6 +64,7 @@ export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'
 
 /** Defaults of the options. */
 export const SIMULATOR_DEFAULTS = {
+  firstModem: 0,
   sendDelayMs: 0,
   storageFirstMs: 0,
   bootMs: 3000,
@@ -71,6 +77,7 @@ export const SIMULATOR_DEFAULTS = {
   isVolte: true,
   usbAudio: false,
   pcmRateHz: 8000,
+  homeNetwork: NETWORK_CODE,
 } as const;
 
 export interface Simulator {
@@ -121,7 +128,7 @@ async function start(
     ...options,
     capacities: { ...USUAL_CAPACITIES, ...options.capacities },
   };
-  const bus = new UsbBus(dir, systemClock);
+  const bus = new UsbBus(dir, systemClock, options.usbController ?? 'qemu');
   bus.open();
   const soundCards = new SoundCards(dir);
   soundCards.open();
@@ -145,13 +152,13 @@ async function start(
     { length: options.modems },
     (_, index): SimulatedModem =>
       new SimulatedModem({
-        identity: modemIdentityOf(index),
+        identity: modemIdentityOf(traits.firstModem + index),
         make: MAKES[makes[index % makes.length] ?? 'quectel'],
         traits,
         bus,
         soundCards,
         usbPath: usbPathOf(index),
-        usbSerial: options.identicalSerials === true ? COMMON_SERIAL : serialOf(index),
+        usbSerial: options.identicalSerials === true ? COMMON_SERIAL : serialOf(traits.firstModem + index),
         linkFolder: dir,
         journal,
         carrier,
@@ -169,10 +176,17 @@ async function start(
       }),
   );
   const simCards = new SimCards(
-    modems.map((_, index) => simIdentityOf(index)),
-    { modems, journal, carrier },
+    modems.map((_, index) => simIdentityOf(traits.firstModem + index, traits.homeNetwork)),
+    { modems, journal, carrier, firstModem: traits.firstModem },
   );
-  const answers = answersOf({ modems, simCards, carrier, feed, calls: callSwitch });
+  const answers = answersOf({
+    modems,
+    simCards,
+    carrier,
+    feed,
+    calls: callSwitch,
+    homeNetwork: traits.homeNetwork,
+  });
   let server: HttpServer | undefined;
   let isStopped = false;
   const stop = async (): Promise<void> => {

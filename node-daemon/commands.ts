@@ -1,4 +1,5 @@
 // The commands of node-daemon besides the daemon, in the order of `--help`.
+import { CHECK_CONFIG_COMMAND } from './config/check-config-command.ts';
 import { SIMULATE_COMMAND } from './daemon/simulate-command.ts';
 import { DOCTOR_COMMAND } from './doctor/doctor-command.ts';
 import { ENROL_COMMAND } from './link/enrol.ts';
@@ -13,6 +14,7 @@ import { WATCH_COMMAND } from './operator/cli/watch-command.ts';
 export const COMMANDS = [
   ENROL_COMMAND,
   DOCTOR_COMMAND,
+  CHECK_CONFIG_COMMAND,
   LIST_COMMAND,
   WATCH_COMMAND,
   AT_COMMAND,

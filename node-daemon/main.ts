@@ -1,12 +1,14 @@
 // The program node-daemon: runs an operator's command, or the daemon until a signal.
 import { systemClock } from '#shared/clock.ts';
-import type { LogFormat } from '#shared/log.ts';
+import type { LogFormat, Logger } from '#shared/log.ts';
 import { helpOf, runCommand } from '#shared/process/commands.ts';
-import { readOptions } from '#shared/process/options.ts';
+import { ConfigFileError } from '#shared/process/config-file.ts';
+import { type OptionsOf, readOptions } from '#shared/process/options.ts';
 import { runProgram } from '#shared/process/run.ts';
 import { errorLine } from '#shared/process/terminal.ts';
 import { COMMANDS } from './commands.ts';
-import { daemonOptions, type Settings, settingsOf } from './config/options.ts';
+import { type DaemonSettings, daemonOptions, settingsOf } from './config/options.ts';
+import type { Daemon } from './daemon/daemon.ts';
 import { nodeNameOf } from './link/identity.ts';
 import { RecentLog } from './operator/recent-log.ts';
 import { ServiceManager } from './service-manager/service-manager.ts';
@@ -33,6 +35,8 @@ if (!(await runCommand('node-daemon', COMMANDS))) {
         manager.stopping();
         return daemon.drain(signal);
       },
+      // A terminal that closes ends the daemon.
+      ...(process.stdout.isTTY ? {} : { reload: () => reload(daemon, log) }),
       async stop() {
         await daemon.stop();
         manager.stopped();
@@ -43,12 +47,27 @@ if (!(await runCommand('node-daemon', COMMANDS))) {
   });
 }
 
-function readSettings(): Settings & { logFormat: LogFormat } {
-  const options = readOptions(
+/** A bad file changes nothing. */
+async function reload(daemon: Daemon, log: Logger): Promise<void> {
+  try {
+    await daemon.reload(settingsOf(readDaemonOptions()));
+  } catch (error) {
+    if (error instanceof ConfigFileError)
+      log.error({ problems: error.message.split('\n') }, 'configuration not reloaded: the file has errors');
+    else log.error({ err: error }, 'configuration not reloaded');
+  }
+}
+
+function readDaemonOptions(): OptionsOf<typeof daemonOptions> {
+  return readOptions(
     'node-daemon',
     `Run the modems of one host and keep its link to the control plane.\n\n${helpOf(COMMANDS)}`,
     daemonOptions,
   );
+}
+
+function readSettings(): DaemonSettings & { logFormat: LogFormat } {
+  const options = readDaemonOptions();
   try {
     return { ...settingsOf(options), logFormat: options.logFormat };
   } catch (error) {

@@ -39,28 +39,43 @@ const FORBIDDEN_TYPES: ReadonlySet<string | undefined> = new Set(['PREMIUM_RATE'
  */
 export function problemOfDestination(to: string, destinations: Destinations): DestinationProblem | undefined {
   if (SHORT_NUMBER.test(to)) return notAllowed('emergency and short numbers cannot be reached');
-  const parsed = isE164(to) ? parsePhoneNumberFromString(to) : undefined;
-  // Elsewhere, emergency numbers and what follows them have the length of subscriber numbers.
-  if (parsed === undefined || !(isNorthAmerican(to) ? parsed.isPossible() : parsed.isValid()))
-    return MALFORMED;
+  if (!isE164(to)) return MALFORMED;
+  const parsed = parsePhoneNumberFromString(to);
+  if (parsed?.isPossible() !== true) return UNKNOWN;
   if (isNorthAmerican(to)) {
     if (SERVICE_AREA_CODE.test(to) || !NANP_AREA_CODE.test(to))
       return notAllowed('service numbers cannot be reached');
-    if (!NANP_NUMBER.test(to)) return MALFORMED;
+    if (!NANP_NUMBER.test(to)) return UNKNOWN;
     if (PREMIUM.test(to)) return notAllowed('premium numbers cannot be reached');
     if (PERSONAL.test(to)) return notAllowed('personal numbers cannot be reached');
   }
   if (FORBIDDEN_TYPES.has(parsed.getType()))
     return notAllowed('premium and personal numbers cannot be reached');
+  // Elsewhere, emergency numbers and what follows them have the length of subscriber numbers.
+  const isUnknown = !isNorthAmerican(to) && !parsed.isValid();
+  const countries = isUnknown ? parsed.getPossibleCountries() : [parsed.country];
   const isAllowed =
-    (parsed.country !== undefined && destinations.regions.has(parsed.country)) ||
+    countries.some((country) => country !== undefined && destinations.regions.has(country)) ||
     destinations.prefixes.some((prefix) => to.startsWith(prefix));
-  return isAllowed ? undefined : notAllowed(`only numbers of these can be reached: ${destinations}`);
+  if (!isAllowed) return notAllowed(`only numbers of these can be reached: ${destinations}`);
+  return isUnknown ? UNKNOWN : undefined;
+}
+
+/** The E.164 form of a number as people write it in the US, such as `(206) 555-0123`. Undefined for text that has this form or is no such number. */
+export function likelyNumber(text: string): string | undefined {
+  const parsed = parsePhoneNumberFromString(text, 'US');
+  const isLikely = parsed?.isPossible() === true && isE164(parsed.number) && parsed.number !== text;
+  return isLikely ? parsed.number : undefined;
 }
 
 const MALFORMED: DestinationProblem = {
   kind: 'malformed',
   message: 'must be an E.164 number, such as +12065550123',
+};
+
+const UNKNOWN: DestinationProblem = {
+  kind: 'malformed',
+  message: 'has the form of an E.164 number, but its country has no such numbers',
 };
 
 const notAllowed = (message: string): DestinationProblem => ({ kind: 'not_allowed', message });

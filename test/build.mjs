@@ -8,13 +8,13 @@ const PROJECT = dirname(dirname(fileURLToPath(import.meta.url)));
 const OUT = join(PROJECT, '.tests');
 const FOLDERS = ['control-plane', 'hardware-sim', 'node-daemon', 'shared', 'test', 'docs'];
 
-/** A package of many files is quicker to load as one; each of these stays one module of a process, whoever imports it. */
+/** A package of many files is quicker to load as one; each of these stays one module of a process, whichever file imports it. */
 const PACKAGES = [
   '@koa/cors', '@koa/router', '@modelcontextprotocol/server', '@nats-io/transport-node', 'age-encryption', 'commander', 'fast-check', 'koa',
   'kysely', 'libphonenumber-js', 'lru-cache', 'mppx', 'nodemailer', 'pg', 'pino', 'prom-client', 'raw-body', 'viem',
   'rate-limiter-flexible', 'tap', 'ws', 'x402-fetch', '@x402/core', '@x402/evm', '@x402/fetch', 'yaml', 'zod',
 ];
-/** What packages need of these is optional, or finds files beside itself. */
+/** Packages need these only optionally, or find them as files beside themselves. */
 const EXTERNAL = ['@viem/anvil', 'bufferutil', 'utf-8-validate', 'pg-native'];
 const OUT_PACKAGES = 'packages';
 /** Lines of files so named stay out of the stacks that tap prints. */
@@ -90,6 +90,7 @@ async function buildPackages(specifiers) {
   const entryOf = async (specifier) => {
     // Names that a CommonJS package has only when it runs.
     const names = Object.keys(await import(specifier)).filter((name) => name !== 'module.exports');
+    if (specifier === 'tap') return tapEntry(names.filter((name) => name !== 'default'));
     return `export { ${names.join(', ')} } from ${JSON.stringify(specifier)};`;
   };
   const entries = {
@@ -118,6 +119,16 @@ async function buildPackages(specifiers) {
       ].join(' '),
     },
   });
+}
+
+/** A file that plays beside others in one process gets, as its `t`, a test of its own: `playAs` sets it. */
+function tapEntry(names) {
+  return `
+    import root from 'tap';
+    export { ${names.join(', ')} } from 'tap';
+    let current = root;
+    export { root, current as default };
+    export const playAs = (test) => { current = test; };`;
 }
 
 async function sourcesIn(folder) {

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { SHARED_SERVER } from './fixtures/postgres.ts';
-import { temporaryFolder } from './fixtures/started-stack.ts';
+import { SHARED_SERVER } from './fixtures/database/postgres.ts';
+import { temporaryFolder } from './fixtures/stacks/started-stack.ts';
 
 // The compiled one where this file is compiled.
 const { filename } = import.meta;
@@ -15,8 +15,11 @@ const LOADER = extname(filename) === '.ts' ? [`--import=${import.meta.resolve('t
 function run(t: Test, tests: Readonly<Record<string, string>>, args: string[], env = process.env) {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, '.tests/test'), { recursive: true });
-  for (const [name, source] of Object.entries(tests))
-    writeFileSync(join(folder, '.tests/test', name), source);
+  for (const [name, source] of Object.entries(tests)) {
+    const file = join(folder, '.tests/test', name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, source);
+  }
   return spawnSync(process.execPath, [...LOADER, RUNNER, ...args], { cwd: folder, env, encoding: 'utf8' });
 }
 
@@ -48,4 +51,32 @@ t.test('some of the tests, by the path of their source or by name', async (t) =>
     status: 1,
     stderr: /no test at test\/none/,
   });
+});
+
+const needsBuild = extname(filename) === '.ts' && 'needs the compiled tests';
+t.test('files of a folder share a process, and fail each for itself', { skip: needsBuild }, async (t) => {
+  const tap = JSON.stringify(join(dirname(filename), '../packages/node_modules/@tapjs/tap.js'));
+  const file = (claim: string): string => `
+    import t from ${tap};
+    globalThis.before ??= [];
+    t.test('a claim', async (t) => { ${claim} });
+    t.teardown(() => { globalThis.before.push('an end'); });`;
+  const passes = file('t.ok(true);');
+  const comesLater = file("t.same(globalThis.before, ['an end'], 'after the end of the other');");
+  const fails = file('t.ok(false);');
+  const folder = (first: string, second: string) => ({ 'part/a.test.js': first, 'part/b.test.js': second });
+  t.equal(run(t, folder(passes, comesLater), ['--reporter=tap']).status, 0);
+  const { status, stdout } = run(t, folder(fails, passes), ['--reporter=tap']);
+  t.equal(status, 1);
+  t.match(stdout, /^ +not ok 1 - \S+a\.test\.js/m);
+  t.match(stdout, /^ +ok 2 - \S+b\.test\.js/m);
+  t.match(run(t, folder(`import ${tap}; ${CRASHES}`, passes), ['--reporter=tap']), {
+    status: 1,
+    stdout: /before any claim/,
+  });
+  t.equal(run(t, folder(`import ${tap}; process.exit();`, passes), ['--reporter=tap']).status, 1);
+  const late = file(
+    "setTimeout(() => { throw new Error('too late'); }); await new Promise((r) => setTimeout(r, 50));",
+  );
+  t.equal(run(t, folder(late, passes), ['--reporter=tap']).status, 1);
 });

@@ -1,16 +1,17 @@
-// Runs compiled tests, each file in a process of its own, with one Postgres for all. Not with `tap`'s own command: its loader hooks,
-// for mocks and coverage that no test here uses, take two seconds of each process.
+// Runs compiled tests, some files of a folder in each process, with one Postgres for all. Not with `tap`'s own command: its loader
+// hooks, for mocks and coverage that no test here uses, take two seconds of each process.
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { report } from '@tapjs/reporter';
 import t from 'tap';
 import { againstThree } from './against-three.ts';
-import { skipWithoutNats } from './fixtures/nats.ts';
-import { fastFolder, SHARED_SERVER, startPostgres } from './fixtures/postgres.ts';
-import { INSTANCES, instanceCount } from './fixtures/several-instances.ts';
+import { fastFolder, SHARED_SERVER, startPostgres } from './fixtures/database/postgres.ts';
+import { skipWithoutNats } from './fixtures/service/nats.ts';
+import { INSTANCES, instanceCount } from './fixtures/service/several-instances.ts';
 import { IS_WHOLE, SWEEPS_MODULE } from './fixtures/sweep.ts';
+import { type Play, plays } from './plays.ts';
 
 const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder ...]
        npm run test:long -- [the same]
@@ -21,12 +22,11 @@ const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder .
   --whole         every case of the tests that sweep over many, every test against three instances, and only these tests (test:long)
 `;
 const COMPILED = '.tests';
-/** In the text of every compiled test that measures in real time. */
-const MEASURES = /fixtures\/(?:tone|tone-meter|undisturbed)\.js/;
 /** For those that are played again. */
 const REPEATED_INSTANCES = 3;
 /** Of one file. */
 const TIMEOUT_MS = 400_000;
+const TOGETHER = join(dirname(import.meta.filename), 'together.js');
 const WHOLE_TIMEOUT_MS = 3_600_000;
 
 const { values, positionals } = parseArgs({
@@ -57,24 +57,8 @@ async function testsAt(paths: readonly string[]): Promise<string[]> {
   return (paths.length === 0 ? tests : chosen).map((name) => join(COMPILED, name));
 }
 
-/** The tests of each folder evenly over the run: some folders mostly work, others mostly wait. */
-function spread(files: readonly string[]): string[] {
-  const folderOf = (file: string): string => file.split('/')[2] ?? '';
-  const byFolder = new Map<string, string[]>();
-  for (const file of files) byFolder.set(folderOf(file), [...(byFolder.get(folderOf(file)) ?? []), file]);
-  const placeOf = (file: string): number => {
-    const beside = byFolder.get(folderOf(file)) ?? [];
-    return (beside.indexOf(file) + 0.5) / beside.length;
-  };
-  return [...files].sort((a, b) => placeOf(a) - placeOf(b));
-}
-
 const sweeps = async (file: string): Promise<boolean> =>
   (await readFile(file, 'utf8')).includes(SWEEPS_MODULE);
-
-/** Audio that comes late is distorted: files that measure it go before others that want a processor. */
-const niceness = async (file: string): Promise<string> =>
-  MEASURES.test(await readFile(file, 'utf8')) ? '0' : '10';
 
 /** Stops at the end of the run. Returns its URL. */
 async function startSharedServer(): Promise<string> {
@@ -101,7 +85,7 @@ function repeated(files: readonly string[]): string[] {
 async function run(): Promise<void> {
   const all = await testsAt(positionals);
   const swept = await Promise.all(all.map(sweeps));
-  const files = spread(whole ? all.filter((_file, index) => swept[index]) : all);
+  const files = whole ? all.filter((_file, index) => swept[index]) : all;
   const again = repeated(all);
   const folder = mkdtempSync(join(fastFolder(), 'simrack-run-'));
   // Postgres, which root runs as another user, reads from it.
@@ -128,24 +112,27 @@ async function run(): Promise<void> {
   if (reporter !== 'tap') await report(reporter, t, { get: () => undefined, values: {} } as never);
   const nodeOptions = `NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''}`;
   // Through env: tap's own options of Node would record the coverage of the file and of every program that it starts.
-  const play = async (file: string, instances = 1): Promise<void> => {
+  const play = ({ files, instances, niceness }: Play): void => {
+    const together = files.length === 1 ? [] : [TOGETHER];
     void t.spawn(
       'env',
-      [nodeOptions, 'nice', '-n', await niceness(file), process.execPath, '--enable-source-maps', file],
+      [nodeOptions, 'nice', '-n', niceness, process.execPath, '--enable-source-maps', ...together, ...files],
       {
         buffered: true,
         stdio: reporter === 'tap' ? 'inherit' : 'pipe',
-        timeout: timeoutMs,
+        timeout: timeoutMs * files.length,
         env: instances === 1 ? env : { ...env, [INSTANCES]: String(instances) },
       },
-      instances === 1 ? file : `${file} against ${instances} instances`,
+      nameOf(files, instances),
     );
   };
-  for (const file of files) {
-    await play(file);
-    if (again.includes(file)) await play(file, REPEATED_INSTANCES);
-  }
-  for (const file of again) if (!files.includes(file)) await play(file, REPEATED_INSTANCES);
+  for (const each of await plays(files)) play(each);
+  for (const each of await plays(again, REPEATED_INSTANCES)) play(each);
+}
+
+function nameOf([first = '', ...others]: readonly string[], instances: number): string {
+  const files = others.length === 0 ? first : `${first} and ${others.length} more`;
+  return instances === 1 ? files : `${files} against ${instances} instances`;
 }
 
 if (help) process.stdout.write(USAGE);

@@ -19,15 +19,15 @@ interface AlertService {
 
 interface AlertServiceParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   channels: readonly AlertChannel[];
-  /** Chains with a relayer. */
-  chainIds: Iterable<number>;
+  /** Addresses of this instance's relayers in lower case, by chain. */
+  relayers: ReadonlyMap<number, readonly string[]>;
   closedChains: () => readonly ClosedChain[];
   thresholds: AlertThresholds;
 }
 
-export function startAlerts({ channels, chainIds, ...parts }: AlertServiceParts): AlertService {
+export function startAlerts({ channels, ...parts }: AlertServiceParts): AlertService {
   const { clock, log } = parts;
-  const readings = new GasReadings(clock, chainIds);
+  const readings = new GasReadings(clock, parts.relayers.keys());
   const posts = channels.map((channel) => new AlertPost({ ...parts, channel }));
   const work = [
     repeat({ clock, log, task: 'alerts', everyMs: CHECK_MS }, () =>

@@ -1,6 +1,6 @@
 // The next state of an alert after each check. Pure: the store saves the result.
 import { randomBytes } from 'node:crypto';
-import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
+import type { AlertRule, AlertTrouble, OpenAlert } from '../domain/alert.ts';
 
 /** After a longer time without a check, earlier findings prove nothing about the time between. */
 const GAP_MS = 60_000;
@@ -10,31 +10,38 @@ const ID_BYTES = 12;
 /** The alert after a check. Undefined if there is no trouble, or if one that was not raised has ended. */
 export function afterCheck(
   alert: OpenAlert | undefined,
-  found: Trouble | undefined,
+  seen: AlertTrouble | undefined,
   { isKnown, rule, now }: { isKnown: boolean; rule: AlertRule; now: Date },
 ): OpenAlert | undefined {
+  const found = seen && withCause(seen, alert);
   if (alert === undefined) return found && pendingOrRaised(begun(found, now), rule, now);
   const goesOn = age(alert.seenAt, now) <= GAP_MS;
   if (alert.raisedAt !== null) {
-    const seen = { ...alert, seenAt: now, wellSince: null };
-    if (found !== undefined) return { ...seen, ...asItIs(alert, found, { goesOn, rule, now }) };
-    if (!isKnown) return seen;
+    const open = { ...alert, seenAt: now, wellSince: null };
+    if (found !== undefined) return { ...open, ...asItIs(alert, found, { goesOn, rule, now }) };
+    if (!isKnown) return open;
     const wellSince = alert.wellSince ?? now;
     const isOver = age(wellSince, now) >= rule.recoverAfterMs;
-    return { ...seen, worseSince: null, wellSince, recoveredAt: isOver ? now : null };
+    return { ...open, worseSince: null, wellSince, recoveredAt: isOver ? now : null };
   }
   if (found === undefined) return undefined;
-  const seen = { ...alert, ...found, reading: alert.reading, seenAt: now };
-  const isDue = age(seen.since, now) >= rule.raiseAfterMs;
+  const pending = { ...alert, ...found, reading: alert.reading, seenAt: now };
+  const isDue = age(pending.since, now) >= rule.raiseAfterMs;
   const isNoWorse = found.reading !== null && found.reading <= (alert.reading ?? 0);
-  if (!goesOn || (isDue && isNoWorse)) return { ...seen, since: now, reading: found.reading };
-  return pendingOrRaised(seen, rule, now);
+  if (!goesOn || (isDue && isNoWorse)) return { ...pending, since: now, reading: found.reading };
+  return pendingOrRaised(pending, rule, now);
+}
+
+/** A modem that is started again says no more what it failed with. */
+function withCause(found: AlertTrouble, before: OpenAlert | undefined): AlertTrouble {
+  if (found.isRecovering !== true || before === undefined) return found;
+  return { ...found, summary: before.summary, advice: before.advice };
 }
 
 /** The present form of a raised trouble. It counts as critical after being so for as long as a trouble must last. */
 function asItIs(
   alert: OpenAlert,
-  found: Trouble,
+  found: AlertTrouble,
   { goesOn, rule, now }: { goesOn: boolean; rule: AlertRule; now: Date },
 ): Partial<OpenAlert> {
   const { severity, summary, advice } = found;
@@ -48,7 +55,7 @@ function asItIs(
 
 const age = (since: Date, now: Date): number => now.getTime() - since.getTime();
 
-const begun = (found: Trouble, now: Date): OpenAlert => ({
+const begun = (found: AlertTrouble, now: Date): OpenAlert => ({
   ...found,
   id: `alert_${randomBytes(ID_BYTES).toString('hex')}`,
   since: now,

@@ -14,6 +14,8 @@ interface AlertWatchParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   /** By chain, transfers that the relayer has gas for, as this instance last read it. */
   gas: () => ReadonlyMap<number, number | undefined>;
   closedChains: () => readonly ClosedChain[];
+  /** Addresses of this instance's relayers in lower case, by chain. */
+  relayers: ReadonlyMap<number, readonly string[]>;
 }
 
 /** Runs one check. Rejects if the database does not respond; then nothing was recorded. */
@@ -28,7 +30,12 @@ export async function checkForTroubles({
   const { before, after } = await db.transaction().execute(async (trx) => {
     const before = new Map((await lockOpenAlerts(trx)).map((alert) => [alertKey(alert), alert]));
     const findings = findTroubles(
-      { ...(await readSnapshot(trx, now)), gas: chains.gas(), closedChains: chains.closedChains() },
+      {
+        ...(await readSnapshot(trx, now, { planDays: thresholds.alertPlanDays })),
+        gas: chains.gas(),
+        closedChains: chains.closedChains(),
+        relayers: chains.relayers,
+      },
       thresholds,
       (about) => before.get(alertKey(about))?.raisedAt != null,
     );

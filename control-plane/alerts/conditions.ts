@@ -1,14 +1,16 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
 import { isCarrierCode, shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
-import { SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
+import { type ServiceState, SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
 import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { Config } from '../config/config.ts';
-import type { AlertRule, OpenAlert, Trouble } from '../domain/alert.ts';
+import type { AlertRule, AlertTrouble, OpenAlert } from '../domain/alert.ts';
 import { alertKey } from '../domain/alert.ts';
 import type { AlertKind } from '../domain/alert-kinds.ts';
+import { maskedWallet } from '../domain/shown-value.ts';
 import type { SoldNumber } from '../store/fleet/sold-numbers.ts';
+import type { RelayedPayments } from '../store/money/relayed-payments.ts';
 import type {
   ClosedChain,
   FleetSnapshot,
@@ -16,6 +18,7 @@ import type {
   SlotReading,
 } from '../store/operations/fleet-snapshot.ts';
 import type { SendingWarning } from '../store/operations/sending-warnings.ts';
+import { pinTrouble, planTrouble } from './card-conditions.ts';
 
 /** A node without a link for two periods of its heartbeat is offline. */
 export type AlertThresholds = Pick<
@@ -26,6 +29,7 @@ export type AlertThresholds = Pick<
   | 'alertStoragePercent'
   | 'alertJournalDepth'
   | 'alertPoolMin'
+  | 'alertPlanDays'
 >;
 
 /** A storage is well again at so many percentage points below the threshold. */
@@ -52,6 +56,8 @@ export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Reco
   node_pending: { raiseAfterMs: 0, recoverAfterMs: 0 },
   // A number that nearly used a limit is reported for an hour.
   sending_limit: { raiseAfterMs: 0, recoverAfterMs: 0 },
+  sim_pin: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 0 },
+  plan_ending: { raiseAfterMs: 0, recoverAfterMs: 0 },
   node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
   slot_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
@@ -59,12 +65,14 @@ export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Reco
   relayer_low: { raiseAfterMs: 0, recoverAfterMs: 0 },
   // Each instance checks for itself: the alert is raised when one gets no response, and ends when all get one.
   chain_unavailable: { raiseAfterMs: 0, recoverAfterMs: MINUTE_MS },
+  // The same: during a rotation one instance may have a key that another has not.
+  relayer_key_missing: { raiseAfterMs: 0, recoverAfterMs: MINUTE_MS },
   payment_stuck: { raiseAfterMs: 0, recoverAfterMs: 0 },
   pool_low: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 5 * MINUTE_MS },
 });
 
 interface Findings {
-  troubles: Trouble[];
+  troubles: AlertTrouble[];
   /** False if the state is unknown now: the alert stays as it is. */
   isKnown(alert: Pick<OpenAlert, 'kind' | 'subject'>): boolean;
 }
@@ -73,7 +81,7 @@ interface Findings {
 export function findTroubles(
   snapshot: FleetSnapshot,
   thresholds: AlertThresholds,
-  isOpen: (trouble: Pick<Trouble, 'kind' | 'subject'>) => boolean,
+  isOpen: (trouble: Pick<AlertTrouble, 'kind' | 'subject'>) => boolean,
 ): Findings {
   const { now, nodes, payments, gas } = snapshot;
   const linked = new Map(nodes.map(({ id, isLinked }) => [id, isLinked]));
@@ -86,11 +94,14 @@ export function findTroubles(
     ...snapshot.pending.map(pendingTrouble),
     ...nodes.map(claimTrouble),
     ...snapshot.sending.map(sendingTrouble),
+    ...snapshot.locked.map(pinTrouble),
+    ...snapshot.plans.map(planTrouble),
     ...snapshot.slots
       .filter(({ nodeId }) => linked.get(nodeId) === true)
       .flatMap((slot) => [downTrouble(slot), storageTrouble(slot, thresholds, isOpen)]),
     ...[...gas].map((each) => gasTrouble(each, thresholds, isOpen)),
     ...snapshot.closedChains.map((chain) => chainTrouble(chain, now)),
+    ...snapshot.relayed.map((payments) => keyTrouble(payments, snapshot.relayers)),
     ...payments.stuck.map((payment) => paymentTrouble(payment, now)),
     poolTrouble(snapshot, thresholds, isOpen),
   ].filter((trouble) => trouble !== undefined);
@@ -113,20 +124,21 @@ function numberTrouble({
   slot,
   state,
   subscriptionId,
-}: SoldNumber): Trouble {
+}: SoldNumber): AlertTrouble {
   const place = node === null ? '' : slot === null ? ` on node ${node}` : ` in slot ${slot} of node ${node}`;
   return {
     kind: 'number_down',
     subject: subscriptionId,
     severity: 'critical',
     reading: null,
+    isRecovering: isRecovering(state, reason),
     summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${cause(reason)}${network(carrier)}`,
     advice:
-      `${reasonAdvice(reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
+      `${adviceOn(state, reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
   };
 }
 
-function sendingTrouble({ limit, max, subscriptionId, used }: SendingWarning): Trouble {
+function sendingTrouble({ limit, max, subscriptionId, used }: SendingWarning): AlertTrouble {
   return {
     kind: 'sending_limit',
     subject: subscriptionId,
@@ -146,17 +158,26 @@ const network = (carrier: string | null): string =>
 const cause = (reason: string | null): string =>
   reason !== null && /^\w+$/.test(reason) ? ` (${reasonWords(reason)})` : '';
 
+const isRecovering = (state: ServiceState, reason: string | null): boolean =>
+  state === 'starting' && reason === null;
+
+const adviceOn = (state: ServiceState, reason: string | null): string | undefined =>
+  isRecovering(state, reason)
+    ? 'Its daemon has started the modem again. In a few minutes "slot list" names the cause, if it does not help.'
+    : reasonAdvice(reason);
+
 /** Kinds about which a node without a link reports nothing. */
 const OF_LINKED_NODES: ReadonlySet<AlertKind> = new Set([
   'slot_down',
   'storage_full',
   'journal_growing',
   'node_alarm',
+  'sim_pin',
 ]);
 
 type IsOpen = Parameters<typeof findTroubles>[2];
 
-const offline = ({ id }: NodeReading): Trouble => ({
+const offline = ({ id }: NodeReading): AlertTrouble => ({
   kind: 'node_offline',
   subject: id,
   severity: 'critical',
@@ -165,7 +186,7 @@ const offline = ({ id }: NodeReading): Trouble => ({
   advice: 'Check the power and the network of its host, and the log of node-daemon on it.',
 });
 
-const alarmTroubles = ({ alarms, id }: NodeReading): Trouble[] =>
+const alarmTroubles = ({ alarms, id }: NodeReading): AlertTrouble[] =>
   alarms.filter(isNodeAlarm).map((alarm) => ({
     kind: 'node_alarm',
     subject: `${id}/${alarm}`,
@@ -175,7 +196,7 @@ const alarmTroubles = ({ alarms, id }: NodeReading): Trouble[] =>
     advice: NODE_ALARMS[alarm].advice,
   }));
 
-const pendingTrouble = (id: string): Trouble => ({
+const pendingTrouble = (id: string): AlertTrouble => ({
   kind: 'node_pending',
   subject: id,
   severity: 'warning',
@@ -186,9 +207,9 @@ const pendingTrouble = (id: string): Trouble => ({
 
 function claimTrouble({
   id,
-  claims: { disputed, isSuspended, others, sims },
-}: NodeReading): Trouble | undefined {
-  if (sims === 0 && others === 0 && disputed === 0 && !isSuspended) return undefined;
+  claims: { disputed, frames, isSuspended, others, sims },
+}: NodeReading): AlertTrouble | undefined {
+  if (sims === 0 && others === 0 && disputed === 0 && frames === 0 && !isSuspended) return undefined;
   const what = [
     ...(sims === 0 ? [] : [`${sims} ${sims === 1 ? 'SIM' : 'SIMs'} of other nodes`]),
     ...(disputed === 0
@@ -197,6 +218,7 @@ function claimTrouble({
           `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes also report (not sold)`,
         ]),
     ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
+    ...(frames === 0 ? [] : ['more than a rack has to report, and is read late']),
   ];
   return {
     kind: 'node_claims',
@@ -206,15 +228,17 @@ function claimTrouble({
     summary: `node ${id} reports ${what.join(', and ') || 'many unknown SIMs'}${
       isSuspended ? ': the service gives it no new SIMs' : ''
     }`,
-    advice: claimAdvice({ disputed, isSuspended, sims }),
+    advice: claimAdvice({ disputed, isSuspended, others, sims }),
   };
 }
 
-function claimAdvice({ disputed, isSuspended, sims }: Omit<NodeReading['claims'], 'others'>): string {
+function claimAdvice({ disputed, isSuspended, others, sims }: Omit<NodeReading['claims'], 'frames'>): string {
   if (isSuspended)
     return 'If you moved the cards, approve the node again. Otherwise its key may be stolen: revoke it.';
   if (disputed > 0 && sims === 0)
     return 'Import the numbers with the ICCIDs of your cards: "control-plane number import". Revoke the node that does not have the cards.';
+  if (sims === 0 && disputed === 0 && others === 0)
+    return 'Read the log of its daemon. If the daemon sends nothing of the kind, the key of the node is stolen: revoke it.';
   return 'If you moved a card there, run "control-plane slot transfer". Otherwise the key of the node may be stolen: revoke it.';
 }
 
@@ -222,7 +246,7 @@ function journalTrouble(
   { id, journalDepth }: NodeReading,
   thresholds: AlertThresholds,
   isOpen: IsOpen,
-): Trouble | undefined {
+): AlertTrouble | undefined {
   const about = { kind: 'journal_growing', subject: id } as const;
   const limit = isOpen(about) ? thresholds.alertJournalDepth / 2 : thresholds.alertJournalDepth;
   if (journalDepth === null || journalDepth < limit) return undefined;
@@ -235,15 +259,16 @@ function journalTrouble(
   };
 }
 
-function downTrouble({ carrier, nodeId, slot, state, reason }: SlotReading): Trouble | undefined {
+function downTrouble({ carrier, nodeId, slot, state, reason }: SlotReading): AlertTrouble | undefined {
   if (state === 'registered') return undefined;
   return {
     kind: 'slot_down',
     subject: `${nodeId}/${slot}`,
     severity: 'warning',
     reading: null,
+    isRecovering: isRecovering(state, reason),
     summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${cause(reason)}${network(carrier)}`,
-    advice: reasonAdvice(reason) ?? 'Run "node-daemon doctor" on the host of the node.',
+    advice: adviceOn(state, reason) ?? 'Run "node-daemon doctor" on the host of the node.',
   };
 }
 
@@ -251,7 +276,7 @@ function storageTrouble(
   { nodeId, slot, storage }: SlotReading,
   { alertStoragePercent: percent }: AlertThresholds,
   isOpen: IsOpen,
-): Trouble | undefined {
+): AlertTrouble | undefined {
   if (storage === null || storage.total <= 0) return undefined;
   const about = { kind: 'storage_full', subject: `${nodeId}/${slot}` } as const;
   const { used, total } = storage;
@@ -272,7 +297,7 @@ function gasTrouble(
   [chainId, transfers]: [number, number | undefined],
   { relayerTransfersMin }: AlertThresholds,
   isOpen: IsOpen,
-): Trouble | undefined {
+): AlertTrouble | undefined {
   const about = { kind: 'relayer_low', subject: String(chainId) } as const;
   const limit = isOpen(about) ? relayerTransfersMin * 1.25 : relayerTransfersMin;
   if (transfers === undefined || (transfers >= limit && transfers > 0)) return undefined;
@@ -285,7 +310,7 @@ function gasTrouble(
   };
 }
 
-function chainTrouble({ chainId, reason, since }: ClosedChain, now: Date): Trouble | undefined {
+function chainTrouble({ chainId, reason, since }: ClosedChain, now: Date): AlertTrouble | undefined {
   if (reason !== 'misconfigured' && now.getTime() - since.getTime() < UNREACHABLE_MS) return undefined;
   const isUnreachable = reason === 'unreachable';
   return {
@@ -302,10 +327,26 @@ function chainTrouble({ chainId, reason, since }: ClosedChain, now: Date): Troub
   };
 }
 
+/** One alert for each chain. */
+function keyTrouble(
+  { chainId, inFlight, sender }: RelayedPayments,
+  relayers: FleetSnapshot['relayers'],
+): AlertTrouble | undefined {
+  if (inFlight === 0 || relayers.get(chainId)?.includes(sender) !== false) return undefined;
+  return {
+    kind: 'relayer_key_missing',
+    subject: String(chainId),
+    severity: 'critical',
+    reading: null,
+    summary: `${inFlight} ${inFlight === 1 ? 'payment waits' : 'payments wait'} on chain ${chainId}: the service has no key of their relayer ${maskedWallet(sender)}`,
+    advice: `Set RELAYER_FORMER_KEY_FILE to the file with that key, and restart the service. "${ownCommand('control-plane')} relayer show" lists the relayers.`,
+  };
+}
+
 function paymentTrouble(
   { id, state, since, isPaid }: FleetSnapshot['payments']['stuck'][number],
   now: Date,
-): Trouble | undefined {
+): AlertTrouble | undefined {
   if (state === 'refunding' && now.getTime() - since.getTime() < REFUNDING_MS) return undefined;
   const show = `"${ownCommand('control-plane')} payment show ${id}"`;
   return {
@@ -334,7 +375,7 @@ function poolTrouble(
   { available }: FleetSnapshot,
   { alertPoolMin: min }: AlertThresholds,
   isOpen: IsOpen,
-): Trouble | undefined {
+): AlertTrouble | undefined {
   const about = { kind: 'pool_low', subject: 'pool' } as const;
   const limit = isOpen(about) ? min + Math.floor(min / 5) : min;
   if (available >= limit) return undefined;

@@ -1,5 +1,8 @@
 // Alerts for programs: a signed POST according to Standard Webhooks (webhook-id, -timestamp, -signature).
-import { createHmac } from 'node:crypto';
+
+import { linkedSignal } from '#shared/process/linked-signal.ts';
+import { retryAfterMsOf } from '#shared/retry-after.ts';
+import { webhookSignatureOf } from '../domain/webhook-signature.ts';
 import type { AlertChannel, Delivery } from './alert-channel.ts';
 import { alertBody, type Sender } from './alert-message.ts';
 
@@ -18,6 +21,7 @@ export function createWebhook({ url, secret }: WebhookSettings, sender: Sender):
       const body = alertBody(message, sender, isTest);
       // The receiver compares it with its own clock, and the timeouts of sockets are in real time too.
       const timestamp = Math.floor(Date.now() / 1000);
+      const linked = linkedSignal(signal, AbortSignal.timeout(TIMEOUT_MS));
       try {
         const response = await fetch(url, {
           method: 'POST',
@@ -26,25 +30,22 @@ export function createWebhook({ url, secret }: WebhookSettings, sender: Sender):
             'User-Agent': 'simrack-alerts',
             'webhook-id': message.id,
             'webhook-timestamp': String(timestamp),
-            'webhook-signature': signatureOf(secret, message.id, timestamp, body),
+            'webhook-signature': webhookSignatureOf(secret, message.id, timestamp, body),
           },
           body,
           // The signature is for this receiver only.
           redirect: 'manual',
-          signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+          signal: linked.signal,
         });
         await response.body?.cancel();
         return deliveryOf(response);
       } catch (error) {
         return { outcome: 'unavailable', detail: reasonOf(error) };
+      } finally {
+        linked.unlink();
       }
     },
   };
-}
-
-/** Signs `id.timestamp.body` with the scheme v1. `timestamp`: seconds since the Unix epoch. */
-export function signatureOf(secret: Buffer, id: string, timestamp: number, body: string): string {
-  return `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
 
 function deliveryOf({ status, ok, headers }: Response): Delivery {
@@ -53,12 +54,8 @@ function deliveryOf({ status, ok, headers }: Response): Delivery {
   if (status === 410) return { outcome: 'gone', detail };
   if (status >= 300 && status < 400)
     return { outcome: 'refused', detail: `${detail}: redirects are not followed` };
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  return {
-    outcome: 'refused',
-    detail,
-    ...(Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}),
-  };
+  const retryAfterMs = retryAfterMsOf(headers.get('retry-after'), new Date());
+  return { outcome: 'refused', detail, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 /** Error texts contain addresses; error codes do not. */

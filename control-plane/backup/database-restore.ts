@@ -28,6 +28,7 @@ export async function restoreDatabase(
       await checkEmpty(connection);
       await migrateTo(connection, header.migration);
       await checkTables(connection, header);
+      await sql`set local simrack.restoring = 'on'`.execute(connection);
       for await (const batch of batches)
         if (batch.table !== SESSIONS_TABLE) await insertRows(connection, header, batch);
       for (const { table, column, last, is_called } of header.sequences) {

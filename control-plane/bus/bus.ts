@@ -6,8 +6,14 @@ export type BusEvent =
   | { kind: 'subscription_changed'; subscriptionId: string }
   /** A received SMS is committed and can be claimed. */
   | { kind: 'sms_received'; subscriptionId: string }
+  /** The status of a sent SMS changed, and that is stored. */
+  | { kind: 'sms_status_changed'; subscriptionId: string }
+  /** Deliveries of a webhook may be sent now, because its holder asked for it. */
+  | { kind: 'webhook_queued'; subscriptionId: string }
   /** A call began or advanced, and that is stored. `instance`: the instance with its node's link. */
   | { kind: 'call_changed'; instance: string; call: CallRow }
+  /** It was judged who answered a call, and that is stored. Published once per call. */
+  | { kind: 'call_judged'; call: CallRow; judgedAt: Date }
   /** A call has ended, and that is stored. Published once per call. */
   | { kind: 'call_ended'; call: EndedCall }
   /** The node has a new link, and that is stored: an older one at another instance is over. */
@@ -22,8 +28,8 @@ export type BusEvent =
   | { kind: 'node_changed'; nodeId: string }
   /** Other instances can be reached again, or no longer. Of this instance alone. */
   | { kind: 'bus_changed'; isConnected: boolean }
-  /** An MCP client canceled a call of a tool. `call` identifies it without content. */
-  | { kind: 'tool_call_cancelled'; call: string };
+  /** An MCP client canceled a call of a tool. Digests of its token and of the call. */
+  | { kind: 'tool_call_cancelled'; token: string; call: string };
 
 /** Events about a subscription as a whole. */
 export type SubscriptionEvent = Extract<BusEvent, { subscriptionId: string }>;

@@ -1,4 +1,4 @@
-// Reads events from the store while the bus is away, once a second, and once more when it is back.
+// Reads events from the store once a second: while the bus is away, and when it is back until a read succeeds.
 import type { Timer } from '#shared/clock.ts';
 import type { Base } from './base.ts';
 
@@ -17,10 +17,14 @@ export function catchUp(
   /** A change of the bus begins a new series. */
   let series = 0;
   const round = async (since: Date, own: number): Promise<void> => {
-    await read(since).catch((error: unknown) =>
-      log.warn({ err: error }, 'reading events that the bus missed failed'),
+    const isRead = await read(since).then(
+      () => true,
+      (error: unknown) => {
+        log.warn({ err: error }, 'reading events that the bus missed failed');
+        return false;
+      },
     );
-    if (own === series && !bus.isConnected && !isStopped)
+    if (own === series && !(isRead && bus.isConnected) && !isStopped)
       next = clock.after(EVERY_MS, () => void round(since, own));
   };
   bus.subscribe((event) => {

@@ -26,6 +26,7 @@ import { ReplayGuard, type Stamp } from './replay-guard.ts';
 const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
   'subscription_changed',
   'call_changed',
+  'call_judged',
   'call_ended',
   'tool_call_cancelled',
   'node_linked',

@@ -29,12 +29,12 @@ const COMMAND = programCommand({
     };
     // Loads the parts of the service only if the options are valid.
     const { examine } = await import('./examination.ts');
-    const { textOf } = await import('./report.ts');
+    const { checkTextOf } = await import('./report.ts');
     const report = await examine({ config, writtenPayTo: written });
     const { stdout } = process;
     const text = json
       ? `${toJson(report)}\n`
-      : textOf(report, { hasColour: hasColors(stdout), isVerbose: verbose });
+      : checkTextOf(report, { hasColour: hasColors(stdout), isVerbose: verbose });
     // Without the exit, the process waits for servers that hang.
     stdout.write(text, () => process.exit(EXIT_CODES[report.verdict]));
   },

@@ -3,15 +3,16 @@ import { systemClock, withTimeout } from '#shared/clock.ts';
 import { type Outcome, problem, warning } from '#shared/operator/findings.ts';
 import { chainChecks } from './checks/chain.ts';
 import { channelChecks } from './checks/channels.ts';
-import { CHECK_TIMEOUT_MS, type Check, messageOf, type Settings } from './checks/check.ts';
+import { CHECK_TIMEOUT_MS, type Check, type CheckedSettings, messageOf } from './checks/check.ts';
 import { configuration } from './checks/configuration.ts';
 import { storeChecks } from './checks/database.ts';
 import { publicChecks } from './checks/public-url.ts';
-import { type Finding, type Report, reportOf } from './report.ts';
+import { speechChecks } from './checks/speech.ts';
+import { type CheckReport, checkReportOf, type Finding } from './report.ts';
 import { withoutSecrets } from './secrets.ts';
 
 /** Never rejects, and takes little longer than the slowest check. */
-export async function examine(settings: Settings): Promise<Report> {
+export async function examine(settings: CheckedSettings): Promise<CheckReport> {
   const beganAt = systemClock.now();
   const cleaned = withoutSecrets(settings);
   const checks = [
@@ -19,6 +20,7 @@ export async function examine(settings: Settings): Promise<Report> {
     ...storeChecks(settings),
     ...publicChecks(settings),
     ...channelChecks(settings),
+    ...speechChecks(settings),
     ...chainChecks(settings),
   ];
   const findings = await Promise.all(
@@ -28,7 +30,7 @@ export async function examine(settings: Settings): Promise<Report> {
       return { check, chain, verdict, seen: cleaned(seen), advice: advice && cleaned(advice) };
     }),
   );
-  return reportOf(findings, { beganAt, endedAt: systemClock.now() });
+  return checkReportOf(findings, { beganAt, endedAt: systemClock.now() });
 }
 
 class NoAnswerInTime extends Error {
@@ -36,10 +38,10 @@ class NoAnswerInTime extends Error {
 }
 
 /** A check that fails in an unforeseen way says nothing about the service: that is no "ok". */
-async function outcomeOf({ run }: Check): Promise<Outcome> {
+async function outcomeOf({ run, timeoutMs = CHECK_TIMEOUT_MS }: Check): Promise<Outcome> {
   const giveUp = new AbortController();
   try {
-    return await withTimeout(systemClock, run(giveUp.signal), CHECK_TIMEOUT_MS, () => new NoAnswerInTime());
+    return await withTimeout(systemClock, run(giveUp.signal), timeoutMs, () => new NoAnswerInTime());
   } catch (error) {
     if (!(error instanceof NoAnswerInTime))
       return warning(
@@ -48,7 +50,7 @@ async function outcomeOf({ run }: Check): Promise<Outcome> {
       );
     giveUp.abort();
     return problem(
-      `no answer in ${CHECK_TIMEOUT_MS / 1000} s`,
+      `no answer in ${timeoutMs / 1000} s`,
       'Check that the server responds, and the network and the firewalls in between.',
     );
   }

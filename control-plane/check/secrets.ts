@@ -1,5 +1,5 @@
 // Removes secrets from what the checks found: errors of servers and libraries may repeat them.
-import type { Settings } from './checks/check.ts';
+import type { CheckedSettings } from './checks/check.ts';
 
 const MASK = '***';
 
@@ -7,13 +7,14 @@ const MASK = '***';
 const LENGTH_MIN = 4;
 
 /** Returns what replaces every secret of the configuration in a text. */
-export function withoutSecrets({ config }: Settings): (text: string) => string {
+export function withoutSecrets({ config }: CheckedSettings): (text: string) => string {
   const urls = [config.databaseUrl, config.rpcUrl, config.facilitatorUrl, config.alertWebhookUrl].concat(
     config.natsUrl ?? [],
   );
   const secrets = [
     config.relayerKey,
     config.relayerKeyFile,
+    ...(config.relayerFormerKeyFile ?? []),
     config.consoleRefundKeyFile,
     config.alertWebhookSecret?.toString('base64'),
     config.smtpUrl?.credentials?.pass,

@@ -1,5 +1,6 @@
 // One kind of error for every refusal of the service, and for every failure to get a response.
 import { refusalSchema } from '#shared/api/answers.ts';
+import { retryAfterMsOf } from '#shared/retry-after.ts';
 
 /** No valid response: the service is unreachable, the response came too late, or it does not follow the API. `status` is 0 then. */
 type NoAnswerCode = 'unreachable' | 'timeout' | 'invalid_answer';
@@ -43,7 +44,8 @@ export function errorOfAnswer(
   json: unknown,
   retryAfter: string | null | undefined,
 ): ApiError {
-  const seconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
+  const waitMs = retryAfterMsOf(retryAfter, new Date());
+  const seconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1_000);
   const refusal = refusalSchema.safeParse(json);
   if (refusal.success) {
     const { error: code, message, ...details } = refusal.data;

@@ -1,15 +1,11 @@
 // The audio of a call: samples in and out, and control messages.
 import type WebSocket from 'ws';
-import {
-  type ClientFrame,
-  type ServerFrame,
-  serverFrameSchema,
-  VOICE_SUBPROTOCOL,
-} from '#shared/api/voice-frames.ts';
+import { type ClientFrame, serverFrameSchema, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import { jsonOf } from '#shared/json.ts';
 import { FRAME_BYTES, FRAME_MS } from '#shared/voice/media.ts';
 import { noAnswer } from './api-error.ts';
-import { closed, openSocket } from './socket.ts';
+import type { ServerFrame } from './api-types.ts';
+import { closed, openSocket, textOf } from './socket.ts';
 import { type StreamEnd, streamEndOf } from './stream-end.ts';
 
 /** Half a second per message. */
@@ -25,22 +21,29 @@ type Cleared = Extract<ServerFrame, { type: 'cleared' }>;
 
 export interface StreamOptions {
   /** 20 ms from the far end: signed 16 bit little-endian, mono, 16 kHz. */
-  onAudio?: (frame: Buffer) => void;
+  onAudio?: (frame: Uint8Array) => void;
   onEvent?: (event: ServerFrame) => void;
   signal?: AbortSignal | undefined;
 }
+
+/** Gets each event, and undefined when the stream has ended. */
+type Waiter = (event: ServerFrame | undefined) => void;
 
 export class CallStream {
   readonly #socket: WebSocket;
   /** Resolves when the stream has ended, for whatever reason. Never rejects. */
   readonly ended: Promise<StreamEnd>;
-  readonly #waiting: Set<(event: ServerFrame) => void>;
+  readonly #waiting: Set<Waiter>;
   #marks = 0;
 
-  private constructor(socket: WebSocket, waiting: Set<(event: ServerFrame) => void>) {
+  private constructor(socket: WebSocket, waiting: Set<Waiter>) {
     this.#socket = socket;
     this.#waiting = waiting;
     this.ended = closed(socket).then(streamEndOf);
+    // One listener for all: a minute of speech waits for more marks than an emitter allows listeners.
+    socket.once('close', () => {
+      for (const waiter of [...waiting]) waiter(undefined);
+    });
   }
 
   /** Opens the stream, which answers a ringing call. Throws `ApiError`. */
@@ -48,7 +51,7 @@ export class CallStream {
     { url, token }: { url: string; token: string },
     { onAudio, onEvent, signal }: StreamOptions,
   ): Promise<CallStream> {
-    const waiting = new Set<(event: ServerFrame) => void>();
+    const waiting = new Set<Waiter>();
     const socket = await openSocket({
       url,
       token,
@@ -88,7 +91,7 @@ export class CallStream {
   }
 
   /** True when all audio before the mark was played; false when that was cleared, or the stream has ended. */
-  mark(name = this.#nextMark()): Promise<boolean> {
+  mark(name: string = this.#nextMark()): Promise<boolean> {
     this.#sendFrame({ type: 'mark', name });
     return this.#until((event) => {
       if (event.type === 'mark' && event.name === name) return true;
@@ -108,6 +111,11 @@ export class CallStream {
   /** Presses keys: `0-9*#A-D`, 32 at most. They are lost before the first audio of the far end. */
   press(digits: string): void {
     this.#sendFrame({ type: 'dtmf', digits });
+  }
+
+  /** Hangs up when the far end has heard all that was sent. `ended` resolves then. */
+  finish(): void {
+    this.#sendFrame({ type: 'hangup', when: 'played' });
   }
 
   /** Hangs up. */
@@ -133,20 +141,18 @@ export class CallStream {
     return new Promise((resolve) => {
       const finish = (value: T | undefined): void => {
         this.#waiting.delete(waiter);
-        this.#socket.off('close', onEnd);
         resolve(value);
       };
-      const onEnd = (): void => finish(undefined);
-      const waiter = (event: ServerFrame): void => {
+      const waiter: Waiter = (event) => {
+        if (event === undefined) return finish(undefined);
         const picked = pick(event);
         if (picked !== undefined) finish(picked);
       };
       this.#waiting.add(waiter);
-      this.#socket.once('close', onEnd);
-      timeout?.addEventListener('abort', onEnd, { once: true });
+      timeout?.addEventListener('abort', () => finish(undefined), { once: true });
     });
   }
 }
 
-const eventOf = (data: Buffer): ServerFrame | undefined =>
-  serverFrameSchema.safeParse(jsonOf(data.toString())).data;
+const eventOf = (data: Uint8Array): ServerFrame | undefined =>
+  serverFrameSchema.safeParse(jsonOf(textOf(data))).data;

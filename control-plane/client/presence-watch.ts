@@ -1,10 +1,11 @@
 // Watches a number's calls, through restarts and broken connections, until it is stopped or loses its permission.
-import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frames.ts';
+import { presenceEventSchema } from '#shared/api/voice-frames.ts';
 import { type Clock, sleep, systemClock } from '#shared/clock.ts';
 import { jsonOf } from '#shared/json.ts';
 import { PRESENCE_CLOSE } from '#shared/voice/close-code.ts';
 import { ApiError } from './api-error.ts';
-import { closed, openSocket } from './socket.ts';
+import type { PresenceEvent } from './api-types.ts';
+import { closed, openSocket, textOf } from './socket.ts';
 
 const FIRST_DELAY_MS = 250;
 const DELAY_MS_MAX = 30_000;
@@ -35,7 +36,7 @@ export async function watchPresence(
   { onEvent, onState, signal, clock = systemClock, random = Math.random }: WatchOptions,
 ): Promise<void> {
   const seen = new Set<string>();
-  const onMessage = (data: Buffer): void => {
+  const onMessage = (data: Uint8Array): void => {
     const event = eventOf(data);
     if (event === undefined) return;
     const key = `${event.kind} ${event.call_id}`;
@@ -87,5 +88,5 @@ function closeError(code: number, reason: string): ApiError {
     : new ApiError({ status: 0, code: 'unreachable', message: `closed with ${code} ${reason}`.trim() });
 }
 
-const eventOf = (data: Buffer): PresenceEvent | undefined =>
-  presenceEventSchema.safeParse(jsonOf(data.toString())).data;
+const eventOf = (data: Uint8Array): PresenceEvent | undefined =>
+  presenceEventSchema.safeParse(jsonOf(textOf(data))).data;

@@ -1,24 +1,30 @@
 // The service for agents in code: one method per operation, and some that combine several.
-import type { LocalAccount } from 'viem/accounts';
-import { type AnswerOf, type BodyOf, OPERATION, type QueryOf } from '#shared/api/operations.ts';
-import { ApiError } from './api-error.ts';
+import { OPERATION } from '#shared/api/operations.ts';
+import { ApiError, isApiError } from './api-error.ts';
+import type { Answer, Body, Query, StreamProtocol } from './api-types.ts';
+import { claimAwaited } from './awaited-texts.ts';
 import { CallStream, type StreamOptions } from './call-stream.ts';
-import { ClaimedMessages, type InboundMessage, type WaitOptions } from './inbox.ts';
+import { ClaimedMessages, type InboundMessage, type WaitOptions } from './claimed-messages.ts';
+import { type LongText, type SentLongText, sendLongText } from './long-text.ts';
+import type { Account } from './payments/account.ts';
 import { type WatchOptions, watchPresence } from './presence-watch.ts';
-import { type Purchase, type PurchaseOptions, purchase } from './purchase.ts';
+import { purchase } from './purchase.ts';
+import type { Purchase, PurchaseOptions, RecoverOptions } from './purchase-options.ts';
 import { Transport } from './transport.ts';
-
-export type Answer<K extends keyof typeof OPERATION> = AnswerOf<(typeof OPERATION)[K]>;
-type Body<K extends keyof typeof OPERATION> = BodyOf<(typeof OPERATION)[K]>;
-type Query<K extends 'receive' | 'messages' | 'deleteMessages' | 'calls'> = Partial<
-  QueryOf<(typeof OPERATION)[K]>
->;
+import { WebhooksClient } from './webhooks.ts';
 
 export type HistoryMessage = Answer<'messages'>['messages'][number];
 export type Call = Answer<'calls'>['calls'][number];
+/** `account`: signs in place of a token. */
+export type ReceiptQuery = Query<'receipts'> & { account?: Account | undefined };
+export type Receipt = Answer<'receipts'>['receipts'][number];
+
+type CodeMessage = InboundMessage & { code: string };
 
 /** The maximum of a page. */
 const PAGE_LIMIT = 100;
+/** The service signs receipts for one reader at a time: for another one, a page may be empty although there are more. */
+const EMPTY_PAGES_MAX = 20;
 
 /**
  * Methods return the API's response, field by field. Times are RFC 3339 in UTC and numbers E.164; a query accepts a `Date` for a time.
@@ -29,17 +35,17 @@ const PAGE_LIMIT = 100;
 export class SimrackClient {
   readonly #transport: Transport;
   readonly #claimed: ClaimedMessages;
+  /** Events posted to a URL of yours. */
+  readonly webhooks: WebhooksClient;
   #token: string | undefined;
+  #mayWait = true;
 
   /** `baseUrl` as `https://host`; `token` of an earlier purchase or recovery. Throws `TypeError` for an invalid URL. */
   constructor({ baseUrl, token }: { baseUrl: string; token?: string | undefined }) {
     this.#transport = new Transport(baseUrl);
     this.#token = token;
-    this.#claimed = new ClaimedMessages(async () => {
-      const query = { limit: PAGE_LIMIT };
-      const parts = { token: this.#bearer(), query };
-      return (await this.#transport.call(OPERATION.receive, parts)).messages;
-    });
+    this.webhooks = new WebhooksClient(this.#transport, () => this.#bearer());
+    this.#claimed = new ClaimedMessages((...wait) => this.#claim(...wait));
   }
 
   /** The token of the last purchase or recovery, or the given one. A secret: store it, because it is not shown again. */
@@ -72,26 +78,20 @@ export class SimrackClient {
    * keeps it for another year (`renewed`). It pays once, whatever happens: after an unclear response it repeats the same payment, for up to
    * `settleTimeoutMs`. Throws `NotPayableError` before anything is signed, and `pool_exhausted` and the codes of a 402
    * (`insufficient_funds` …) if nothing was paid. Throws `settlement_pending` if that is unknown: call again with `resume`, the payment
-   * that `onSigned` got.
+   * that `onSigned` got. Throws `payment_already_used` if a resumed payment was paid, and the wallet has no subscription: `message` says why.
    */
   async subscribe(options: PurchaseOptions): Promise<Purchase> {
-    const bought = await purchase(this.#transport, options, () => this.recover(options.account));
+    const bought = await purchase(this.#transport, options, () => this.recover(options));
     this.#token = bought.token;
     return bought;
   }
 
   /**
    * Gets a new token for the wallet's signature, and uses it. All older tokens are revoked, also those of other programs. It is free.
-   * Throws `no_active_subscription`.
+   * Takes the options of `subscribe`, and reads only `account`. Throws `no_active_subscription`.
    */
-  async recover(account: LocalAccount): Promise<Answer<'signIn'>> {
-    const { nonce, message } = await this.#transport.call(OPERATION.nonce, {
-      body: { address: account.address },
-    });
-    const signature = await account.signMessage({ message });
-    const signedIn = await this.#transport.call(OPERATION.signIn, {
-      body: { wallet: account.address, nonce, signature },
-    });
+  async recover({ account }: RecoverOptions): Promise<Answer<'signIn'>> {
+    const signedIn = await this.#transport.call(OPERATION.signIn, { body: await this.#proof(account) });
     this.#token = signedIn.token;
     return signedIn;
   }
@@ -110,6 +110,15 @@ export class SimrackClient {
     return this.#transport.call(OPERATION.send, { token: this.#bearer(), body });
   }
 
+  /**
+   * Sends a text of any length: as numbered texts in order (`(1/3) …`) if the service refuses it whole. With `gsm7: 'transliterate'` it
+   * replaces typographic characters, and returns which (`replaced`). Throws `PartlySentError` with what went out: call again with its
+   * `since`, and nothing is sent twice. Throws `RangeError` for more than 20 texts, before it sends any, and the errors of `send`.
+   */
+  async sendLong(text: LongText): Promise<SentLongText> {
+    return sendLongText(this, text, new Date());
+  }
+
   /** Claims received messages, up to `limit` (20), oldest first: each is delivered once. Messages that `waitForMessage` held come first. */
   async receive(query: Query<'receive'> = {}): Promise<Answer<'receive'>> {
     const { messages } = await this.#transport.call(OPERATION.receive, { token: this.#bearer(), query });
@@ -118,14 +127,23 @@ export class SimrackClient {
   }
 
   /**
-   * Waits for a message that fits `from` and `match`, through restarts of the service. Throws `ApiError` `timeout`, and the reason of
+   * Waits at the service for a message that fits `from` and `match`, through restarts of the service. Throws `ApiError` `timeout`, and the reason of
    * `signal`. Other messages that arrive meanwhile are claimed too, and held for the next wait or `receive`.
    */
   waitForMessage(options: WaitOptions = {}): Promise<InboundMessage> {
     return this.#claimed.wait(options);
   }
 
-  /** Returns the messages that `waitForMessage` claimed and held, without a request: call it at the end of a program, to lose none. */
+  /**
+   * Waits for a message with a one-time code, like `waitForMessage`: its `code` is never null. `code_origin` is the web site that the code
+   * is for, if the message names it. Messages without a code are held.
+   */
+  async waitForCode({ match, ...options }: WaitOptions = {}): Promise<CodeMessage> {
+    const hasCode = (message: InboundMessage): boolean => message.code !== null && (match?.(message) ?? true);
+    return (await this.waitForMessage({ ...options, match: hasCode })) as CodeMessage;
+  }
+
+  /** Returns the messages that `waitForMessage` claimed and held, without a request: call it at the end of a program, to use them all. */
   held(): Promise<InboundMessage[]> {
     return this.#claimed.takeAll();
   }
@@ -202,11 +220,71 @@ export class SimrackClient {
   }
 
   /**
+   * Where a WebSocket of your own opens the stream of a call, with the token as its bearer, in the messages of one of its protocols. Opening
+   * it answers a ringing call, closing it hangs up.
+   */
+  streamAddress(callId: string, protocol: StreamProtocol): { url: string; token: string } {
+    const { url, token } = this.#socketAt('stream', callId);
+    return { url: `${url}?protocol=${protocol}`, token };
+  }
+
+  /**
    * Reports a number's calls as they ring, are answered and end. Reconnects by itself; resolves when `signal` is aborted. Throws
    * `unauthorized`, `forbidden` and `phone_number_not_found`.
    */
   async watchCalls(number: string, options: WatchOptions): Promise<void> {
     return watchPresence(this.#socketAt('presence', number), options);
+  }
+
+  /**
+   * One page of the signed receipts of payments, texts and calls, oldest first: those after the one with this sequence. With an `account`,
+   * its signature takes the place of a token: also after its subscription has ended, for instance with a refund.
+   */
+  async receipts({ account, ...query }: ReceiptQuery = {}): Promise<Answer<'receipts'>> {
+    if (account === undefined)
+      return this.#transport.call(OPERATION.receipts, { token: this.#bearer(), query });
+    const { after = 0, limit = PAGE_LIMIT } = query;
+    const body = { ...(await this.#proof(account)), after, limit };
+    return this.#transport.call(OPERATION.walletReceipts, { body });
+  }
+
+  /** All receipts after the one with this sequence, oldest first, fetched in pages of `limit` (100) on demand. */
+  async *allReceipts(query: ReceiptQuery = {}): AsyncGenerator<Receipt, void> {
+    let after = query.after ?? 0;
+    for (let empty = 0; empty < EMPTY_PAGES_MAX; ) {
+      const page = await this.receipts({ limit: PAGE_LIMIT, ...query, after });
+      yield* page.receipts;
+      if (!page.has_more) return;
+      empty = page.receipts.length === 0 ? empty + 1 : 0;
+      after = page.receipts.at(-1)?.sequence ?? after;
+    }
+    throw new ApiError({ status: 503, code: 'unavailable', message: 'the receipts are being signed' });
+  }
+
+  /** The public keys that verify receipts. */
+  receiptKeys(): Promise<Answer<'receiptKeys'>> {
+    return this.#transport.call(OPERATION.receiptKeys);
+  }
+
+  async #proof(account: Account): Promise<{ wallet: string; nonce: string; signature: string }> {
+    const { address: wallet } = account;
+    const { nonce, message } = await this.#transport.call(OPERATION.nonce, { body: { address: wallet } });
+    return { wallet, nonce, signature: await account.signMessage({ message }) };
+  }
+
+  async #claim(waitSeconds: number, signal: AbortSignal): Promise<readonly InboundMessage[]> {
+    const token = this.#bearer();
+    if (waitSeconds > 0 && this.#mayWait) {
+      try {
+        return await claimAwaited(this.#transport, { token, waitSeconds, signal });
+      } catch (error) {
+        // A web page of another origin may claim, but not wait.
+        if (!isApiError(error, 'origin_not_allowed')) throw error;
+        this.#mayWait = false;
+      }
+    }
+    const query = { limit: PAGE_LIMIT };
+    return (await this.#transport.call(OPERATION.receive, { token, query })).messages;
   }
 
   // Not `stream_url`: the token is sent only to the host that the caller named.

@@ -1,7 +1,6 @@
 // Opens a WebSocket of the service with a token. A refused upgrade is the same `ApiError` as a refused request.
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import WebSocket from 'ws';
+import type WebSocket from 'ws';
 import { type ApiError, errorOfAnswer, noAnswer } from './api-error.ts';
 
 const OPEN_TIMEOUT_MS = 20_000;
@@ -10,13 +9,15 @@ const REFUSAL_BYTES_MAX = 64 * 1024;
 /** The service pings every 25 s: a peer that is silent for this long is gone. */
 const SILENCE_MS = 60_000;
 
+const NO_SOCKETS = 'streams and presence need Node.js with the package ws';
+
 interface SocketParts {
   /** An HTTP URL. */
   url: string;
   token: string;
   protocols?: string[];
   signal?: AbortSignal | undefined;
-  onMessage: (data: Buffer, isBinary: boolean) => void;
+  onMessage: (data: Uint8Array, isBinary: boolean) => void;
 }
 
 /** Resolves when it is open; no message is missed. Throws `ApiError`. */
@@ -28,7 +29,10 @@ export async function openSocket({
   onMessage,
 }: SocketParts): Promise<WebSocket> {
   signal?.throwIfAborted();
-  const socket = new WebSocket(url.replace(/^http/, 'ws'), protocols, {
+  const Socket = await socketClass(url);
+  // It may be aborted by now, and an aborted signal has no more events.
+  signal?.throwIfAborted();
+  const socket = new Socket(url.replace(/^http/, 'ws'), protocols, {
     headers: { Authorization: `Bearer ${token}` },
     handshakeTimeout: OPEN_TIMEOUT_MS,
     perMessageDeflate: false,
@@ -61,8 +65,23 @@ export async function openSocket({
 
 /** How a socket ends. Call it before it has ended. */
 export async function closed(socket: WebSocket): Promise<{ code: number; reason: string }> {
-  const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
-  return { code, reason: reason.toString() };
+  return new Promise((resolve) => {
+    socket.once('close', (code, reason) => resolve({ code, reason: textOf(reason) }));
+  });
+}
+
+export const textOf = (data: Uint8Array): string => new TextDecoder().decode(data);
+
+/** Loaded on demand: everything else works where there is no `ws`. A browser's own WebSocket cannot send a token. */
+async function socketClass(url: string): Promise<typeof WebSocket> {
+  try {
+    const { WebSocket: Socket } = await import('ws');
+    // Bundlers for browsers put another function in the place of `ws`.
+    if (typeof Socket === 'function') return Socket;
+  } catch (cause) {
+    throw noAnswer('unreachable', `${url}: ${NO_SOCKETS}`, cause);
+  }
+  throw noAnswer('unreachable', `${url}: ${NO_SOCKETS}`);
 }
 
 function endWhenSilent(socket: WebSocket): void {

@@ -4,6 +4,9 @@ import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 const CALL_ENDED = 4000;
 const CAUSE_MAX = 127;
 
+/** The reason of 1000 after the end of a call: the cause, and its name. */
+const NORMAL_END = /^(\d{1,3}) [a-z_]+$/;
+
 type StreamEndKind =
   | 'call_ended'
   | 'unauthorized'
@@ -34,12 +37,12 @@ const KINDS: Readonly<Record<number, StreamEndKind>> = {
   [STREAM_CLOSE.invalidData]: 'refused',
   [STREAM_CLOSE.tooManyMessages]: 'refused',
   [STREAM_CLOSE.tooBig]: 'refused',
-  1000: 'closed',
+  [STREAM_CLOSE.normal]: 'closed',
   1005: 'closed',
 };
 
 export function streamEndOf({ code, reason }: { code: number; reason: string }): StreamEnd {
-  const cause = code - CALL_ENDED;
+  const cause = code === STREAM_CLOSE.normal ? Number(NORMAL_END.exec(reason)?.[1] ?? 0) : code - CALL_ENDED;
   if (cause > 0 && cause <= CAUSE_MAX) return { kind: 'call_ended', code, reason, cause };
   return { kind: KINDS[code] ?? 'lost', code, reason };
 }

@@ -2,6 +2,7 @@
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import { jsonOf } from '#shared/json.ts';
 import { errorOfAnswer, noAnswer } from './api-error.ts';
+import type { TimesAsText } from './api-types.ts';
 import type { RawAnswer } from './payments/offer.ts';
 
 /** For operations that wait for a block, the carrier or a ringing far end. */
@@ -9,14 +10,20 @@ const SLOW_TIMEOUT_MS = 120_000;
 const TIMEOUT_MS = 30_000;
 const SLOW: ReadonlySet<string> = new Set(['/subscribe', '/sms/send', '/voice/dial']);
 
-interface RequestParts<O extends Operation> {
-  body?: BodyOf<O>;
-  query?: Partial<NonNullable<QueryOf<O>>>;
-  params?: ParamsOf<O>;
+interface RequestParts {
+  body?: unknown;
+  query?: object | undefined;
+  params?: object | undefined;
   headers?: Readonly<Record<string, string>>;
   token?: string | undefined;
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
+}
+
+interface OperationParts<O extends Operation> extends Omit<RequestParts, 'params'> {
+  body?: BodyOf<O>;
+  query?: TimesAsText<Partial<NonNullable<QueryOf<O>>>>;
+  params?: ParamsOf<O>;
 }
 
 export class Transport {
@@ -30,12 +37,12 @@ export class Transport {
   }
 
   /** Throws `ApiError` for everything except the response that the operation promises. */
-  async call<O extends Operation>(operation: O, parts: RequestParts<O> = {}): Promise<AnswerOf<O>> {
+  async call<O extends Operation>(operation: O, parts: OperationParts<O> = {}): Promise<AnswerOf<O>> {
     return answerOf(operation, await this.ask(operation, parts));
   }
 
   /** Throws `ApiError` only without a response, and the reason of `signal` when it is aborted. */
-  async ask<O extends Operation>(operation: O, parts: RequestParts<O> = {}): Promise<RawAnswer> {
+  async ask(operation: Pick<Operation, 'method' | 'path'>, parts: RequestParts = {}): Promise<RawAnswer> {
     const { method } = operation;
     const path = pathOf(operation, parts.params);
     const { body, query, headers, token, signal } = parts;
@@ -43,8 +50,8 @@ export class Transport {
     try {
       const response = await fetch(this.baseUrl + path + searchOf(query), {
         method: method.toUpperCase(),
-        // A token or a payment must not be sent to another host.
-        redirect: 'error',
+        // A token or a payment must not be sent to another host. Not `error`, which Cloudflare Workers do not know.
+        redirect: 'manual',
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         headers: {
           Accept: 'application/json',
@@ -54,6 +61,7 @@ export class Transport {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
+      if (isRedirect(response)) throw new Error('unexpected redirect: is it the URL of the service?');
       return { status: response.status, headers: response.headers, json: jsonOf(await response.text()) };
     } catch (error) {
       signal?.throwIfAborted();
@@ -63,6 +71,10 @@ export class Transport {
     }
   }
 }
+
+// A browser hides the status.
+const isRedirect = ({ type, status }: Response): boolean =>
+  type === 'opaqueredirect' || (status >= 300 && status < 400);
 
 /** Throws `ApiError` unless it is the promised response. */
 export function answerOf<O extends Operation>(
@@ -78,7 +90,7 @@ export function answerOf<O extends Operation>(
   throw noAnswer('invalid_answer', `${operation.path}: ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-const pathOf = ({ path }: Operation, params: object = {}): string =>
+const pathOf = ({ path }: Pick<Operation, 'path'>, params: object = {}): string =>
   path.replace(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(String((params as Record<string, unknown>)[name])),
   );

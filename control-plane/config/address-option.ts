@@ -9,6 +9,6 @@ export const addressTextSchema = z
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes');
 
 /** With its checksum. */
-export const addressSchema = addressTextSchema
+export const addressOptionSchema = addressTextSchema
   .refine((text) => !hasWrongChecksum(text), CHECKSUM_PROBLEM)
   .transform((text): Address => addressOfText(text));

@@ -50,6 +50,11 @@ export const ALERT_OPTIONS = {
     about: 'Number of unacknowledged facts at a node above which a growing journal is an alert',
     schema: integerOption(1, 1_000_000, 500),
   },
+  alertPlanDays: {
+    env: 'ALERT_PLAN_DAYS',
+    about: 'Raise an alert so many days before the plan of a SIM card ends; 0: on its last day',
+    schema: integerOption(0, 365, 7),
+  },
   alertPoolMin: {
     env: 'ALERT_POOL_MIN',
     about: 'Raise an alert when fewer numbers than this are available; 0: never',

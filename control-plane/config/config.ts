@@ -1,5 +1,4 @@
 // The control plane's options: only this module reads its environment and flags.
-import type { Hex } from 'viem';
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
 import { DEFAULT_DESTINATIONS, destinationsOption } from '#shared/destination-list.ts';
@@ -14,16 +13,19 @@ import {
 } from '#shared/process/options.ts';
 import { SAFE_DEPTH_BLOCKS } from '../payments/chain/blocks.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
-import { addressSchema } from './address-option.ts';
+import type { RelayerKeys } from '../payments/relayer-wallet.ts';
+import { addressOptionSchema } from './address-option.ts';
 import { ALERT_OPTIONS } from './alert-options.ts';
 import { BUS_OPTIONS } from './bus-options.ts';
 import { CONSOLE_OPTIONS } from './console-options.ts';
 import { DATABASE_OPTIONS } from './database-options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';
 import { readPaymentsFile } from './payments-file.ts';
-import { keyFileSchema, keySchema } from './private-key.ts';
 import { PROBE_OPTIONS } from './probe-options.ts';
+import { RELAYER_OPTIONS } from './relayer-options.ts';
 import { SENDING_OPTIONS } from './sending-options.ts';
+import { SPEECH_OPTIONS } from './speech-options.ts';
+import { WEBHOOK_OPTIONS } from './webhook-options.ts';
 
 const urlSchema = (protocols: RegExp, about: string) =>
   z
@@ -69,6 +71,18 @@ export const OPTIONS = {
     about: 'Folder of the embedded database and of the socket for operator commands',
     schema: z.string().min(1).default('data'),
   },
+  pinKeyFile: {
+    env: 'PIN_KEY_FILE',
+    about:
+      'File of the key that seals the PINs of SIM cards in the database, made with the first PIN; unset: pin.key in DATA_DIR. Instances on one database need the same key',
+    schema: z.string().min(1).optional(),
+  },
+  receiptKeyFile: {
+    env: 'RECEIPT_KEY_FILE',
+    about:
+      'File of the key that signs receipts (Ed25519, PEM), made at the first use; unset: receipt.key in DATA_DIR',
+    schema: z.string().min(1).optional(),
+  },
   paymentsFile: {
     env: 'PAYMENTS_FILE',
     about: 'File that lists several networks and assets; replaces the options for one network',
@@ -102,28 +116,14 @@ export const OPTIONS = {
   asset: {
     env: 'ASSET',
     about: 'Token contract; default: USDC of the chain',
-    schema: addressSchema.optional(),
+    schema: addressOptionSchema.optional(),
   },
   payTo: {
     env: 'PAY_TO',
     about: 'Address that receives the payments; never share it between services',
-    schema: addressSchema.optional(),
+    schema: addressOptionSchema.optional(),
   },
-  relayerKey: {
-    env: 'RELAYER_KEY',
-    about: 'Private key of the relayer, which submits transfers and pays their gas; prefer the file',
-    schema: keySchema.optional(),
-  },
-  relayerKeyFile: {
-    env: 'RELAYER_KEY_FILE',
-    about: 'File with this key',
-    schema: keyFileSchema.optional(),
-  },
-  relayerTransfersMin: {
-    env: 'RELAYER_TRANSFERS_MIN',
-    about: 'Warn when the relayer has gas for fewer transfers than this',
-    schema: integerOption(0, 1_000_000, 100),
-  },
+  ...RELAYER_OPTIONS,
   metricsPort: {
     env: 'METRICS_PORT',
     about: 'Port of GET /metrics, for Prometheus; 0: a free port; unset: no metrics',
@@ -175,7 +175,7 @@ export const OPTIONS = {
   },
   signInsPerMinute: {
     env: 'AUTH_ATTEMPTS_PER_MINUTE',
-    about: 'Requests to /auth per minute and address',
+    about: 'Requests to /auth and POST /receipts, together, per minute and address',
     schema: integerOption(1, 1_000_000, 30),
   },
   waitlistPerMinute: {
@@ -279,6 +279,7 @@ export const OPTIONS = {
     schema: integerOption(1, 10, 1),
   },
   ...SENDING_OPTIONS,
+  ...WEBHOOK_OPTIONS,
   dialTimeoutMs: {
     env: 'DIAL_TIMEOUT_MS',
     about: 'How long /voice/dial waits for the far end to ring',
@@ -310,10 +311,11 @@ export const OPTIONS = {
     schema: integerOption(1, 100_000, 100),
   },
   waitsPerToken: {
-    env: 'SMS_WAITS_PER_TOKEN',
-    about: 'Waiting calls of receive_sms per token',
+    env: 'WAITS_PER_TOKEN',
+    about: 'Waiting calls of receive_sms, wait_for_code and wait_for_call per token, together',
     schema: integerOption(1, 10_000, 16),
   },
+  ...SPEECH_OPTIONS,
   destinations: {
     ...destinationsOption,
     envAlias: 'ALLOWED_DESTINATIONS',
@@ -335,14 +337,6 @@ export function readConfig(notes: string): Config {
   );
 }
 
-/** The relayer's key, from the option or the file; undefined if there is none. Throws if both are set. */
-export function relayerKeyOf(config: Pick<Config, 'relayerKey' | 'relayerKeyFile'>): Hex | undefined {
-  if (config.relayerKeyFile !== undefined && config.relayerKey !== undefined) {
-    throw new Error('set only one of RELAYER_KEY_FILE and RELAYER_KEY');
-  }
-  return config.relayerKeyFile ?? config.relayerKey;
-}
-
 type PaymentOptions = Pick<
   Config,
   'paymentsFile' | 'chainId' | 'rpcUrl' | 'facilitatorUrl' | 'asset' | 'payTo' | 'priceAtomic'
@@ -361,10 +355,13 @@ export function rpcUrlOf(
  * The payment networks and their tokens. Throws if there are none, if they are configured in two places, and for a network without a
  * relayer or facilitator.
  */
-export function paymentNetworksOf(config: PaymentOptions, relayerKey: Hex | undefined): PaymentNetwork[] {
+export function paymentNetworksOf(
+  config: PaymentOptions,
+  relayerKeys: RelayerKeys | undefined,
+): PaymentNetwork[] {
   const networks = writtenNetworks(config);
   for (const { chainId, facilitatorUrl } of networks) {
-    if (facilitatorUrl === undefined && relayerKey === undefined) {
+    if (facilitatorUrl === undefined && relayerKeys === undefined) {
       throw new Error(
         `chain ${chainId} has no facilitator, so it needs the relayer: set RELAYER_KEY_FILE or RELAYER_KEY`,
       );

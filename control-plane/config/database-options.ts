@@ -1,6 +1,7 @@
 // Where the service stores everything.
 import * as z from 'zod';
 import { integerOption } from '#shared/process/options.ts';
+import { IS_PACKAGED } from '#shared/process/version.ts';
 import { problemOfDatabaseUrl } from '../store/database/database-url.ts';
 
 const databaseUrlSchema = z.string().superRefine((url, context) => {
@@ -13,7 +14,12 @@ export const DATABASE_OPTIONS = {
     env: 'DATABASE_URL',
     about:
       'Postgres to use, and its standbys after commas: host:port,host:port; unset: PGlite in the data folder',
-    schema: databaseUrlSchema.optional(),
+    schema: databaseUrlSchema
+      .optional()
+      .refine(
+        (url) => url !== undefined || !IS_PACKAGED,
+        'required: the package has no embedded database. Set it in /etc/simrack/control-plane.env',
+      ),
   },
   databaseConnections: {
     env: 'DATABASE_CONNECTIONS',

@@ -1,4 +1,4 @@
-// Private keys as options: the key itself, or a file that contains it.
+// Private keys as options: the key itself, or files that contain one each.
 import type { Hex } from 'viem';
 import * as z from 'zod';
 import { secretFileSchema } from './secret-file.ts';
@@ -18,3 +18,12 @@ export const keyFileSchema = secretFileSchema.transform((text, context): Hex => 
   context.addIssue('the file must contain a 0x-prefixed private key of 32 bytes');
   return z.NEVER;
 });
+
+/** So many rotations are not under way at once. */
+const FILES_MAX = 8;
+
+/** The keys in a comma-separated list of files, each with one key. */
+export const keyFilesSchema = z
+  .string()
+  .transform((text) => text.split(',').map((path) => path.trim()))
+  .pipe(z.array(keyFileSchema).min(1).max(FILES_MAX));

@@ -17,4 +17,10 @@ export const PROBE_OPTIONS = {
     about: 'Time after which a probe text counts as lost',
     schema: integerOption(1_000, 3_600_000, 120_000),
   },
+  probeSoldHours: {
+    env: 'PROBE_SOLD_HOURS',
+    about:
+      'Interval at which each sold number without other texts gets one from a spare SIM, which its holder does not see; unset: none',
+    schema: optionalInteger(24, 720).optional(),
+  },
 } as const;

@@ -4,7 +4,8 @@ import type { Context } from 'koa';
 import * as z from 'zod';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { planOf, shownRefunds } from '../operator/end-subscription.ts';
+import { shownEffect } from '../domain/shown-value.ts';
+import { planOf, refuseTooEarly, shownRefunds } from '../operator/end-subscription.ts';
 import { PROCEDURES } from '../operator/procedures/all-procedures.ts';
 import { ACTION_WORDS, type ActionName } from './actions/action-words.ts';
 import { ACTIONS } from './actions/actions.ts';
@@ -16,7 +17,6 @@ import { readOwnForm } from './session/forms.ts';
 import { sessionOf } from './session/request-state.ts';
 
 const endedSchema = PROCEDURES.planRefund.input.pick({ id: true, number: true });
-const customersAt = PROCEDURES.customers.input;
 const NAMES = Object.keys(ACTIONS) as [ActionName, ...ActionName[]];
 const nameSchema = z.object({ name: z.enum(NAMES, 'there is no such action') });
 
@@ -33,19 +33,22 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
   router.get('/actions/:name', async (ctx) => {
     const { name } = check(nameSchema, ctx['params']);
     const session = sessionOf(ctx);
-    const fields = fieldsOf(ctx);
+    const { link, seen } = ACTIONS[name];
+    const given = fieldsOf(ctx);
+    if (link !== undefined) check(link, given);
+    const fields = { ...given, ...(await seen?.(given, operatorFor(session.operator))) };
     const recipients = ACTIONS[name].asks.includes('to') ? await spareNumbers() : [];
-    const cutOff =
-      ACTIONS[name].cutsOff === true
-        ? await operatorFor(session.operator).call('customers', check(customersAt, fields))
-        : undefined;
+    const { concerns } = ACTIONS[name];
+    const concerned =
+      concerns &&
+      shownEffect(concerns.effect, await concerns.customers(fields, operatorFor(session.operator)));
     const sent =
       ACTIONS[name].refunds === true
-        ? shownRefunds(await planOf(operatorFor(session.operator), check(endedSchema, fields)), false)
+        ? await refundsOf(operatorFor(session.operator), check(endedSchema, fields))
         : undefined;
     const form = confirmForm({
       name,
-      cutOff,
+      concerned,
       sent,
       fields,
       session,
@@ -62,7 +65,11 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const fields = await readOwnForm(ctx, session);
     const action = ACTIONS[name];
     try {
-      await action.run(fields, { operator: operatorFor(session.operator), refunds });
+      await action.run(fields, {
+        operator: operatorFor(session.operator),
+        refunds,
+        closeRefund: parts.closeRefund,
+      });
     } finally {
       view.changed();
       parts.feed.touch();
@@ -76,6 +83,13 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const slots = (await view.fleet()).flatMap((node) => node.slots);
     return slots.flatMap((slot) => spareNumberOf(slot) ?? []).slice(0, RECIPIENTS_MAX);
   }
+}
+
+/** As the form shows them. Throws if they cannot be sent now. */
+async function refundsOf(...asked: Parameters<typeof planOf>): Promise<string> {
+  const plan = await planOf(...asked);
+  refuseTooEarly(plan);
+  return shownRefunds(plan, false);
 }
 
 /** As the link has them; they are checked when something is done. */

@@ -3,7 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
-import type { RefundSender } from './actions/refunds.ts';
+import type { RefundCloser, RefundSender } from './actions/refunds.ts';
 import type { LiveFeed } from './live/live-feed.ts';
 import type { Sessions } from './session/sessions.ts';
 import type { SiteOptions } from './session/site.ts';
@@ -20,6 +20,7 @@ export interface ConsolePageParts {
   feed: LiveFeed;
   /** Where the service has a key for it. */
   refunds: RefundSender | undefined;
+  closeRefund: RefundCloser;
   serviceName: string;
   site: SiteOptions;
 }

@@ -8,7 +8,7 @@ import { type HttpOptions, listenHttp } from '../http/server.ts';
 import type { Operator } from '../operator/procedures/all-procedures.ts';
 import type { Database } from '../store/database/database.ts';
 import { deleteOldSamples, takeSample } from '../store/operations/samples.ts';
-import { type RefundOptions, refundSenderOf } from './actions/refunds.ts';
+import { type ConsoleRefundOptions, refundCloserOf, refundSenderOf } from './actions/refunds.ts';
 import { createConsoleApp } from './console-app.ts';
 import { LiveFeed } from './live/live-feed.ts';
 import { createSessions } from './session/sessions.ts';
@@ -27,7 +27,7 @@ interface ConsoleParts {
 }
 
 type ConsoleOptions = SiteOptions &
-  RefundOptions &
+  ConsoleRefundOptions &
   Omit<HttpOptions, 'host' | 'port' | 'log' | 'isBehindProxy'> & {
     consolePort: number | undefined;
     serviceName: string;
@@ -67,6 +67,7 @@ export async function openConsole(
     feed,
     serviceName,
     refunds: refundSenderOf(options),
+    closeRefund: refundCloserOf(options),
     site: options,
   });
   server.serve(app, async () => {

@@ -3,7 +3,6 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import * as z from 'zod';
 import type { Html } from '#shared/html.ts';
-import { csvOf } from '#shared/operator/csv.ts';
 import { check } from '../domain/checked-input.ts';
 import { OperatorRefusal, Refusal } from '../domain/refusal.ts';
 import {
@@ -18,7 +17,8 @@ import { listNumberEvents } from '../store/operations/events.ts';
 import { doneWords } from './actions/action-words.ts';
 import { numberPath, slotPath } from './actions/paths.ts';
 import type { ConsolePageParts } from './console-parts.ts';
-import { type ConsoleList, LISTS, listQuery, readList } from './lists.ts';
+import { csvStream, endIfStalled } from './csv-stream.ts';
+import { LISTS, listingWith, listQuery, readConsoleList } from './lists.ts';
 import { foundPage } from './pages/found.ts';
 import { framed } from './pages/frame.ts';
 import { listPage } from './pages/listing.ts';
@@ -31,9 +31,6 @@ const ROWS = 100;
 const EVENTS = 50;
 const FOUND_MAX = 20;
 const PROBES_SHOWN = 10;
-/** Rows of a CSV file, which is made in memory. */
-const CSV_ROWS_MAX = 10_000;
-const CSV_PAGE = 1_000;
 
 const numberOfPath = z.object({ number: numberSchema });
 const paymentsSchema = z.object({
@@ -59,10 +56,11 @@ export function routeLists(
   for (const list of LISTS) {
     router.get(list.path, async (ctx) => {
       const query = listQuery(list, ctx);
-      const page = await readList(list, operatorOf(ctx), query, ROWS);
-      const { listing, path, fields } = list;
+      const page = await readConsoleList(list, operatorOf(ctx), query, ROWS);
+      const { path, fields } = list;
       const place = path === '/probes/all' ? '/probes' : path;
       const { filters, order } = query;
+      const listing = listingWith(list, query);
       show(
         ctx,
         listing.title,
@@ -73,27 +71,18 @@ export function routeLists(
 
     router.get(`${list.path}.csv`, async (ctx) => {
       const name = list.path.slice(1).replace('/', '-');
-      const text = await csvText(list, ctx);
+      const query = { ...listQuery(list, ctx), after: undefined };
+      const operator = operatorOf(ctx);
+      const body = await csvStream(
+        listingWith(list, query).columns,
+        ({ after, limit }) => readConsoleList(list, operator, { ...query, after }, limit),
+        { isFull: false, nowMs: clock.now() },
+      );
       ctx.set('Content-Disposition', `attachment; filename="${name}.csv"`);
       ctx.type = 'text/csv; charset=utf-8; header=present';
-      ctx.body = text;
+      ctx.body = body;
+      endIfStalled(ctx.res);
     });
-  }
-
-  async function csvText(list: ConsoleList, ctx: Context): Promise<string> {
-    const rows: never[] = [];
-    const query = { ...listQuery(list, ctx), after: undefined };
-    for (let after: string | null | undefined; after !== null; ) {
-      const page = await readList(list, operatorOf(ctx), { ...query, after }, CSV_PAGE);
-      rows.push(...page.rows);
-      after = page.next;
-      if (rows.length > CSV_ROWS_MAX)
-        throw new Refusal(
-          'invalid_request',
-          `The list has more than ${CSV_ROWS_MAX} rows. Narrow it with filters, or use the command with --csv.`,
-        );
-    }
-    return csvOf(list.listing.columns, rows, { isFull: false, nowMs: clock.now() });
   }
 
   router.get('/find', async (ctx) => {

@@ -4,19 +4,25 @@ import type { Listing } from '#shared/operator/listing.ts';
 import { NUMBER_STATES } from '../domain/number-state.ts';
 import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
 import { AUDIT_LOG } from '../operator/listings/audit-log.ts';
+import { COSTS } from '../operator/listings/costs.ts';
 import { NUMBERS } from '../operator/listings/numbers.ts';
 import { PROBES } from '../operator/listings/probes.ts';
 import { SLOTS } from '../operator/listings/slots.ts';
 import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
+import { TRAFFIC } from '../operator/listings/traffic.ts';
 import type { Operator, PROCEDURES } from '../operator/procedures/all-procedures.ts';
 import { AUDIT_RESULTS, PROBE_KINDS, PROBE_RESULTS } from '../store/database/operation-tables.ts';
 import { SLOT_LIST_STATES } from '../store/fleet/slot-service.ts';
+import { TRAFFIC_GROUPS } from '../store/messages/traffic.ts';
 import type { FilterField, FilterValues } from './pages/listing.ts';
 
-export interface ConsoleList {
+interface ConsoleList {
   path: string;
   // biome-ignore lint/suspicious/noExplicitAny: the rows of each list are of another type
   listing: Listing<any>;
+  /** The listing with these filters, where it depends on them. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  listingOf?(filters: FilterValues): Listing<any>;
   procedure: keyof typeof PROCEDURES;
   fields: Readonly<Record<string, FilterField>>;
   /** The key of a row as its procedure takes it, and as text in a link. */
@@ -67,6 +73,24 @@ export const LISTS: readonly ConsoleList[] = [
     },
   },
   {
+    path: '/costs',
+    listing: COSTS,
+    procedure: 'costs',
+    fields: { month: { label: 'Month', example: '2026-11' }, ...NODE, ...FIND },
+  },
+  {
+    path: '/traffic',
+    listing: TRAFFIC.carrier,
+    listingOf: ({ by }) => TRAFFIC[by === 'node' || by === 'slot' ? by : 'carrier'],
+    procedure: 'traffic',
+    fields: {
+      by: { label: 'By', values: TRAFFIC_GROUPS, isOnTop: true, hasDefault: true },
+      hours: { label: 'Hours (24)' },
+      ...CARRIER,
+      ...NODE,
+    },
+  },
+  {
     path: '/probes/all',
     listing: { ...PROBES, title: 'All probes' },
     procedure: 'probes',
@@ -95,14 +119,17 @@ export const LISTS: readonly ConsoleList[] = [
   },
 ];
 
-export interface ListQuery {
+export const listingWith = ({ listing, listingOf }: ConsoleList, { filters }: ConsoleListQuery) =>
+  listingOf?.(filters) ?? listing;
+
+interface ConsoleListQuery {
   filters: FilterValues;
   order: FilterValues;
   after: string | undefined;
 }
 
 /** As the link has it: an unknown state or column is left out, and the procedure checks the rest. */
-export function listQuery({ fields, listing }: ConsoleList, ctx: Context): ListQuery {
+export function listQuery({ fields, listing }: ConsoleList, ctx: Context): ConsoleListQuery {
   const given = new URLSearchParams(ctx.querystring);
   const textOf = (name: string): string | undefined => given.get(name)?.trim() || undefined;
   const filters = Object.entries(fields).map(([name, { values }]) => {
@@ -122,10 +149,10 @@ interface RowsOfList {
 }
 
 /** A page of it. Throws `OperatorError` for a filter that the procedure refuses. */
-export async function readList(
+export async function readConsoleList(
   { procedure, key }: ConsoleList,
   operator: Operator,
-  { filters, order, after }: ListQuery,
+  { filters, order, after }: ConsoleListQuery,
   limit: number,
 ): Promise<RowsOfList> {
   const { sort: by } = order;

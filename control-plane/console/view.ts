@@ -132,12 +132,14 @@ export class ConsoleView {
       const events = await listSlotEvents(db, { node: topic.node, limit: EVENTS_SHOWN });
       return nodeFragments(topic.node, node, events);
     }
-    const [signals, events] = await Promise.all([
+    const [signals, down, events] = await Promise.all([
       readSignal(db, topic, span),
+      this.#down.get(),
       listSlotEvents(db, { node: topic.node, slot: topic.slot, limit: EVENTS_SHOWN }),
     ]);
     const slot = node?.slots.find((each) => each.slot === topic.slot);
-    return slotFragments(slot, { signals, span, events });
+    const ofSlot = down.filter((number) => number.node === topic.node && number.slot === topic.slot);
+    return slotFragments(slot, { down: ofSlot, signals, span, events });
   }
 
   #fleetMoved(): void {

@@ -7,6 +7,7 @@ import {
   serverFrameSchema,
   VOICE_SUBPROTOCOL,
 } from '#shared/api/voice-frames.ts';
+import { vonageClientFrameSchema, vonageServerFrameSchema } from '#shared/api/vonage-frames.ts';
 import { plainJsonSchema } from './json-schemas.ts';
 import { closeCodesText } from './voice-text.ts';
 
@@ -14,7 +15,7 @@ type Json = Record<string, unknown>;
 
 const BEARER = { $ref: '#/components/securitySchemes/bearer' };
 const AUDIO =
-  'Samples are signed 16 bit little-endian, mono, 16 kHz. Frames from the service have 640 bytes (20 ms). Frames to the service have any even length up to 64 KiB.';
+  'Samples are signed 16 bit little-endian, mono, 16 kHz. Frames from the service have 640 bytes (20 ms). Messages to the service have any even length up to 2 MiB, a minute of audio.';
 
 const CALL_ID = { call_id: { description: 'The `call_id` of POST /voice/dial or of a presence event.' } };
 
@@ -60,13 +61,14 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
         description:
           `Opening it answers a call that rings; closing it hangs up. Only clients that ask for the subprotocol \`${VOICE_SUBPROTOCOL}\` ` +
           'get text frames. Audio that comes faster than real time waits, 60 seconds by default, and beyond that the oldest is dropped. ' +
-          'A RIFF header in front of the audio is removed. A client may send 3,000 messages at once and 1,000 a second; a text frame counts for eight. ' +
+          'A RIFF header in front of the audio is removed. A client may send 3,000 messages at once and 1,000 a second; a text frame, of up to 64 KiB, counts for eight, ' +
+          'a long message for one for each 64 KiB. ' +
           `Close codes: ${closeCodesText('stream')}`,
         parameters: CALL_ID,
         messages: {
           spoken: audio('spoken'),
           heard: audio('heard'),
-          control: text('control', 'Clear audio, set a mark, press keys', clientFrameSchema),
+          control: text('control', 'Clear audio, set a mark, press keys, hang up', clientFrameSchema),
           notice: text(
             'notice',
             'Answer, marks, cleared audio, keys of the far end, overflow',
@@ -87,7 +89,8 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
         title: 'The audio of a call, for bots made for Twilio Media Streams',
         description:
           'The same stream with `?protocol=twilio`: mu-law audio of 8 kHz in JSON text frames of up to 1,280 KiB, and no binary frames. ' +
-          '`callSid` is the `call_id`, `accountSid` the `sub_account_id`. Beyond Twilio, bots can press keys with `dtmf`.',
+          '`callSid` is the `call_id`, `accountSid` the `sub_account_id`. Beyond Twilio, bots can press keys with `dtmf`. ' +
+          'Messages that the service cannot use are ignored. After `stop` the socket closes with 1000.',
         parameters: CALL_ID,
         messages: {
           botMessage: text('botMessage', 'media, mark, clear, dtmf', twilioClientFrameSchema),
@@ -97,15 +100,22 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
             twilioServerFrameSchema,
           ),
         },
-        bindings: {
-          ws: {
-            query: {
-              type: 'object',
-              required: ['protocol'],
-              properties: { protocol: { type: 'string', const: 'twilio' } },
-            },
-          },
+        bindings: dialectBinding('twilio'),
+      },
+      vonageStream: {
+        address: '/voice/stream/{call_id}',
+        title: 'The audio of a call, for bots made for Vonage',
+        description:
+          'The same stream with `?protocol=vonage`: binary audio as in the plain stream, and the text messages of Vonage. ' +
+          'Messages that the service cannot use are ignored. When the call ends, the socket closes with 1000.',
+        parameters: CALL_ID,
+        messages: {
+          vonageSpoken: audio('vonageSpoken'),
+          vonageHeard: audio('vonageHeard'),
+          vonageAction: text('vonageAction', 'clear, notify', vonageClientFrameSchema),
+          vonageEvent: text('vonageEvent', 'connected, dtmf, notify, cleared', vonageServerFrameSchema),
         },
+        bindings: dialectBinding('vonage'),
       },
       presence: {
         address: '/voice/presence/{phone_number}',
@@ -127,6 +137,14 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
       botListen: operation('send', 'twilioStream', 'Audio from the far end, and reports about audio.', [
         'serviceMessage',
       ]),
+      vonageSpeak: operation('receive', 'vonageStream', 'Audio and requests from the bot.', [
+        'vonageSpoken',
+        'vonageAction',
+      ]),
+      vonageListen: operation('send', 'vonageStream', 'Audio from the far end, and reports about audio.', [
+        'vonageHeard',
+        'vonageEvent',
+      ]),
       watch: operation('send', 'presence', 'Events of calls.', ['event']),
     },
     components: {
@@ -140,6 +158,16 @@ export function asyncApiDocument({ baseUrl, serviceName }: { baseUrl: string; se
     },
   };
 }
+
+const dialectBinding = (protocol: string): Json => ({
+  ws: {
+    query: {
+      type: 'object',
+      required: ['protocol'],
+      properties: { protocol: { type: 'string', const: protocol } },
+    },
+  },
+});
 
 /** Directions are those of the service. */
 const operation = (

@@ -1,16 +1,16 @@
 // The files that programs fetch before they call, with path, media type and text.
 import type { Sale } from '../payments/offer.ts';
+import { agentCard } from './agent-card.ts';
 import { asyncApiDocument } from './async-api-document.ts';
 import { llmsText, skillIndex, skillText } from './llms-text.ts';
 import { openApiDocument } from './open-api-document.ts';
+import { PROTECTED_RESOURCES, protectedResource } from './protected-resource.ts';
+import { serverCard, serverJson } from './server-card.ts';
 import {
   API_CATALOG_PATH,
   apiCatalog,
   type DiscoveryParts,
-  PROTECTED_RESOURCE_PATH,
-  protectedResource,
   securityText,
-  serverCard,
   x402Manifest,
 } from './well-known.ts';
 
@@ -50,7 +50,9 @@ export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
     priced('/llms.txt', MARKDOWN_TYPE, () => llmsText(parts)),
     priced('/.well-known/x402', JSON_TYPE, () => JSON.stringify(x402Manifest(parts))),
     json(API_CATALOG_PATH, apiCatalog(parts), 'application/linkset+json'),
-    json(PROTECTED_RESOURCE_PATH, protectedResource(parts)),
+    ...PROTECTED_RESOURCES.map(({ path, resource }) => json(path, protectedResource(parts, resource))),
+    priced('/.well-known/agent-card.json', JSON_TYPE, () => JSON.stringify(agentCard(parts))),
+    json('/server.json', serverJson(parts)),
     json('/.well-known/mcp/server-card.json', card),
     json('/.well-known/mcp.json', card),
     // SEP-2127: the card is next to the server that it describes.

@@ -1,7 +1,11 @@
 // The schemas of the API as JSON Schema, draft 2020-12, which OpenAPI 3.1 uses.
 import * as z from 'zod';
 import * as answers from '#shared/api/answers.ts';
+import * as callAnswers from '#shared/api/call-answers.ts';
+import { walletReceiptsSchema } from '#shared/api/receipt-operations.ts';
+import * as receipts from '#shared/api/receipts.ts';
 import * as requests from '#shared/api/requests.ts';
+import * as webhooks from '#shared/api/webhooks.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -23,11 +27,27 @@ const NAMED = {
   HistoryMessage: answers.historyMessageSchema,
   History: answers.historySchema,
   Deleted: answers.deletedSchema,
-  Dialled: answers.dialledSchema,
-  HungUp: answers.hungUpSchema,
-  Call: answers.callSchema,
-  Calls: answers.callsSchema,
+  Dialled: callAnswers.dialledSchema,
+  HungUp: callAnswers.hungUpSchema,
+  Call: callAnswers.callSchema,
+  Calls: callAnswers.callsSchema,
+  Receipt: receipts.receiptSchema,
+  Receipts: receipts.receiptsSchema,
+  ReceiptKeys: receipts.receiptKeysSchema,
+  WalletReceiptsRequest: walletReceiptsSchema,
   Refusal: answers.refusalSchema,
+  Webhook: webhooks.webhookSchema,
+  WebhookCreated: webhooks.webhookCreatedSchema,
+  Webhooks: webhooks.webhooksSchema,
+  WebhookRotated: webhooks.webhookRotatedSchema,
+  WebhookTested: webhooks.webhookTestedSchema,
+  WebhookDelivery: webhooks.webhookDeliverySchema,
+  WebhookDeliveries: webhooks.webhookDeliveriesSchema,
+  WebhookReplayed: webhooks.webhookReplayedSchema,
+  WebhookBody: webhooks.webhookBodySchema,
+  WebhookRequest: webhooks.webhookRequestSchema,
+  WebhookChange: webhooks.webhookChangeSchema,
+  WebhookReplay: webhooks.webhookReplaySchema,
   NonceRequest: requests.nonceRequestSchema,
   AuthRequest: requests.authRequestSchema,
   WaitlistRequest: requests.waitlistRequestSchema,

@@ -43,9 +43,15 @@ export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string
 
 Send \`Authorization: Bearer <token>\`. Bodies are JSON.
 
-- Text: \`POST /sms/send\` with \`{"to": "+1…", "body": "…"}\`. One segment: 160 characters of GSM 7-bit, or 70 of UCS-2.
+- Text: \`POST /sms/send\` with \`{"to": "+1…", "body": "…"}\`. One SMS: 160 characters of GSM 7-bit, or
+  70 if any character is outside it, such as a curly quote, a long dash or an emoji. Write plain quotes and dashes. A longer text is 400
+  with \`max_units\` and \`ucs2_characters\`: send several, such as "(1/2) …" and "(2/2) …" (the MCP tool \`split_text\` makes them). Text only, no pictures.
 - Wait for a text: \`GET /sms/receive\` every few seconds, or the MCP tool \`receive_sms\` with \`wait_seconds\`. Each message is delivered
   once. \`GET /sms/messages\` shows all of them again.
+- One-time code: \`code\` of a received text, null if it is not certain. Enter it only at \`code_origin\` if that is set. The MCP tool
+  \`wait_for_code\` waits for one. Use codes only for your own accounts, or with the consent of your user.
+- Or have texts, statuses and calls posted to you: \`POST /webhooks\` with \`{"url": "https://…"}\`. The answer has the secret of the signatures
+  (Standard Webhooks). Answer 2xx at once. The same event may come twice: its \`webhook-id\` stays.
 - Delete: \`DELETE /sms/messages/{id}\`, or \`DELETE /sms/messages\` for all of them (\`direction\`, \`since\` and \`until\` select some). This cannot be undone.
 - Numbers in the US and its territories can be texted and called, unless the operator allows others. Emergency, premium, personal and
   short-code numbers are always refused.

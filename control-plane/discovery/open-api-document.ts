@@ -4,6 +4,7 @@ import * as answers from '#shared/api/answers.ts';
 import { OPERATION, type Operation, refusalsOf } from '#shared/api/operations.ts';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
+import { webhookBodySchema } from '#shared/api/webhooks.ts';
 import type { Sale } from '../payments/offer.ts';
 import { componentSchemas, queryFields, referenceTo } from './json-schemas.ts';
 import type { DiscoveryParts } from './well-known.ts';
@@ -17,6 +18,7 @@ const TAGS = {
   subscription: 'Buying a number with a wallet, and getting tokens',
   sms: 'Text messages',
   voice: 'Calls; their audio and presence are WebSockets, described in /asyncapi.json',
+  webhooks: 'Received texts, statuses and calls, posted to a URL as they occur',
 };
 
 export function openApiDocument(parts: DiscoveryParts): Json {
@@ -40,6 +42,7 @@ export function openApiDocument(parts: DiscoveryParts): Json {
     servers: [{ url: baseUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: webhooksOf(),
     components: {
       schemas: componentSchemas(),
       responses: sharedRefusals(),
@@ -49,14 +52,6 @@ export function openApiDocument(parts: DiscoveryParts): Json {
           scheme: 'bearer',
           description: 'The token of POST /subscribe or POST /auth.',
         },
-        x402v1: { type: 'apiKey', in: 'header', name: 'X-PAYMENT', description: 'x402 version 1, base64.' },
-        x402v2: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'PAYMENT-SIGNATURE',
-          description: 'x402 version 2, base64.',
-        },
-        mpp: { type: 'http', scheme: 'Payment', description: 'A credential of MPP (intent `charge`).' },
       },
       headers: {
         RetryAfter: { description: 'Seconds.', schema: { type: 'integer', minimum: 0 } },
@@ -73,6 +68,34 @@ export function openApiDocument(parts: DiscoveryParts): Json {
     },
     'x-service-info': { categories: ['communication', 'telephony'], docs: { llms: `${baseUrl}/llms.txt` } },
   };
+}
+
+/** The requests that the service sends to the URLs of POST /webhooks. */
+function webhooksOf(): Json {
+  const header = (name: string, description: string): Json => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  });
+  const post = {
+    operationId: 'receiveEvent',
+    tags: ['webhooks'],
+    summary: 'An event of your number',
+    security: [],
+    description:
+      'Signed as Standard Webhooks (https://www.standardwebhooks.com) specify: verify the signature over the raw body, and refuse old timestamps. ' +
+      'Events come at least once, in order unless an attempt fails or hangs. Answer 2xx at once; 410 disables the webhook.',
+    parameters: [
+      header('webhook-id', 'The same at every attempt and replay of an event: ignore one that you have.'),
+      header('webhook-timestamp', 'Seconds since the Unix epoch, of this attempt.'),
+      header('webhook-signature', 'Signatures `v1,…`, separated by spaces: two for a day after a rotation.'),
+    ],
+    requestBody: { required: true, content: { [JSON_TYPE]: { schema: referenceTo(webhookBodySchema) } } },
+    responses: { '2XX': { description: 'The event is delivered.' } },
+  };
+  return { event: { post } };
 }
 
 function describe(operation: Operation, sale: Sale): Json {
@@ -118,7 +141,20 @@ const done = (operation: Operation, answer: ZodType): Json => ({
   },
 });
 
-const parametersOf = ({ params, query }: Operation): Json[] => [
+/** The headers of x402. MPP has `Authorization`, which OpenAPI does not allow as a parameter. */
+const PAYMENT_HEADERS: Json[] = [
+  ['X-PAYMENT', 'Payment of x402 version 1, base64.'],
+  ['PAYMENT-SIGNATURE', 'Payment of x402 version 2, base64.'],
+].map(([name, description]) => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+}));
+
+const parametersOf = ({ auth, params, query }: Operation): Json[] => [
+  ...(auth === 'payment' ? PAYMENT_HEADERS : []),
   ...(params === undefined
     ? []
     : queryFields(params).map(({ name, schema }) => ({ name, in: 'path', required: true, schema }))),
@@ -132,9 +168,9 @@ const parametersOf = ({ params, query }: Operation): Json[] => [
       }))),
 ];
 
+/** A payment is not a security scheme: generated clients would send the token in its header. */
 function securityOf({ auth }: Operation): Json[] {
-  if (auth === 'none') return [];
-  return auth === 'bearer' ? [{ bearer: [] }] : [{ x402v1: [] }, { x402v2: [] }, { mpp: [] }, {}];
+  return auth === 'bearer' ? [{ bearer: [] }] : [];
 }
 
 /** All refusals with the same status are one response. One with a single code is written once, for all operations. */

@@ -35,21 +35,6 @@ export const apiCatalog = ({ baseUrl }: DiscoveryParts) => ({
   ],
 });
 
-/** How clients get authorization, which they read after a 401 (RFC 9728). */
-export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource';
-
-/** Names no authorization server: tokens come from POST /subscribe and POST /auth, as the description says. */
-export const protectedResource = ({ baseUrl, serviceName }: DiscoveryParts) => ({
-  resource: baseUrl,
-  resource_name: serviceName,
-  resource_documentation: `${baseUrl}/openapi.json`,
-  bearer_methods_supported: ['header'],
-});
-
-/** The challenge in a 401 of the tool endpoint. `isRefused`: a token was sent but is not valid (RFC 6750 §3.1). */
-export const bearerChallenge = (baseUrl: string, isRefused: boolean): string =>
-  `Bearer resource_metadata="${baseUrl}${PROTECTED_RESOURCE_PATH}"${isRefused ? ', error="invalid_token"' : ''}`;
-
 /** The number on sale, in the format that x402scan reads. A payer takes the terms from the 402, not from here. */
 export const x402Manifest = ({ baseUrl, sale }: DiscoveryParts) => ({
   version: 1,
@@ -60,38 +45,6 @@ export const x402Manifest = ({ baseUrl, sale }: DiscoveryParts) => ({
   x402Version: 2,
   accepts: sale.offers.map(requirementsOf),
 });
-
-/** Newest first. */
-const MCP_REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
-
-/** The card of the tool endpoint (SEP-2127, io.modelcontextprotocol/server-card): read before a client connects. */
-export function serverCard({ baseUrl, serviceName }: DiscoveryParts) {
-  const domain = new URL(baseUrl).hostname.split('.').reverse().join('.');
-  return {
-    $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
-    name: `${domain}/phone-number`,
-    version: '1.0.0',
-    title: serviceName,
-    description: 'A real US mobile number: send and receive SMS, place calls.',
-    websiteUrl: baseUrl,
-    remotes: [
-      {
-        type: 'streamable-http',
-        url: `${baseUrl}/mcp`,
-        supportedProtocolVersions: MCP_REVISIONS,
-        headers: [
-          {
-            name: 'Authorization',
-            description:
-              'Bearer and the token from POST /subscribe or POST /auth. list_services and check_availability do not need it.',
-            isRequired: false,
-            isSecret: true,
-          },
-        ],
-      },
-    ],
-  };
-}
 
 /** RFC 9116 §2.5.5 advises less than a year. */
 const VALID_DAYS = 180;

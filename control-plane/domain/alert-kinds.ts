@@ -40,7 +40,7 @@ export const ALERT_TEXTS = {
   node_claims: {
     severity: 'warning, critical',
     raised:
-      'A node reports SIMs, numbers, texts or calls that belong to other nodes. Critical once the node takes no new SIM.',
+      'A node reports SIMs, numbers, texts or calls that belong to other nodes, or sends frames faster than any rack has to. Critical once the node takes no new SIM.',
     over: 'An hour has passed since the last such report, and an operator has approved the node if it was critical.',
     options: [],
   },
@@ -57,6 +57,20 @@ export const ALERT_TEXTS = {
       'SMS_UNANSWERED_PER_DAY',
       'SMS_PER_ANSWER',
     ],
+  },
+  sim_pin: {
+    severity: 'warning',
+    raised:
+      'A SIM stays locked, although the fleet file has its PIN: the card refused it, the result is unknown, or the service gave it to no node.',
+    over: 'The SIM is open, or gone.',
+    options: [],
+  },
+  plan_ending: {
+    severity: 'warning, critical',
+    raised:
+      'The plan of a card ends within so many days, or has ended (`plan_expires` of the fleet file). Critical once it has ended and a customer has the number.',
+    over: 'The fleet file has a later day.',
+    options: ['ALERT_PLAN_DAYS'],
   },
   slot_down: {
     severity: 'warning',
@@ -87,6 +101,13 @@ export const ALERT_TEXTS = {
     raised: 'The RPC of a chain has not responded for a minute, or the chain differs from the configuration.',
     over: 'Every instance gets responses.',
     options: [],
+  },
+  relayer_key_missing: {
+    severity: 'critical',
+    raised:
+      'A payment has been in flight for two minutes, and an instance does not have the key of the relayer that sent it. Its transaction is sent again, but its fee cannot be raised.',
+    over: 'Every instance has the key, or the payment is finished.',
+    options: ['RELAYER_FORMER_KEY_FILE'],
   },
   payment_stuck: {
     severity: 'critical',

@@ -5,21 +5,23 @@ import type { AlertKind } from './alert-kinds.ts';
 export type Severity = 'warning' | 'critical';
 
 /** Something is wrong now. */
-export interface Trouble {
+export interface AlertTrouble {
   kind: AlertKind;
-  /** A node, `node/slot`, `node/alarm`, a subscription, a payment, a chain or `pool`. Never a number or a wallet. */
+  /** A node, `node/slot`, `node/alarm`, a subscription, a payment, a chain, a card (ICCID) or `pool`. Never a number or a wallet. */
   subject: string;
   severity: Severity;
   /** One line. */
   summary: string;
-  /** What to do about it, one line. */
+  /** The next step for the operator, one line. */
   advice: string;
   /** The value that must grow for the trouble to count; null if it counts at any value. */
   reading: number | null;
+  /** A recovery is under way, which names no cause: what an earlier check said stays. */
+  isRecovering?: boolean;
 }
 
 /** A trouble that was seen and has not ended. It becomes an alert only once it counts. */
-export interface OpenAlert extends Trouble {
+export interface OpenAlert extends AlertTrouble {
   id: string;
   /** Since when it has lasted without a gap. */
   since: Date;
@@ -41,7 +43,7 @@ export interface AlertRule {
 }
 
 /** A trouble that counted, as it is now, or as it was when it was sent. */
-export interface AlertRow extends Omit<Trouble, 'reading'> {
+export interface AlertRow extends Omit<AlertTrouble, 'reading' | 'isRecovering'> {
   id: string;
   raised_at: Date;
   /** Null while it lasts. */
@@ -63,5 +65,5 @@ export interface AlertMessage {
 export const ALERT_CHANNELS = ['webhook', 'mail'] as const;
 export type AlertChannelName = (typeof ALERT_CHANNELS)[number];
 
-export const alertKey = ({ kind, subject }: Pick<Trouble, 'kind' | 'subject'>): string =>
+export const alertKey = ({ kind, subject }: Pick<AlertTrouble, 'kind' | 'subject'>): string =>
   `${kind} ${subject}`;

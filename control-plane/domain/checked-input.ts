@@ -1,7 +1,12 @@
 // Validates input against its schema; a refusal names the invalid field.
 import type * as z from 'zod';
 import type { RefusalCode } from '#shared/api/refusals.ts';
+import { refusedFields } from '#shared/api/requests.ts';
+import { likelyNumber } from '#shared/destination.ts';
 import { Refusal } from './refusal.ts';
+
+/** The `field` of a refusal of the whole body: the root, as in JSONPath (RFC 9535). */
+export const WHOLE = '$';
 
 /** Validates input against a schema. Throws a `Refusal` that names the first invalid field. */
 export function check<T>(
@@ -9,15 +14,45 @@ export function check<T>(
   input: unknown,
   fieldRefusal: RefusalCode = 'invalid_request',
 ): T {
+  const named = refusedFieldOf(schema, input);
+  if (named !== undefined) {
+    throw new Refusal(fieldRefusal, `"${named.field}" ${named.why}`, { details: { field: named.field } });
+  }
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : [];
   const field = unknown ?? issue?.path.join('.') ?? '';
-  if (field === '') throw new Refusal('invalid_request', 'The body must be a JSON object.');
+  if (field === '')
+    throw new Refusal('invalid_request', 'The body must be a JSON object.', { details: { field: WHOLE } });
   throw new Refusal(
     fieldRefusal,
     `"${field}": ${unknown === undefined ? issue?.message : 'is not a field of this request'}`,
-    { details: { field } },
+    { details: { field, ...numberDetails(field, input) } },
   );
 }
+
+/** Fields that contain a phone number. */
+const NUMBERS: ReadonlySet<string> = new Set(['to', 'phone_number']);
+
+/** The form of a phone number, and the number that was probably meant. */
+function numberDetails(field: string, input: unknown): { expected?: string; suggestion?: string } {
+  if (!NUMBERS.has(field)) return {};
+  const value = (input as Record<string, unknown>)[field];
+  const suggestion =
+    typeof value === 'string' || typeof value === 'number' ? likelyNumber(String(value)) : undefined;
+  return { expected: 'E.164', ...(suggestion !== undefined && { suggestion }) };
+}
+
+/** A field that would be ignored although the client counts on it. */
+function refusedFieldOf(schema: z.ZodType, input: unknown): { field: string; why: string } | undefined {
+  const refused = refusedFields.get(schema);
+  if (refused === undefined || typeof input !== 'object' || input === null) return undefined;
+  const found = Object.entries(input).find(
+    ([name, value]) => Object.hasOwn(refused, name) && !isEmpty(value),
+  );
+  return found && { field: found[0], why: refused[found[0]] ?? '' };
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (Array.isArray(value) && value.length === 0);

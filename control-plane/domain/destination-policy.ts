@@ -1,5 +1,5 @@
 // The destinations that a subscription may send to and call.
-import { problemOfDestination } from '#shared/destination.ts';
+import { likelyNumber, problemOfDestination } from '#shared/destination.ts';
 import type { Destinations } from '#shared/destination-list.ts';
 import { Refusal } from './refusal.ts';
 
@@ -7,8 +7,17 @@ import { Refusal } from './refusal.ts';
 export function checkDestination(to: string, destinations: Destinations): string {
   const problem = problemOfDestination(to, destinations);
   if (problem === undefined) return to;
-  if (problem.kind === 'malformed') throw new Refusal('invalid_request', `"to" ${problem.message}`);
+  if (problem.kind === 'malformed')
+    throw new Refusal('invalid_request', `"to" ${problem.message}`, {
+      details: { field: 'to', expected: 'E.164', ...suggestionOf(to) },
+    });
   throw destinationNotAllowed(problem.message);
+}
+
+/** The number that was probably meant, if there is one: a US number as people write it. */
+export function suggestionOf(to: string): { suggestion?: string } {
+  const suggestion = likelyNumber(to);
+  return suggestion === undefined ? {} : { suggestion };
 }
 
 export const destinationNotAllowed = (message: string): Refusal =>

@@ -3,7 +3,7 @@
 import { isE164 } from '#shared/identities.ts';
 
 /** `yes` allows texts again only for a recipient that has stopped them. */
-export type OptOutKeyword = 'stop' | 'start' | 'yes';
+type OptOutKeyword = 'stop' | 'start' | 'yes';
 
 /** The effect of a received keyword. */
 export type OptOutType = Exclude<OptOutKeyword, 'yes'>;
@@ -25,10 +25,21 @@ const KEYWORDS: Readonly<Record<string, OptOutKeyword>> = {
 /** Longer than each keyword with generous punctuation. */
 const BODY_MAX = 64;
 
-/** The keyword that a text consists of, without regard to letter case, spaces and punctuation; undefined for any other text. */
+/**
+ * The keyword that a text consists of, without regard to letter case, spaces and punctuation; undefined for any other text. Below a keyword
+ * that stops texts, there may be other lines, such as a signature. A keyword that allows texts is the whole text: "Yes" may begin an answer.
+ */
 export function optOutKeywordOf(body: string): OptOutKeyword | undefined {
-  if (body.length > BODY_MAX) return undefined;
-  const word = body
+  const text = body.trim();
+  const keyword = keywordOf(text);
+  if (keyword !== undefined) return keyword;
+  const [firstLine = ''] = text.split(/[\n\r\u2028\u2029]/, 1);
+  return keywordOf(firstLine.trim()) === 'stop' ? 'stop' : undefined;
+}
+
+function keywordOf(text: string): OptOutKeyword | undefined {
+  if (text.length > BODY_MAX) return undefined;
+  const word = text
     .normalize('NFKC')
     .replace(/[^\p{L}\p{N}]/gu, '')
     .toUpperCase();

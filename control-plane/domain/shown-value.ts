@@ -15,10 +15,26 @@ export const listedNumber = (number: string, isHeld: boolean): string =>
   isHeld ? maskedNumber(number) : number;
 
 /** "2 customers: +1206…0188, +1206…0189". `numbers`: the first ones. */
-export function shownCustomers({ count, numbers }: { count: number; numbers: readonly string[] }): string {
+function shownCustomers({ count, numbers }: { count: number; numbers: readonly string[] }): string {
   const more = count > numbers.length ? `, and ${count - numbers.length} more` : '';
   return `${count} ${count === 1 ? 'customer' : 'customers'}: ${numbers.map(maskedNumber).join(', ')}${more}`;
 }
+
+/** The effect of an act on the service of customers. */
+export type CustomerEffect = 'lost' | 'paused' | 'kept';
+
+const EFFECTS: Readonly<Record<CustomerEffect, string>> = {
+  lost: 'It takes the service of',
+  paused: 'For about a minute it takes the service of',
+  kept: 'The number is kept by',
+};
+
+/** "It takes the service of 1 customer: +1206…0188"; undefined if it concerns none. */
+export const shownEffect = (
+  effect: CustomerEffect,
+  customers: { count: number; numbers: readonly string[] },
+): string | undefined =>
+  customers.count === 0 ? undefined : `${EFFECTS[effect]} ${shownCustomers(customers)}`;
 
 /** Masks each E.164 number in a text. */
 export const withMaskedNumbers = (text: string): string =>

@@ -27,7 +27,7 @@ const DEMO: AnswerOf<typeof OPERATION.demo> = {
     ],
     count: 1,
   },
-  note: 'This is an example: no number was assigned, and nothing was sent. To get a number, use POST /subscribe.',
+  note: 'This is an example: no number was assigned, and nothing was sent. To get a number, use POST /subscribe. Real answers may have more fields: `warnings` when you send, `received_at`, `opt_out_type`, `code`, `code_origin`, `code_embedded_origin`, `kind` and `mms` when you receive.',
 };
 
 export const demo = (): AnswerOf<typeof OPERATION.demo> => DEMO;

@@ -1,11 +1,12 @@
 // Claims that wait: with an empty inbox, a caller gets a response when a message is stored, or when the time is over.
 import type * as z from 'zod';
-import type { receiveToolSchema } from '#shared/api/requests.ts';
+import type { awaitedCodeSchema } from '#shared/api/answers.ts';
+import type { receiveToolSchema, waitForCodeToolSchema } from '#shared/api/requests.ts';
 import type { Timer } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
-import { emitMetric } from '../metrics/metric-events.ts';
+import type { WaitPlaces } from '../waits/wait-places.ts';
 import type { InboxClaims, Received } from './sms.ts';
 
 /** Other instances do not report the messages that they store, so the store is polled. */
@@ -14,13 +15,9 @@ const POLL_EVERY_MS = 1_000;
 /** Clients that wait expect a sign of life every 10 s. */
 const PROGRESS_EVERY_MS = 5_000;
 
-/** Retry time for a caller with too many waits. */
-const RETRY_AFTER_SECONDS = 5;
-
 interface SmsWaitsParts extends Pick<Base, 'bus' | 'clock' | 'log'> {
   inbox: InboxClaims;
-  /** Concurrent waits per token. */
-  waitsPerToken: number;
+  places: WaitPlaces;
 }
 
 /** The subscription that claims, and the connection to its client. */
@@ -52,8 +49,6 @@ interface Waiter {
 export class SmsWaits {
   readonly #parts: SmsWaitsParts;
   readonly #waiters = new Set<Waiter>();
-  /** Waits per token. */
-  readonly #held = new Map<string, number>();
   readonly #givingBack = new Set<Promise<void>>();
   #pollTimer: Timer | undefined;
   #isDraining = false;
@@ -61,6 +56,8 @@ export class SmsWaits {
   constructor(parts: SmsWaitsParts) {
     this.#parts = parts;
     parts.bus.subscribe((event) => {
+      // A revocation may have been missed meanwhile.
+      if (event.kind === 'bus_changed') for (const waiter of this.#waiters) waiter.isDoubtful = true;
       if (event.kind !== 'sms_received' && event.kind !== 'subscription_changed') return;
       for (const waiter of this.#waiters) {
         if (waiter.subscription.id !== event.subscriptionId) continue;
@@ -83,8 +80,33 @@ export class SmsWaits {
     claimant: Claimant,
     { limit, wait_seconds: seconds }: z.output<typeof receiveToolSchema>,
   ): Promise<Received> {
-    if (seconds === 0) return this.#claim(claimant, limit);
-    const leave = this.#enter(claimant.key);
+    return this.#wait(claimant, seconds, () => this.#parts.inbox.claim(claimant.subscription, { limit }));
+  }
+
+  /**
+   * Claims the newest message with a one-time code, or the first one within `wait_seconds`. Other messages stay claimable. Throws as `receive`.
+   */
+  async receiveCode(
+    claimant: Claimant,
+    { from, max_age_seconds: ageSeconds, wait_seconds: seconds }: z.output<typeof waitForCodeToolSchema>,
+  ): Promise<z.output<typeof awaitedCodeSchema>> {
+    const { clock, inbox } = this.#parts;
+    const since = new Date(clock.now() - ageSeconds * 1000);
+    const { messages } = await this.#wait(claimant, seconds, () =>
+      inbox.claimCode(claimant.subscription, { from, since }),
+    );
+    const [message = null] = messages;
+    return {
+      code: message?.code ?? null,
+      code_origin: message?.code_origin ?? null,
+      code_embedded_origin: message?.code_embedded_origin ?? null,
+      message,
+    };
+  }
+
+  async #wait(claimant: Claimant, seconds: number, claim: () => Promise<Received>): Promise<Received> {
+    if (seconds === 0) return this.#claim(claimant, claim);
+    const leave = this.#parts.places.take(claimant.key);
     const waiter: Waiter = {
       subscription: claimant.subscription,
       isRung: false,
@@ -104,7 +126,7 @@ export class SmsWaits {
         waiter.isRung = false;
         const { isOver } = waiter;
         await this.#checkToken(claimant, waiter);
-        const received = await this.#claim(claimant, limit);
+        const received = await this.#claim(claimant, claim);
         if (received.count > 0 || isOver) return received;
         this.#pollStore();
         await rung(waiter, claimant.signal);
@@ -130,16 +152,17 @@ export class SmsWaits {
 
   /** Only when the token is in doubt, not before every claim: it delays the claim. */
   async #checkToken({ check, subscription }: Claimant, waiter: Waiter): Promise<void> {
-    if (!waiter.isDoubtful && isActive(subscription, new Date(this.#parts.clock.now()))) return;
+    const { bus, clock } = this.#parts;
+    if (!waiter.isDoubtful && bus.isConnected && isActive(subscription, new Date(clock.now()))) return;
     waiter.isDoubtful = false;
     await check();
   }
 
-  async #claim({ lost, signal, subscription }: Claimant, limit: number): Promise<Received> {
+  async #claim({ lost, signal, subscription }: Claimant, claim: () => Promise<Received>): Promise<Received> {
     if (this.#isDraining)
       throw new Refusal('restarting', 'The service is restarting. Send the request again.');
     signal.throwIfAborted();
-    const received = await this.#parts.inbox.claim(subscription, { limit });
+    const received = await claim();
     if (received.count === 0) return received;
     const giveBack = (): void => this.#giveBack(subscription, received);
     if (lost.aborted) giveBack();
@@ -154,27 +177,6 @@ export class SmsWaits {
       .catch((error: unknown) => log.warn({ err: error }, 'returning lost messages to the inbox failed'))
       .finally(() => this.#givingBack.delete(givingBack));
     this.#givingBack.add(givingBack);
-  }
-
-  #enter(key: string): () => void {
-    const { waitsPerToken } = this.#parts;
-    const held = this.#held.get(key) ?? 0;
-    if (held >= waitsPerToken) {
-      emitMetric({ kind: 'rate_limited', limit: 'waits' });
-      throw new Refusal(
-        'rate_limited',
-        `A token can have at most ${waitsPerToken} waiting calls of receive_sms.`,
-        {
-          headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-        },
-      );
-    }
-    this.#held.set(key, held + 1);
-    return () => {
-      const left = (this.#held.get(key) ?? 1) - 1;
-      if (left > 0) this.#held.set(key, left);
-      else this.#held.delete(key);
-    };
   }
 
   #reportProgress({ onProgress }: Claimant): Timer {

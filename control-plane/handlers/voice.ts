@@ -2,9 +2,10 @@
 import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operations.ts';
 import type { Destinations } from '#shared/destination-list.ts';
 import { isE164 } from '#shared/identities.ts';
-import { checkDestination } from '../domain/destination-policy.ts';
+import { checkDestination, suggestionOf } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
+import { shownAnswerer } from '../hearing/answered-by.ts';
 import type { Database } from '../store/database/database.ts';
 import { isNumberKnown } from '../store/fleet/numbers.ts';
 import { type ListedCall, listCalls } from '../store/messages/call-list.ts';
@@ -27,7 +28,11 @@ export async function dialCall(
 ): Promise<AnswerOf<typeof OPERATION.dial>> {
   const to = checkDestination(request.to, parts.destinations);
   await checkOwnNumber(parts, subscription, request.phone_number);
-  const callId = await dial(parts, subscription, { to, signal });
+  const callId = await dial(parts, subscription, {
+    to,
+    detectsMachine: request.detect_machine === true,
+    signal,
+  });
   return {
     call_id: callId,
     stream_url: parts.streamUrl(callId),
@@ -46,7 +51,12 @@ export async function checkOwnNumber(
   if (number === subscription.number) return;
   if (isE164(number) && (await isNumberKnown(db, number)))
     throw new Refusal('forbidden', 'This number is not yours.');
-  throw new Refusal('phone_number_not_found', 'The service does not have this number.');
+  throw new Refusal('phone_number_not_found', 'The service does not have this number.', {
+    details: {
+      field: 'phone_number',
+      ...(isE164(number) ? {} : { expected: 'E.164', ...suggestionOf(number) }),
+    },
+  });
 }
 
 export async function hangUpCall(
@@ -94,6 +104,7 @@ function toListed(row: ListedCall, { number }: Subscription) {
     duration_ms: endedAt === null ? null : durationMs,
     reason: row.reason,
     cause: row.cause,
+    answered_by: shownAnswerer({ answeredBy: row.answered_by, answeredAt, hasEnded: endedAt !== null }),
     audio: row.audio === null && row.stream === null ? null : { ...row.audio, ...row.stream },
   };
 }

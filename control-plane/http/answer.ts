@@ -24,13 +24,13 @@ export interface Asked<O extends Operation> {
 }
 
 /** Routes an operation to its handler. `limit` replaces the usual limit of an address. */
-export type Answer = <const O extends Operation>(
+type AnswerOperation = <const O extends Operation>(
   operation: O,
   handler: (asked: Asked<O>) => Promise<AnswerOf<O>>,
   limit?: RequestLimit,
 ) => void;
 
-export function createAnswer(router: Router, { authenticate, limits }: AnswerParts): Answer {
+export function createAnswer(router: Router, { authenticate, limits }: AnswerParts): AnswerOperation {
   async function holderOf(ctx: Context): Promise<Subscription> {
     const subscription = await authenticate(ctx.get('Authorization'), ctx.ip);
     ctx.set((await limits.subscription.count(subscription.id)).headers);

@@ -4,6 +4,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Logger } from '#shared/log.ts';
+import { isOAuthPath, tokenText } from '../discovery/protected-resource.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { errorBody } from './error-body.ts';
 import { nameRequest, openToPages, protectBrowsers } from './headers.ts';
@@ -38,7 +39,7 @@ export function createApp(
   app.use(protectBrowsers({ isEncrypted: baseUrl.startsWith('https:') }));
   app.use(errorBody({ baseUrl, log }));
   app.use(router.routes());
-  app.use(refuseUnrouted(router));
+  app.use(refuseUnrouted(router, baseUrl));
   return app;
 }
 
@@ -57,13 +58,13 @@ const publishAnswer: Middleware = async (ctx, next) => {
   ANSWERS.publish({ method, path, status, body } satisfies TellableAnswer);
 };
 
-function refuseUnrouted(router: Router): Middleware {
+function refuseUnrouted(router: Router, baseUrl: string): Middleware {
   return (ctx) => {
     // `OPTIONS *` is about the whole service (RFC 9110 §9.3.7).
     const isWhole = ctx.path === '*' && ctx.method === 'OPTIONS';
     const layers = isWhole ? router.stack : router.match(ctx.path, ctx.method).path;
     const allowed = new Set(layers.flatMap((layer) => layer.methods));
-    if (allowed.size === 0) throw new Refusal('not_found', `Nothing exists at ${ctx.path}.`);
+    if (allowed.size === 0) throw absent(ctx.path, baseUrl);
     const headers = { Allow: [...allowed, 'OPTIONS'].join(', ') };
     if (ctx.method === 'OPTIONS') {
       ctx.status = 204;
@@ -72,4 +73,11 @@ function refuseUnrouted(router: Router): Middleware {
     }
     throw new Refusal('method_not_allowed', `${ctx.path} does not support ${ctx.method}.`, { headers });
   };
+}
+
+/** A client of OAuth shows its user `error_description` (RFC 6749 §5.2, RFC 7591 §3.2.2). */
+function absent(path: string, baseUrl: string): Refusal {
+  if (!isOAuthPath(path)) return new Refusal('not_found', `Nothing exists at ${path}.`);
+  const text = tokenText(baseUrl);
+  return new Refusal('not_found', text, { details: { error_description: text } });
 }

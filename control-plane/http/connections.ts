@@ -7,7 +7,7 @@ import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { clientNetworkOf } from './client-network.ts';
-import { answerOf } from './error-body.ts';
+import { errorAnswerOf } from './error-body.ts';
 import { linger, writeAnswer } from './raw-answer.ts';
 
 interface Exchange {
@@ -40,7 +40,7 @@ export class Connections {
     connection.exchanges.add(exchange);
     response.once('close', () => {
       connection.exchanges.delete(exchange);
-      this.#settle(socket, connection);
+      this.#proceed(socket, connection);
     });
   }
 
@@ -56,7 +56,7 @@ export class Connections {
     }
     const connection = this.#connectionOf(socket);
     connection.error = error;
-    this.#settle(socket, connection);
+    this.#proceed(socket, connection);
   }
 
   /** Calls `next` when all requests so far are answered, unless the connection ends with that. */
@@ -69,7 +69,7 @@ export class Connections {
       socket.off('error', onError);
       next();
     };
-    this.#settle(socket, connection);
+    this.#proceed(socket, connection);
   }
 
   /** The connection was silent for a while. That is normal while the response is being made, but not while a response waits to be read. */
@@ -85,7 +85,7 @@ export class Connections {
     return connection;
   }
 
-  #settle(socket: Duplex, connection: Connection): void {
+  #proceed(socket: Duplex, connection: Connection): void {
     const { error, exchanges, next } = connection;
     if (socket.destroyed) return;
     if (error === undefined) {
@@ -100,7 +100,7 @@ export class Connections {
     if (first !== undefined && (others.length > 0 || !isBroken)) return;
     if (first?.response.headersSent === true) socket.destroy();
     else if (socket.writable) {
-      const answer = answerOf(unreadable(error), this.#log);
+      const answer = errorAnswerOf(unreadable(error), this.#log);
       emitMetric({ kind: 'malformed', status: answer.status });
       writeAnswer(socket, answer, first?.request.method);
     }

@@ -20,7 +20,7 @@ const UNAVAILABLE_RETRY_SECONDS = 5;
  * The response to a thrown value; `requestId` identifies it in the log. Anything except a `Refusal` or an unavailable database is an
  * internal error, and its response reveals no details.
  */
-export function answerOf(thrown: unknown, log: Logger, requestId: string = randomUUID()): ErrorAnswer {
+export function errorAnswerOf(thrown: unknown, log: Logger, requestId: string = randomUUID()): ErrorAnswer {
   const error = thrown instanceof DatabaseUnavailable ? unavailable(thrown) : thrown;
   if (error instanceof Refusal) {
     const { status } = REFUSALS[error.code];
@@ -63,7 +63,7 @@ export function errorBody({ baseUrl, log }: { baseUrl: string; log: Logger }): M
     try {
       await next();
     } catch (error) {
-      const answer = answerOf(error, log, ctx.response.get(REQUEST_ID));
+      const answer = errorAnswerOf(error, log, ctx.response.get(REQUEST_ID));
       ctx.status = answer.status;
       ctx.set(answer.headers);
       if (prefersProblem(ctx)) {

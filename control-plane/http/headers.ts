@@ -35,7 +35,7 @@ export const nameRequest: Middleware = (ctx, next) => {
 
 const answerPreflight = cors({
   origin: '*',
-  allowMethods: 'GET,HEAD,POST,DELETE',
+  allowMethods: 'GET,HEAD,POST,PATCH,DELETE',
   maxAge: PREFLIGHT_SECONDS,
 });
 

@@ -4,10 +4,10 @@ import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 import type * as z from 'zod';
 import type { RefusalCode } from '#shared/api/refusals.ts';
-import { check } from '../domain/checked-input.ts';
+import { check, WHOLE } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 
-export const BODY_BYTES_MAX = 64 * 1024;
+const BODY_BYTES_MAX = 64 * 1024;
 
 /** Of a refused body, this much is read and dropped. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
@@ -58,7 +58,10 @@ async function readBounded(ctx: Context): Promise<Buffer> {
       if (!ctx.res.shouldKeepAlive) await rest;
       throw new Refusal('payload_too_large', `The body must have at most ${BODY_BYTES_MAX} bytes.`);
     }
-    throw new Refusal('invalid_request', 'The body could not be read.', { cause });
+    throw new Refusal('invalid_request', 'The body could not be read.', {
+      cause,
+      details: { field: WHOLE },
+    });
   }
 }
 

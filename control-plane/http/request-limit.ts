@@ -4,7 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric, type Limit } from '../metrics/metric-events.ts';
 import { clientNetworkOf } from './client-network.ts';
-import { SlidingWindow, type Use } from './sliding-window.ts';
+import { SlidingWindow, type WindowUse } from './sliding-window.ts';
 
 /** The limit of a /48, as a multiple of the limit of a /64. */
 const SITE_FACTOR = 8;
@@ -49,6 +49,52 @@ export function createAddressLimit(clock: Clock, options: LimitOptions): Request
   };
 }
 
+/** Counts what one request may do many times, such as the deliveries that it sends again. */
+export interface AmountLimit {
+  /**
+   * Runs `work` with the number that it may do: as many as `wanted`, or what is left. It resolves with the number that it did; the others are
+   * given back. One at a time per key, so that none is refused for what another one gives back. Throws `Refusal` `rate_limited` when none
+   * is left.
+   */
+  spend(key: string, wanted: number, work: (granted: number) => Promise<number>): Promise<number>;
+}
+
+/** `what`: what is limited, at the beginning of a sentence. */
+export function createAmountLimit(clock: Clock, options: LimitOptions & { what: string }): AmountLimit {
+  const { max, name, what, withinMs } = options;
+  const window = new SlidingWindow({ clock, max, withinMs });
+  const last = new Map<string, Promise<unknown>>();
+  const spend = async (key: string, wanted: number, work: (granted: number) => Promise<number>) => {
+    const use = await window.use(key, Math.min(wanted, max));
+    if (!use.isAllowed) {
+      emitMetric({ kind: 'rate_limited', limit: name });
+      const seconds = Math.max(1, Math.ceil(use.moreInMs / 1000));
+      throw new Refusal('rate_limited', `${what} are used up. Wait ${seconds} s`, {
+        headers: { 'Retry-After': String(seconds) },
+      });
+    }
+    let done = 0;
+    try {
+      done = await work(use.granted);
+      return done;
+    } finally {
+      use.giveBack(Math.max(0, use.granted - done));
+    }
+  };
+  return {
+    spend(key, wanted, work) {
+      const before = last.get(key) ?? Promise.resolve();
+      const spending = before.catch(() => undefined).then(() => spend(key, wanted, work));
+      last.set(key, spending);
+      const forget = (): void => {
+        if (last.get(key) === spending) last.delete(key);
+      };
+      spending.then(forget, forget);
+      return spending;
+    },
+  };
+}
+
 interface Policy {
   name: string;
   /** The value of `RateLimit-Policy`. */
@@ -67,7 +113,7 @@ async function countAll(
   limit: Limit,
   keys: ReadonlyArray<{ policy: Policy; key: string }>,
 ): Promise<Counted> {
-  const uses: Use[] = [];
+  const uses: WindowUse[] = [];
   const states: string[] = [];
   for (const { policy, key } of keys) {
     const use = await policy.window.use(key);

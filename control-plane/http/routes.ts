@@ -2,17 +2,21 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { OPERATION } from '#shared/api/operations.ts';
+import { REPLAYED_PER_HOUR_MAX } from '#shared/api/webhooks.ts';
 import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import { API_CATALOG_LINK } from '../discovery/well-known.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { type AuthParts, issueNonce, signIn } from '../handlers/auth.ts';
+import { type AuthParts, signIn } from '../handlers/auth.ts';
 import { type CatalogParts, catalog, landing, TOOLS_PATH } from '../handlers/catalog.ts';
 import { demo } from '../handlers/demo.ts';
 import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
+import { type ReceiptParts, receipts, receiptsOfWallet } from '../handlers/receipts.ts';
 import { deleteAll, deleteOne, type InboxClaims, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { joinWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
+import { issueNonce } from '../handlers/wallet-proof.ts';
+import * as webhooks from '../handlers/webhooks.ts';
 import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
 import type { Limit } from '../metrics/metric-events.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
@@ -20,7 +24,13 @@ import { untilGone } from './connections.ts';
 import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage, serveDocument } from './pages.ts';
 import { readBody } from './request-body.ts';
-import { countRefused, createAddressLimit, createRequestLimit, type RequestLimit } from './request-limit.ts';
+import {
+  countRefused,
+  createAddressLimit,
+  createAmountLimit,
+  createRequestLimit,
+  type RequestLimit,
+} from './request-limit.ts';
 import { requestIdOf } from './request-record.ts';
 import { serveTools } from './tool-route.ts';
 import { routeWaitlistPages } from './waitlist-pages.ts';
@@ -42,10 +52,13 @@ type RouteParts = Omit<AnswerParts, 'limits'> &
   CatalogParts &
   HealthParts &
   WaitlistParts &
+  ReceiptParts &
+  webhooks.WebhookParts &
   ToolEndpointParts &
   RouteLimits & { inbox: InboxClaims; addressLimit: RequestLimit };
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** Refused enrolments per address; an operator who mistypes needs a few. */
 const ENROLMENTS_REFUSED_MAX = 10;
@@ -127,11 +140,45 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.deleteMessage, async ({ subscription, params }) => deleteOne(parts, subscription, params));
   answer(OPERATION.deleteMessages, async ({ subscription, query }) => deleteAll(parts, subscription, query));
 
-  answer(OPERATION.dial, async ({ ctx, subscription, body }) =>
-    dialCall(partsOf(ctx), subscription, body, untilGone(ctx.res)),
-  );
+  answer(OPERATION.dial, async ({ ctx, subscription, body }) => {
+    const check = () => parts.authenticate(ctx.headers.authorization);
+    return parts.validCallers.during({ check, subscription }, untilGone(ctx.res), (signal) =>
+      dialCall(partsOf(ctx), subscription, body, signal),
+    );
+  });
   answer(OPERATION.hangUp, async ({ subscription, body }) => hangUpCall(parts, subscription, body));
   answer(OPERATION.calls, async ({ subscription, query }) => calls(parts, subscription, query));
+
+  answer(OPERATION.receipts, async ({ subscription, query }) => receipts(parts, subscription, query));
+  answer(OPERATION.walletReceipts, async ({ body }) => receiptsOfWallet(parts, body), limitSignIns);
+  answer(OPERATION.receiptKeys, async () => parts.receipts.keySet());
+
+  const replays = createAmountLimit(parts.clock, {
+    name: 'webhook_replays',
+    what: `The ${REPLAYED_PER_HOUR_MAX} replays and tests of an hour`,
+    max: REPLAYED_PER_HOUR_MAX,
+    withinMs: HOUR_MS,
+  });
+  answer(OPERATION.addWebhook, async ({ subscription, body }) => webhooks.add(parts, subscription, body));
+  answer(OPERATION.listWebhooks, async ({ subscription }) => webhooks.list(parts, subscription));
+  answer(OPERATION.changeWebhook, async ({ subscription, params, body }) =>
+    webhooks.change(parts, subscription, { ...params, change: body }),
+  );
+  answer(OPERATION.deleteWebhook, async ({ subscription, params }) =>
+    webhooks.remove(parts, subscription, params),
+  );
+  answer(OPERATION.rotateWebhook, async ({ subscription, params }) =>
+    webhooks.rotate(parts, subscription, params),
+  );
+  answer(OPERATION.testWebhook, async ({ subscription, params }) =>
+    webhooks.test({ ...parts, replays }, subscription, params),
+  );
+  answer(OPERATION.listDeliveries, async ({ subscription, params, query }) =>
+    webhooks.deliveries(parts, subscription, { ...params, query }),
+  );
+  answer(OPERATION.replayWebhook, async ({ subscription, params, body }) =>
+    webhooks.replay({ ...parts, replays }, subscription, { ...params, asked: body }),
+  );
   for (const path of ['/voice/stream/:callId', '/voice/presence/:number']) {
     router.get(path, () => {
       throw new Refusal('upgrade_required', 'Open this URL as a WebSocket.', {

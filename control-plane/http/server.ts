@@ -7,7 +7,7 @@ import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { Connections, capConnections } from './connections.ts';
-import { answerOf } from './error-body.ts';
+import { errorAnswerOf } from './error-body.ts';
 import { endWith, writeAnswer } from './raw-answer.ts';
 
 /** Of the request line and the headers together; the description of `headers_too_large` states it. */
@@ -71,7 +71,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   server.on('timeout', (socket) => connections.idle(socket, unreadTimeoutMs));
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
-    writeAnswer(socket, answerOf(noTunnel(), log));
+    writeAnswer(socket, errorAnswerOf(noTunnel(), log));
   });
   await listen(server, options.host, options.port);
   return {
@@ -83,7 +83,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
         try {
           normalize(request);
         } catch (error) {
-          const answer = answerOf(error, log);
+          const answer = errorAnswerOf(error, log);
           emitMetric({ kind: 'malformed', status: answer.status });
           endWith(response, answer);
           return;
@@ -99,7 +99,9 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
           return;
         }
         socket.on('error', () => socket.destroy());
-        onUpgrade(request, socket, head).catch((error: unknown) => writeAnswer(socket, answerOf(error, log)));
+        onUpgrade(request, socket, head).catch((error: unknown) =>
+          writeAnswer(socket, errorAnswerOf(error, log)),
+        );
       });
     },
     stop: () => drain(server),
@@ -164,7 +166,9 @@ function normalize(request: IncomingMessage): void {
     throw new Refusal('headers_too_large', `A request must have fewer than ${HEADERS_MAX} headers`);
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1') || !HOST.test(request.headers.host ?? ''))
-    throw new Refusal('invalid_request', 'A request must have one Host header.');
+    throw new Refusal('invalid_request', 'A request must have one Host header.', {
+      details: { field: 'Host' },
+    });
   if (url.startsWith('/') || url === '*') return;
   if (!URL.canParse(url)) throw new Refusal('invalid_request', 'The target of the request is not a URL.');
   const { pathname, search } = new URL(url);

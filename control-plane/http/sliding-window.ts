@@ -15,15 +15,17 @@ interface WindowOptions {
   withinMs: number;
 }
 
-/** One use of a key. */
-export interface Use {
+/** One use of a key, or several. */
+export interface WindowUse {
   isAllowed: boolean;
+  /** Uses that are counted. */
+  granted: number;
   /** Remaining uses. */
   left: number;
   /** Time until at least one more use is allowed. */
   moreInMs: number;
-  /** Undoes the use. Does nothing for a refused one. */
-  giveBack(): void;
+  /** Undoes `uses` of those that were granted, by default all. Does nothing for a refused one. */
+  giveBack(uses?: number): void;
 }
 
 interface Slot {
@@ -59,13 +61,14 @@ export class SlidingWindow {
     return this.#slots.reduce((sum, { keys }) => sum + keys.size, 0);
   }
 
-  async use(key: string): Promise<Use> {
+  /** Uses the key `wanted` times, or as often as it is still allowed. */
+  async use(key: string, wanted = 1): Promise<WindowUse> {
     const { clock, max, withinMs } = this.#options;
     const now = clock.now();
     const slot = this.#slotAt(now);
     const slots = this.#slots;
     // Counted before any await, so that of many parallel uses each sees those before it.
-    const counted = slot.counters.penalty(key);
+    const counted = slot.counters.penalty(key, wanted);
     let earlier = slot.keys.get(key);
     if (earlier === undefined) {
       slot.keys.set(key, undefined);
@@ -74,15 +77,17 @@ export class SlidingWindow {
     }
     const { consumedPoints } = await counted;
     const left = max - earlier.uses - consumedPoints;
-    const isAllowed = left >= 0;
-    if (!isAllowed) void slot.counters.reward(key);
+    const granted = Math.max(0, wanted + Math.min(0, left));
+    const isAllowed = granted > 0;
+    if (granted < wanted) void slot.counters.reward(key, wanted - granted);
     return {
       isAllowed,
+      granted,
       left: Math.max(0, left),
       moreInMs: (earlier.endsAt ?? slot.endsAt) + withinMs - now,
-      giveBack: () => {
-        if (!isAllowed) return;
-        void slot.counters.reward(key);
+      giveBack: (uses = granted) => {
+        if (uses === 0) return;
+        void slot.counters.reward(key, uses);
         for (const { keys } of this.#slots) if (keys.has(key)) keys.set(key, undefined);
       },
     };

@@ -6,15 +6,16 @@ import type { ReadableStream } from 'node:stream/web';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
-import { bearerChallenge } from '../discovery/well-known.ts';
+import { bearerChallenge } from '../discovery/protected-resource.ts';
 import { tokenKey, tokenOf } from '../domain/bearer-token.ts';
+import { WHOLE } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { ToolSession } from '../mcp/cancellations.ts';
 import type { Caller } from '../mcp/tool.ts';
 import { callsIn, cancelledIn, membersOf, type ToolEndpoint } from '../mcp/tool-endpoint.ts';
 import type { AnswerParts } from './answer.ts';
 import { untilGone } from './connections.ts';
-import { answerOf, type ErrorAnswer } from './error-body.ts';
+import { type ErrorAnswer, errorAnswerOf } from './error-body.ts';
 import { readJson } from './request-body.ts';
 import { requestIdOf } from './request-record.ts';
 
@@ -31,6 +32,9 @@ const SERVER_ERROR = -32_000;
 
 /** Messages of a batch. */
 const MEMBERS_MAX = 16;
+
+/** Fields and elements of the whole body. A call of a tool has thirty. */
+const VALUES_MAX = 1_000;
 
 /** Twice the longest call. */
 const ANSWER_TIMEOUT_MS = 120_000;
@@ -51,17 +55,19 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
   }
 
   return async (ctx) => {
-    const refusalOf = (error: unknown) => answerOf(error, parts.log, requestIdOf(ctx));
+    const refusalOf = (error: unknown) => errorAnswerOf(error, parts.log, requestIdOf(ctx));
     let message: unknown;
     try {
       checkOrigin(ctx.get('Origin'), origins);
       message = await readJson(ctx);
+      checkSize(message);
       const members = membersOf(message);
       // Each call succeeds or fails by itself.
       if (callsIn(message).length > 1 || members.length > MEMBERS_MAX)
         throw new Refusal(
           'invalid_request',
           `A request can contain one tool call and ${MEMBERS_MAX} messages.`,
+          { details: { field: WHOLE } },
         );
       const caller = await callerIn(ctx, message);
       const { address, subscription } = parts.limits;
@@ -72,7 +78,9 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       }
       const lost = untilGone(ctx.res);
       endInTime(ctx.res, parts.clock);
-      if (members.some(({ method }) => method === 'initialize')) ctx.set(SESSION_ID, randomUUID());
+      // The id distinguishes the calls of clients with one token, and is for nothing else: without a token there is no session.
+      if (members.some(({ method }) => method === 'initialize') && ctx.get('Authorization') !== '')
+        ctx.set(SESSION_ID, randomUUID());
       const request = requestOf(ctx, parts.baseUrl + ctx.path, lost);
       const explain = (error: unknown) => toolRefusal(refusalOf(error));
       const response = await endpoint.answer({
@@ -83,7 +91,11 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
         explain,
         session: sessionOf(ctx, caller),
       });
-      if (!lost.aborted) await copy(response, ctx);
+      if (lost.aborted) return;
+      if ('message' in response) {
+        ctx.set('Content-Type', 'application/json');
+        ctx.body = JSON.stringify(response.message);
+      } else await copy(response, ctx);
     } catch (error) {
       refuse(ctx, refusalOf(error), idOf(message));
     }
@@ -94,6 +106,22 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
 function sessionOf(ctx: Context, caller: Caller | undefined): ToolSession | undefined {
   const id = ctx.get(SESSION_ID);
   return id === '' || caller === undefined ? undefined : { id, key: caller.key };
+}
+
+/** The schemas of the protocol name each wrong value of a message, and the error has all of that: a few thousand take a second. */
+function checkSize(message: unknown): void {
+  let left = VALUES_MAX;
+  const open = [message];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    const inside = Object.values(value);
+    left -= inside.length;
+    if (left < 0)
+      throw new Refusal('invalid_request', `A request can contain ${VALUES_MAX} values.`, {
+        details: { field: WHOLE },
+      });
+    open.push(...inside.filter((each) => each !== undefined));
+  }
 }
 
 /** Signs of life would keep a connection open without any response. */

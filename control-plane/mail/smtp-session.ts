@@ -155,13 +155,13 @@ export class SmtpSession {
   #step(deadlineMs: number, begin: (done: (error?: Error | null) => void) => void): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const deadline = setTimeout(() => this.close(), deadlineMs);
-      const settle = (error?: Error | null): void => {
+      const finish = (error?: Error | null): void => {
         clearTimeout(deadline);
         if (error) reject(error);
         else resolve();
       };
-      this.#lose = settle;
-      begin(settle);
+      this.#lose = finish;
+      begin(finish);
     });
   }
 }
@@ -174,7 +174,7 @@ const isLost = ({ command, responseCode }: NodemailerError): boolean =>
   responseCode === undefined || responseCode === 421 || command === 'CONN';
 
 /**
- * What an error of a send proves about the recipient. `isSenderTaken`: MAIL FROM was accepted, so the next reply is about the recipient.
+ * The result for the recipient that an error of a send proves. `isSenderTaken`: MAIL FROM was accepted, so the next reply is about the recipient.
  * `isBegun`: the server has some of the mail.
  */
 function outcomeOf(

@@ -1,13 +1,17 @@
-// The tools: services on sale, for callers without a token; text messages; the number and its calls.
+// The tools: services on sale, for callers without a token; text messages; the number.
 import * as z from 'zod';
-import { deletedIdsSchema, servicesSchema } from '#shared/api/answers.ts';
+import { awaitedCodeSchema, deletedIdsSchema, servicesSchema, splitSchema } from '#shared/api/answers.ts';
 import { OPERATION } from '#shared/api/operations.ts';
-import { deleteToolSchema, receiveToolSchema } from '#shared/api/requests.ts';
+import {
+  deleteToolSchema,
+  receiveToolSchema,
+  splitToolSchema,
+  waitForCodeToolSchema,
+} from '#shared/api/requests.ts';
 import { createServices, type ServicesParts } from '../handlers/services.ts';
-import { deleteSome, messages, type SmsParts, send } from '../handlers/sms.ts';
+import { deleteSome, messages, type SmsParts, send, split } from '../handlers/sms.ts';
 import type { SmsWaits } from '../handlers/sms-waits.ts';
 import { availability, describeNumber } from '../handlers/subscription.ts';
-import { dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { bearerTool, publicTool, type Tool } from './tool.ts';
 
 const LOOKS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -58,16 +62,39 @@ export const smsTools = (parts: SmsToolParts): Tool[] => [
     run: ({ input, caller, call }) => parts.waits.receive({ ...caller, ...call }, input),
   }),
   bearerTool({
+    name: 'wait_for_code',
+    title: 'Wait for a one-time code',
+    description:
+      'Claims the newest received message with a one-time code, or waits up to `wait_seconds` for one. Other messages stay for receive_sms. ' +
+      'Returns the code, its message, and the web site that it is for if the message names it (`code_origin`): enter it nowhere else. ' +
+      'Use it for accounts of your own or of your user, with their consent.',
+    input: waitForCodeToolSchema,
+    output: awaitedCodeSchema,
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+    run: ({ input, caller, call }) => parts.waits.receiveCode({ ...caller, ...call }, input),
+  }),
+  bearerTool({
     name: 'send_sms',
     title: 'Send a text message',
     description:
-      'Sends from your number to `to` (E.164). Returns when the carrier has accepted it. After a timeout check list_messages ' +
+      'Sends one SMS from your number to `to` (E.164): 160 GSM 7-bit characters, or 70 with any other. split_text splits a longer text. Returns when the carrier has accepted it. After a timeout check list_messages ' +
       'before you send again: it may have been sent. `recipient_opted_out`: the recipient answered STOP; do not try again. ' +
       '`warnings` lists limits of your number that are nearly used.',
     input: OPERATION.send.body,
     output: OPERATION.send.answer,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     run: ({ input, caller }) => send(parts, caller.subscription, input),
+  }),
+  publicTool({
+    name: 'split_text',
+    title: 'Split a long text',
+    description:
+      'Splits a text that is too long for one SMS into numbered texts, for send_sms one after the other. Sends nothing. Text messages only: ' +
+      'pictures cannot be sent.',
+    input: splitToolSchema,
+    output: splitSchema,
+    annotations: LOOKS_ONLY,
+    run: async ({ input }) => split(input),
   }),
   bearerTool({
     name: 'list_messages',
@@ -93,7 +120,7 @@ export const smsTools = (parts: SmsToolParts): Tool[] => [
   }),
 ];
 
-export const numberTools = (parts: VoiceParts): Tool[] => [
+export const numberTools = (): Tool[] => [
   bearerTool({
     name: 'get_number',
     title: 'Show your number',
@@ -102,25 +129,5 @@ export const numberTools = (parts: VoiceParts): Tool[] => [
     output: OPERATION.number.answer,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: async ({ caller }) => describeNumber(caller.subscription),
-  }),
-  bearerTool({
-    name: 'dial_call',
-    title: 'Place a call',
-    description:
-      'Calls `to` from your number (`phone_number`), both E.164. Returns when the far end rings or has answered, which may take ' +
-      'a minute. If you cancel earlier, the call ends. Its audio is the WebSocket at `stream_url`, with the same token.',
-    input: OPERATION.dial.body,
-    output: OPERATION.dial.answer,
-    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
-    run: ({ input, caller, call }) => dialCall(parts, caller.subscription, input, call.signal),
-  }),
-  bearerTool({
-    name: 'hangup_call',
-    title: 'End a call',
-    description: 'Ends a call of your number, or rejects a ringing one.',
-    input: OPERATION.hangUp.body,
-    output: OPERATION.hangUp.answer,
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
-    run: ({ input, caller }) => hangUpCall(parts, caller.subscription, input),
   }),
 ];

@@ -2,10 +2,13 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../bus/bus.ts';
+import { upTo } from '../bus/cache-size.ts';
 
 /** Longer than any call. A client that cancels a call that was just answered has not read the response either. */
 const REMEMBERED_MS = 180_000;
-const CALLS_MAX = 2_000;
+/** Of each token: what others cancel pushes nothing out. */
+const CALLS_MAX = 200;
+const TOKENS_MAX = 10_000;
 
 type RequestId = string | number;
 
@@ -17,37 +20,46 @@ export interface ToolSession {
 
 export class Cancellations {
   readonly #bus: Bus;
-  readonly #calls = new LRUCache<string, AbortController>({ max: CALLS_MAX, ttl: REMEMBERED_MS });
+  /** By the digest of the token, then by name. */
+  readonly #ofTokens = new LRUCache<string, LRUCache<string, AbortController>>(upTo(TOKENS_MAX));
 
   constructor(bus: Bus) {
     this.#bus = bus;
     bus.subscribe((event) => {
-      if (event.kind === 'tool_call_cancelled') this.#find(event.call).abort();
+      if (event.kind === 'tool_call_cancelled') this.#find(event).abort();
     });
   }
 
   /** Aborts when the client cancels the call. The cancellation may arrive before the call does. */
   signalOf(session: ToolSession, id: RequestId): AbortSignal {
-    return this.#find(nameOf(session, id)).signal;
+    return this.#find(namesOf(session, id)).signal;
   }
 
   /** Cancels the call at this instance, and at any other that has it. */
   cancel(session: ToolSession, id: RequestId): void {
-    this.#bus.publish({ kind: 'tool_call_cancelled', call: nameOf(session, id) });
+    this.#bus.publish({ kind: 'tool_call_cancelled', ...namesOf(session, id) });
   }
 
-  #find(call: string): AbortController {
-    let controller = this.#calls.get(call);
-    if (controller === undefined) {
-      controller = new AbortController();
-      this.#calls.set(call, controller);
-    }
+  #find({ token, call }: Names): AbortController {
+    const calls =
+      this.#ofTokens.get(token) ??
+      new LRUCache<string, AbortController>({ ...upTo(CALLS_MAX), ttl: REMEMBERED_MS });
+    this.#ofTokens.set(token, calls);
+    const controller = calls.get(call) ?? new AbortController();
+    calls.set(call, controller);
     return controller;
   }
 }
 
-/** Short, because it is sent to other instances through the database. */
-const nameOf = ({ id: session, key }: ToolSession, id: RequestId): string =>
-  createHash('sha256')
-    .update(JSON.stringify([session, key, id]))
-    .digest('base64url');
+/** Of a call, without its content: what other instances get. */
+interface Names {
+  token: string;
+  call: string;
+}
+
+const namesOf = ({ id: session, key }: ToolSession, id: RequestId): Names => ({
+  token: digestOf(key),
+  call: digestOf(JSON.stringify([session, id])),
+});
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -1,5 +1,10 @@
 // A tool: its description for an agent, and the validation, execution and result of a call.
-import type { CallToolResult, Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  ContentBlock,
+  Tool as ListedTool,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { refusalSchema } from '#shared/api/answers.ts';
 import { plainJsonSchema } from '../discovery/json-schemas.ts';
@@ -17,7 +22,10 @@ export interface Caller {
 }
 
 /** A call that is under way. */
-export type Call = Pick<Claimant, 'signal' | 'lost' | 'onProgress'>;
+export type ToolCall = Pick<Claimant, 'signal' | 'lost' | 'onProgress'> & {
+  /** Adds a part to the result that is no JSON, such as audio. */
+  attach(part: ContentBlock): void;
+};
 
 /** Hints that an agent may use before it calls. All four are set, because the defaults are the most alarming ones. */
 type Annotations = Required<Omit<ToolAnnotations, 'title'>>;
@@ -29,7 +37,7 @@ interface ToolParts<I extends z.ZodObject, O extends z.ZodObject, C> {
   input: I;
   output: O;
   annotations: Annotations;
-  run(asked: { input: z.output<I>; caller: C; call: Call }): Promise<z.input<O>>;
+  run(asked: { input: z.output<I>; caller: C; call: ToolCall }): Promise<z.input<O>>;
 }
 
 export interface Tool {
@@ -37,7 +45,7 @@ export interface Tool {
   needsBearer: boolean;
   listed: ListedTool;
   /** Throws what the handler throws, and `Refusal` `invalid_request`. */
-  run(args: unknown, caller: Caller | undefined, call: Call): Promise<Record<string, unknown>>;
+  run(args: unknown, caller: Caller | undefined, call: ToolCall): Promise<Record<string, unknown>>;
 }
 
 export const publicTool = <I extends z.ZodObject, O extends z.ZodObject>(
@@ -114,8 +122,12 @@ function orRefusal({ properties = {}, required = [] }: ReturnType<typeof plainJs
 }
 
 /** The result as structured content, and the same as text for programs that read only text. */
-export const resultOf = (structuredContent: Record<string, unknown>, isError = false): CallToolResult => ({
-  content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+export const toolResultOf = (
+  structuredContent: Record<string, unknown>,
+  isError = false,
+  parts: readonly ContentBlock[] = [],
+): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(structuredContent) }, ...parts],
   structuredContent,
   ...(isError ? { isError } : {}),
 });

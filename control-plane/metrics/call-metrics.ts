@@ -8,17 +8,17 @@ const CALL_BUCKETS = [5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 const DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
 const STATES: readonly LiveCallState[] = ['dialing', 'ringing', 'active'];
 
-export interface CallView {
-  /** Calls that are up or being set up, on nodes with a link to this instance. */
+export interface MeasuredCalls {
+  /** Calls of subscriptions that are up or being set up, on nodes with a link to this instance. */
   calls(): Iterable<{ direction: CallDirection; state: LiveCallState }>;
   /** Open WebSockets by kind. */
   sockets(): Readonly<Record<string, number>>;
 }
 
-export function callMetrics(make: Instruments, view: CallView): Listeners {
+export function callMetrics(make: Instruments, view: MeasuredCalls): Listeners {
   const ended = make.counter(
     'calls',
-    'Ended calls; the reasons modem_lost, contact_lost, network_failure and abandoned are faults',
+    'Ended calls of subscribers; the reasons modem_lost, contact_lost, network_failure and abandoned are faults',
     ['direction', 'reason'],
   );
   const durations = make.histogram('call_duration', 'Duration of answered calls', CALL_BUCKETS, [
@@ -26,12 +26,12 @@ export function callMetrics(make: Instruments, view: CallView): Listeners {
   ]);
   const frames = make.counter(
     'audio_frames',
-    'Audio frames of 20 ms of ended calls: captured, played, late, dropped and lost at the node; overflow and undelivered at the stream',
+    'Audio frames of 20 ms of ended calls of subscribers: captured, played, late, dropped and lost at the node; overflow and undelivered at the stream',
     ['outcome'],
   );
   make.view(
     'calls_up',
-    'Calls in progress on nodes that are linked to this instance',
+    'Calls of subscribers in progress on nodes that are linked to this instance',
     ['direction', 'state'],
     (gauge) => {
       for (const direction of DIRECTIONS) for (const state of STATES) gauge.set({ direction, state }, 0);

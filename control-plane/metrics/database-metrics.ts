@@ -3,7 +3,7 @@ import type { Instruments, Listeners } from './instruments.ts';
 
 const QUERY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5, 15];
 
-export interface Connections {
+export interface DatabaseConnections {
   busy: number;
   idle: number;
   /** Callers that wait for a connection. */
@@ -11,7 +11,10 @@ export interface Connections {
 }
 
 /** `connections`: returns undefined for a database without connections. */
-export function databaseMetrics(make: Instruments, connections: () => Connections | undefined): Listeners {
+export function databaseMetrics(
+  make: Instruments,
+  connections: () => DatabaseConnections | undefined,
+): Listeners {
   make.view('database_connections', 'Connections to Postgres: busy, idle', ['state'], (gauge) => {
     const now = connections();
     if (now === undefined) return;

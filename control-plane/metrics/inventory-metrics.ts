@@ -1,9 +1,7 @@
 // Metrics of the inventory in the store: numbers, subscriptions, nodes, modems, the waitlist. The same on every instance.
-import { type Clock, withTimeout } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Instruments } from './instruments.ts';
-
-/** A scraper gives up after about ten seconds. The metrics that do not come from the database must be returned in any case. */
-const READ_TIMEOUT_MS = 3_000;
+import { oncePerScrape } from './scrape-reading.ts';
 
 /** Counts by state. States with a count of 0 may be left out. */
 type Counts = ReadonlyMap<string, number>;
@@ -40,20 +38,7 @@ export function inventoryMetrics(
   make: Instruments,
   { read, states, clock }: { read: () => Promise<Inventory>; states: InventoryStates; clock: Clock },
 ): void {
-  let reading: Promise<Inventory | undefined> | undefined;
-  const readOnce = (): Promise<Inventory | undefined> => {
-    reading ??= withTimeout(
-      clock,
-      read(),
-      READ_TIMEOUT_MS,
-      () => new Error('the database did not respond in time'),
-    )
-      .catch(() => undefined)
-      .finally(() => {
-        reading = undefined;
-      });
-    return reading;
-  };
+  const readOnce = oncePerScrape(read, clock);
   make.view(
     'database_up',
     '1 if the database responded to this scrape; at 0 the metrics that come from it are missing',

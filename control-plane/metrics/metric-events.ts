@@ -1,6 +1,7 @@
 // In-process metric events (node:diagnostics_channel). They carry no numbers, wallets or message text.
 import { channel } from 'node:diagnostics_channel';
 import type { RefusalCode } from '#shared/api/refusals.ts';
+import type { FailureClass } from '#shared/sms/failure-class.ts';
 import type { CallDirection } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { AlertChannelName } from '../domain/alert.ts';
@@ -40,7 +41,7 @@ export type SendOutcome = (typeof SEND_OUTCOMES)[number];
  * Not stored: `unheld`, the number had no subscriber when the service centre received the message; `undated`, the message does not show
  * whether the present subscriber had the number then. `probe`: one of the service's probes.
  */
-export const RECEIPTS = ['stored', 'unheld', 'undated', 'unreadable', 'probe'] as const;
+export const RECEIVED_RESULTS = ['stored', 'unheld', 'undated', 'unreadable', 'probe'] as const;
 
 /** The limited party: an address, a token, a SIM at its node (`sms`), a number by the service, or a person who signs in to the console. */
 export const LIMITS = [
@@ -58,19 +59,34 @@ export const LIMITS = [
   'console',
   'link',
   'connections',
+  'webhook_tests',
+  'webhook_replays',
 ] as const;
 export type Limit = (typeof LIMITS)[number];
+
+/** The outcome of an attempt to deliver a webhook. `gone`: HTTP 410; `not_allowed`: the address is not public. */
+export const WEBHOOK_OUTCOMES = [
+  'delivered',
+  'refused',
+  'timeout',
+  'unreachable',
+  'not_allowed',
+  'gone',
+] as const;
+type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
 export const TASKS = [
   'reconcile',
   'finality',
   'gas',
   'waitlist',
+  'costs',
   'cleaning',
   'probes',
   'alerts',
   'alert_messages',
   'samples',
+  'webhooks',
 ] as const;
 export type Task = (typeof TASKS)[number];
 
@@ -87,10 +103,14 @@ export type MetricEvent =
   | { kind: 'settled'; chainId: number; result: string; seconds: number }
   | { kind: 'reconciled'; chainId: number; result: string }
   | { kind: 'sms_sent'; outcome: SendOutcome; seconds: number }
-  | { kind: 'sms_received'; result: (typeof RECEIPTS)[number]; count: number }
+  | { kind: 'sms_received'; result: (typeof RECEIVED_RESULTS)[number]; count: number }
   | { kind: 'sms_reported'; status: string }
+  | ({ kind: 'text_ended' } & TextEndMetric)
   | { kind: 'sms_claimed'; seconds: number }
   | { kind: 'sms_given_back'; count: number }
+  /** `seconds`: since the event. */
+  | { kind: 'webhook_tried'; outcome: WebhookOutcome; seconds: number; isFirst: boolean }
+  | { kind: 'webhook_disabled' }
   | { kind: 'call_ended'; call: CallMetric }
   /** Frames (20 ms) of an ended call, by what happened to them. */
   | { kind: 'audio_carried'; frames: Readonly<Record<string, number>> }
@@ -103,6 +123,16 @@ export type MetricEvent =
   /** `errorClass`: the first two characters of SQLSTATE, or `connection`. */
   | { kind: 'query_failed'; errorClass: string }
   | { kind: 'housekept'; task: Task; isDone: boolean; atMs: number };
+
+/** A text of a subscriber whose end is known. */
+interface TextEndMetric {
+  /** As its modem reported it. */
+  carrier: string | null;
+  /** `delivered`, or why it failed. */
+  result: 'delivered' | FailureClass;
+  /** From the request until the service had the report; undefined without a report. */
+  reportSeconds: number | undefined;
+}
 
 interface CallMetric {
   direction: CallDirection;
@@ -124,6 +154,10 @@ const METRIC_EVENTS = channel('simrack.metric-events');
 
 export function emitMetric(event: MetricEvent): void {
   if (METRIC_EVENTS.hasSubscribers) METRIC_EVENTS.publish(event);
+}
+
+export function emitTextEnd(end: TextEndMetric | undefined): void {
+  if (end !== undefined) emitMetric({ kind: 'text_ended', ...end });
 }
 
 /** Calls `listener` for every metric event of this process. The returned function stops that. */

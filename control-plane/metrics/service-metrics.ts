@@ -3,27 +3,35 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { alertMetrics, housekeepingMetrics, probeMetrics } from './background-metrics.ts';
-import { type CallView, callMetrics } from './call-metrics.ts';
-import { type Connections, databaseMetrics } from './database-metrics.ts';
+import { callMetrics, type MeasuredCalls } from './call-metrics.ts';
+import { type DatabaseConnections, databaseMetrics } from './database-metrics.ts';
+import { fleetMetrics, type MeasuredNode } from './fleet-metrics.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { Instruments, type Listeners } from './instruments.ts';
 import { type Inventory, type InventoryStates, inventoryMetrics } from './inventory-metrics.ts';
 import { type MetricEvent, onMetricEvent } from './metric-events.ts';
 import { paymentMetrics, relayerMetrics, type ShowFunds } from './payment-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
+import { webhookMetrics } from './webhook-metrics.ts';
 
 /** The state that is read at each scrape. */
-interface ServiceView extends CallView {
+export interface ServiceView extends MeasuredCalls {
   inventory(): Promise<Inventory>;
   inventoryStates: InventoryStates;
+  /** Approved nodes. */
+  fleet(): Promise<readonly MeasuredNode[]>;
   /** Claims that wait for a message. */
   waits(): number;
-  connections(): Connections | undefined;
+  /** Open requests to receivers of webhooks. */
+  webhooks(): number;
+  connections(): DatabaseConnections | undefined;
 }
 
 /** The metrics of one control plane, in a registry of its own. They count between `watch` and `stop`. */
 export class ServiceMetrics {
   readonly registry = new Registry();
+  /** Metrics of each node and slot, on a page of their own: their number grows with the fleet. */
+  readonly fleetRegistry = new Registry();
   readonly #make = new Instruments(this.registry);
   readonly relayerFunds: ShowFunds = relayerMetrics(this.#make);
   readonly #listeners: Map<string, Array<(event: MetricEvent) => void>> = new Map();
@@ -51,7 +59,9 @@ export class ServiceMetrics {
   watch(view: ServiceView): void {
     const { inventory: read, inventoryStates: states } = view;
     inventoryMetrics(this.#make, { read, states, clock: systemClock });
+    fleetMetrics(new Instruments(this.fleetRegistry), { read: view.fleet, clock: systemClock });
     this.#listen(smsMetrics(this.#make, view));
+    this.#listen(webhookMetrics(this.#make, view));
     this.#listen(callMetrics(this.#make, view));
     this.#listen(databaseMetrics(this.#make, view.connections));
   }

@@ -3,10 +3,10 @@ import type { SendingLimit } from '#shared/api/answers.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { ExceededLimit, SendingLevel } from '../domain/sending-limits.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import type { Admission } from '../store/messages/sending.ts';
+import type { SendAdmission } from '../store/messages/sending.ts';
 
 /** Returns the limits that are nearly used. Throws `Refusal`: `recipient_opted_out`, `rate_limited`, `unauthorized`. */
-export function admitted(admission: Admission): readonly SendingLevel[] {
+export function admitted(admission: SendAdmission): readonly SendingLevel[] {
   switch (admission.kind) {
     case 'admitted':
       return admission.near;

@@ -3,7 +3,8 @@ import type { Fact } from '#shared/link/messages.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import type { Base } from '../bus/base.ts';
 import type { BusEvent } from '../bus/bus.ts';
-import { emitMetric } from '../metrics/metric-events.ts';
+import { isProbeId } from '../domain/probe-text.ts';
+import { emitMetric, emitTextEnd } from '../metrics/metric-events.ts';
 import type { DatabaseTransaction } from '../store/database/database.ts';
 import { countUnheld } from '../store/fleet/node-links.ts';
 import { hasDueFacts, type KeyedFact, takeWaitingFacts } from '../store/fleet/waiting-facts.ts';
@@ -17,19 +18,20 @@ export async function commitFacts(
   takeFacts: (trx: DatabaseTransaction, now: () => Date) => Promise<readonly KeyedFact[]>,
 ): Promise<void> {
   const now = (): Date => new Date(clock.now());
-  const { facts, events, unassigned } = await db.transaction().execute(async (trx) => {
+  const { facts, events, audio, ends, unassigned } = await db.transaction().execute(async (trx) => {
     const facts = await takeFacts(trx, now);
-    const { events, ...unassigned } = await applyFacts(trx, facts, now());
+    const { events, audio, ends, ...unassigned } = await applyFacts(trx, facts, now());
     const count = unassigned.unheld + unassigned.undated;
     if (count > 0) await countUnheld(trx, nodeId, count);
-    return { facts, events, unassigned };
+    return { facts, events, audio, ends, unassigned };
   });
   const { unheld, undated } = unassigned;
   if (unheld + undated > 0) log.warn({ unheld, undated }, 'messages discarded: number not sold when sent');
   emitFactMetrics(
     facts.map(({ fact }) => fact),
-    { events, ...unassigned },
+    { events, audio, ...unassigned },
   );
+  for (const end of ends) emitTextEnd(end);
   for (const event of events) bus.publish(event);
 }
 
@@ -41,7 +43,12 @@ export async function commitWaitingFacts(parts: Base, nodeId: string): Promise<v
 
 function emitFactMetrics(
   facts: readonly Fact[],
-  { events, unheld, undated }: { events: readonly BusEvent[] } & UnassignedMessages,
+  {
+    events,
+    audio,
+    unheld,
+    undated,
+  }: { events: readonly BusEvent[]; audio: readonly AudioStatistics[] } & UnassignedMessages,
 ): void {
   const received = facts.filter(({ kind }) => kind === 'sms_received').length;
   const probes = events.filter(({ kind }) => kind === 'probe_arrived').length;
@@ -55,12 +62,13 @@ function emitFactMetrics(
   emitMetric({ kind: 'sms_received', result: 'probe', count: probes });
   for (const fact of facts) {
     if (fact.kind === 'sms_unreadable') emitMetric({ kind: 'sms_received', result: 'unreadable', count: 1 });
-    else if (fact.kind === 'sms_report') emitMetric({ kind: 'sms_reported', status: fact.status });
-    else if (fact.kind === 'call_ended' && fact.audio !== null)
-      emitMetric({ kind: 'audio_carried', frames: framesOf(fact.audio) });
+    else if (fact.kind === 'sms_report' && !isProbeId(fact.command_id))
+      emitMetric({ kind: 'sms_reported', status: fact.status });
   }
+  for (const each of audio) emitMetric({ kind: 'audio_carried', frames: framesOf(each) });
   for (const event of events)
-    if (event.kind === 'call_ended') emitMetric({ kind: 'call_ended', call: event.call });
+    if (event.kind === 'call_ended' && event.call.subscriptionId !== null)
+      emitMetric({ kind: 'call_ended', call: event.call });
 }
 
 function framesOf({

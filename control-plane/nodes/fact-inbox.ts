@@ -41,12 +41,17 @@ export class FactInbox {
     this.#first = Math.max(acknowledged + 1, oldestSequence);
   }
 
+  /** Whether the fact came before, on this link or an earlier one. */
+  has(sequence: number): boolean {
+    return sequence <= this.#received;
+  }
+
   /**
    * Accepts a fact. False if it leaves a gap or exceeds the window. Skips facts that are already committed, and all facts after a failure:
    * acknowledging those would acknowledge the failed ones.
    */
   push(sequence: number, fact: Fact): boolean {
-    if (this.#hasFailed || sequence <= this.#received) return true;
+    if (this.#hasFailed || this.has(sequence)) return true;
     if (this.#isStarted ? sequence !== this.#received + 1 : sequence < this.#first) return false;
     if (this.#queue.length >= FACT_WINDOW) return false;
     this.#isStarted = true;

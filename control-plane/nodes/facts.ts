@@ -1,5 +1,6 @@
 // Applies a node's facts to the store. Applying a fact twice has the effect of applying it once.
 import type { Fact, FactOf } from '#shared/link/messages.ts';
+import type { AudioStatistics } from '#shared/voice/call.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { probeTokenIn } from '../domain/probe-text.ts';
 import { type DatabaseTransaction, storableText } from '../store/database/database.ts';
@@ -15,6 +16,7 @@ import {
   recordReport,
   type UnassignedMessages,
 } from '../store/messages/messages.ts';
+import type { SentChange, TextEnd } from '../store/messages/sent-texts.ts';
 import { recordArrival } from '../store/operations/probes.ts';
 
 const nodeOf = (key: string): string => String(key.split('/')[0]);
@@ -24,17 +26,28 @@ const storableCall = (fact: FactOf<'call_ended'>): FactOf<'call_ended'> => ({
   peer: fact.peer === null ? null : storableText(fact.peer),
 });
 
+/** The applied facts, and how many received texts belong to no subscription. */
+interface Applied extends UnassignedMessages {
+  /** To publish after the commit. */
+  events: BusEvent[];
+  /** Of ended calls of subscriptions. */
+  audio: AudioStatistics[];
+  /** Texts of subscriptions that ended. */
+  ends: TextEnd[];
+}
+
 /**
- * Applies facts in the order in which they came. Returns the events to publish after the commit, and how many received messages belong to
- * no subscription: those are not kept.
+ * Applies facts in the order in which they came. Texts that belong to no subscription are not kept.
  */
 export async function applyFacts(
   trx: DatabaseTransaction,
   facts: readonly KeyedFact[],
   now: Date,
-): Promise<{ events: BusEvent[] } & UnassignedMessages> {
+): Promise<Applied> {
   const received: ReceivedMessage[] = [];
   const events: BusEvent[] = [];
+  const audio: AudioStatistics[] = [];
+  const ends: TextEnd[] = [];
   for (const { key, fact } of facts) {
     if (fact.kind === 'sms_received') {
       const message = toReceived(key, fact, now);
@@ -42,31 +55,40 @@ export async function applyFacts(
       if (probeId === undefined) received.push(message);
       else events.push({ kind: 'probe_arrived', probeId });
     } else if (fact.kind === 'call_ended') {
-      const call = await endCall(trx, nodeOf(key), storableCall(fact), now);
-      if (call !== undefined) events.push({ kind: 'call_ended', call });
-    } else await applyFact(trx, key, fact, now);
+      const ended = await endCall(trx, nodeOf(key), storableCall(fact), now);
+      if (ended?.end !== undefined) events.push({ kind: 'call_ended', call: ended.end });
+      if (ended?.isCustomers === true && fact.audio !== null) audio.push(fact.audio);
+    } else {
+      const { subscriptionId, end } = await applyFact(trx, key, fact, now);
+      if (end !== undefined) ends.push(end);
+      if (subscriptionId !== undefined) events.push({ kind: 'sms_status_changed', subscriptionId });
+    }
   }
   const { subscriptionIds, ...unassigned } = await insertReceived(trx, received, now);
   for (const subscriptionId of subscriptionIds) events.push({ kind: 'sms_received', subscriptionId });
-  return { events, ...unassigned };
+  return { events, audio, ends, ...unassigned };
 }
 
 /** The probe that a text belongs to. Such a text is not a message for the number's subscriber. */
 async function arrivedProbe(
   trx: DatabaseTransaction,
-  { iccid, from, body }: ReceivedMessage,
+  { iccid, from, body, factKey, mms, partial }: ReceivedMessage,
   now: Date,
 ): Promise<string | undefined> {
-  const token = probeTokenIn(body);
-  return token === undefined ? undefined : await recordArrival(trx, { token, iccid, from }, now);
+  // A probe has one segment.
+  const token = partial || mms !== null ? undefined : probeTokenIn(body);
+  return token && recordArrival(trx, { token, iccid, from, factKey }, now);
 }
 
+const NO_CHANGE: SentChange = { subscriptionId: undefined, end: undefined };
+
+/** Returns what changed of a sent text. */
 async function applyFact(
   trx: DatabaseTransaction,
   factKey: string,
   fact: Exclude<Fact, { kind: 'sms_received' | 'call_ended' }>,
   now: Date,
-): Promise<void> {
+): Promise<SentChange> {
   switch (fact.kind) {
     case 'sms_unreadable':
       await insertUnreadable(trx, {
@@ -76,20 +98,27 @@ async function applyFact(
         reason: storableText(fact.reason),
         receivedAt: receivedAt(fact.received_at, null, now),
       });
-      return;
+      return NO_CHANGE;
     case 'sms_outcome':
-      if (await isSentBy(trx, nodeOf(factKey), fact.command_id))
-        await recordOutcome(trx, fact.command_id, fact.outcome);
-      return;
+      return (await isSentBy(trx, nodeOf(factKey), fact.command_id))
+        ? recordOutcome(trx, fact.command_id, fact.outcome)
+        : NO_CHANGE;
     case 'sms_report':
-      if (fact.command_id === null || fact.status === 'pending') return;
+      if (fact.command_id === null || fact.status === 'pending') return NO_CHANGE;
       if (await isSentBy(trx, nodeOf(factKey), fact.command_id)) {
-        const { status, message_reference: reference, part, parts } = fact;
-        await recordReport(trx, fact.command_id, { status, reference, part, parts });
+        const { status, tp_status: tpStatus, message_reference: reference, part, parts } = fact;
+        return recordReport(trx, fact.command_id, { status, tpStatus, reference, part, parts, now });
       }
-      return;
+      return NO_CHANGE;
   }
 }
+
+const storableMms = (
+  mms: NonNullable<FactOf<'sms_received'>['mms']>,
+): NonNullable<ReceivedMessage['mms']> => ({
+  ...mms,
+  transaction_id: storableText(mms.transaction_id),
+});
 
 function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): ReceivedMessage {
   return {
@@ -98,6 +127,7 @@ function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): R
     from: storableText(fact.from),
     body: storableText(fact.body),
     partial: fact.partial,
+    mms: fact.mms === undefined ? null : storableMms(fact.mms),
     receivedAt: receivedAt(fact.received_at, fact.sent_at, now),
     ...timesOf(fact, now),
   };

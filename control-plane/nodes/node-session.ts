@@ -19,9 +19,12 @@ import {
 } from '#shared/link/messages.ts';
 import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/version.ts';
 import { dialOutcomeSchema } from '#shared/voice/call.ts';
+import type { TokenBucket } from '../domain/token-bucket.ts';
 import { closeLink, type LinkStatus, openLink, renewLink } from '../store/fleet/node-links.ts';
+import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
 import type { CallWatch } from './fleet.ts';
+import { FACT_COST, FramePace } from './frame-pace.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
 import { type NodeLink, NodeUnavailable } from './node-link.ts';
@@ -40,6 +43,8 @@ const DRAIN_LEAVE_MS = 2_000;
 export interface NodeSessionParts extends SnapshotParts {
   calls: CallWatch;
   heartbeatMs: number;
+  /** Of frames of the node. */
+  budget: TokenBucket;
   /** A node ends a call that has lost its stream and its link for this long. */
   streamHoldMs: number;
 }
@@ -62,6 +67,7 @@ export class NodeSession implements NodeLink {
   readonly #heartbeat: Heartbeat;
   readonly #snapshots: SlotSnapshots;
   readonly #events: SlotEvents;
+  readonly #pace: FramePace;
   #isGreeted = false;
   #inbox: FactInbox | undefined;
   #openSends: OpenSends | undefined;
@@ -86,7 +92,10 @@ export class NodeSession implements NodeLink {
         void this.#renew(aliveUntil);
         void this.#openSends?.ask().catch((error) => this.#fail(error));
         // Includes SIMs that the node has not confirmed yet, and numbers that another instance sold meanwhile.
-        if (!this.#isDraining) void this.#snapshots.bindPending();
+        if (!this.#isDraining) {
+          void this.#snapshots.bindPending();
+          void this.#snapshots.unlock();
+        }
         void this.#snapshots
           .recheckAll()
           .catch((error: unknown) =>
@@ -100,6 +109,8 @@ export class NodeSession implements NodeLink {
     });
     this.#snapshots = new SlotSnapshots(this.#parts, this, this.linkId, (error) => this.#fail(error));
     this.#events = new SlotEvents({ ...this.#parts, nodeId: this.nodeId });
+    const { budget } = parts;
+    this.#pace = new FramePace({ budget, clock, socket, onExceeded: (frames) => this.#onTooFast(frames) });
     const helloTimer = clock.after(HELLO_TIMEOUT_MS, () => {
       if (!this.#isGreeted) this.close(LINK_CLOSE.protocolError, 'no hello');
     });
@@ -186,6 +197,7 @@ export class NodeSession implements NodeLink {
     // The node repeats on its next link messages that arrive while this one is closing.
     if (!this.#isOpen()) return;
     this.#heartbeat.heard();
+    this.#pace.measure(text.length);
     try {
       if (isBinary) throw new FrameError('binary frame');
       this.#onFrame(parseNodeFrame(text));
@@ -198,11 +210,14 @@ export class NodeSession implements NodeLink {
   #onFrame(frame: NodeFrame): void {
     if (frame.type === 'hello') {
       if (this.#isGreeted) throw new FrameError('second hello');
+      this.#pace.count();
       this.#isGreeted = true;
       void this.#greet(frame).catch((error: unknown) => this.#fail(error));
       return;
     }
     if (this.#inbox === undefined) throw new FrameError('hello first');
+    const isNewFact = frame.type === 'fact' && !this.#inbox.has(frame.sequence);
+    this.#pace.count(isNewFact ? FACT_COST : 1);
     switch (frame.type) {
       case 'fact':
         if (!this.#inbox.push(frame.sequence, frame.fact))
@@ -281,6 +296,7 @@ export class NodeSession implements NodeLink {
       acknowledged,
     });
     this.#heartbeat.start();
+    this.#snapshots.setPinKey(hello.pin_key, this.#publicKey);
     this.#snapshots.put(hello);
     calls.linked(this.nodeId, hello.calls, older?.heardAt);
     log.info({ version: LINK_VERSION, slots: hello.slots.length, acknowledged }, 'node linked');
@@ -302,6 +318,15 @@ export class NodeSession implements NodeLink {
     }
   }
 
+  #onTooFast(frames: number): void {
+    const { clock, db, log } = this.#parts;
+    log.warn({ frames }, 'a node sends frames too fast: they are read late');
+    const refusal = { nodeId: this.nodeId, reason: 'frames', count: frames } as const;
+    addRefusals(db, refusal, new Date(clock.now())).catch((error: unknown) =>
+      log.warn({ err: error }, 'counting the frames of a node failed'),
+    );
+  }
+
   #send(frame: ServerFrame): void {
     if (this.#isOpen()) this.#socket.send(encodeFrame(frame));
   }
@@ -314,6 +339,7 @@ export class NodeSession implements NodeLink {
   async #onClose(code: number): Promise<void> {
     const { db, bus, calls, clock, fleet, log } = this.#parts;
     this.#heartbeat.stop();
+    this.#pace.stop();
     for (const timer of this.#timers) timer.cancel();
     if (fleet.detach(this)) calls.unlinked(this.nodeId, this.heardAt);
     this.#pending.abandon();
@@ -334,4 +360,5 @@ const RESULT_SCHEMAS = {
   hang_up: z.object({}),
   open_media: z.object({}),
   restart_modem: z.object({}),
+  unlock_sim: z.object({}),
 } satisfies Record<CommandName, z.ZodType>;

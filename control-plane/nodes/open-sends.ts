@@ -1,5 +1,6 @@
 // Resolves sends that were open when their node's link, or this process, ended: only the node knows their outcome.
 import type { Base } from '../bus/base.ts';
+import { emitTextEnd } from '../metrics/metric-events.ts';
 import {
   findUnsettled,
   recordOutcome,
@@ -50,7 +51,7 @@ export class OpenSends {
       const open = await findUnsettled(this.#parts.db, this.#link.nodeId, { id, ...this.#span });
       const last = open.at(-1);
       if (last === undefined) break;
-      const answers = await Promise.all(open.map((send) => this.#settle(send)));
+      const answers = await Promise.all(open.map((send) => this.#askOutcome(send)));
       isAnswered &&= !answers.includes(false);
       if (!answers.includes(true)) return;
       id = last.id;
@@ -59,7 +60,7 @@ export class OpenSends {
   }
 
   /** False when the node did not respond. */
-  async #settle(open: UnsettledSend): Promise<boolean> {
+  async #askOutcome(open: UnsettledSend): Promise<boolean> {
     const { db, log } = this.#parts;
     try {
       const outcome = await this.#link.command(
@@ -67,11 +68,11 @@ export class OpenSends {
         { iccid: open.iccid, to: open.to, body: open.body, segments_max: 255 },
         { id: open.commandId, timeLeftMs: 0, timeoutMs: ANSWER_TIMEOUT_MS },
       );
-      await recordOutcome(db, open.commandId, outcome);
+      emitTextEnd((await recordOutcome(db, open.commandId, outcome)).end);
       return true;
     } catch (error) {
       if (error instanceof CommandRefused) {
-        await setUnsettled(db, open.commandId, { status: 'failed' });
+        emitTextEnd((await setUnsettled(db, open.commandId, { status: 'failed', why: 'node_refused' })).end);
         await uncountSend(db, open.commandId);
         return true;
       }

@@ -1,22 +1,24 @@
 // Sends one SMS: records it first, hands it to the node once, and returns when the carrier took it.
 import { randomBytes } from 'node:crypto';
 import type { SmsOutcome } from '#shared/link/messages.ts';
+import { isOfCarrier } from '#shared/sms/failure-class.ts';
 import { segmentText } from '#shared/sms/segmentation.ts';
 import type { Base } from '../bus/base.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { SendingLevel, SendingLimits } from '../domain/sending-limits.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { emitMetric, type SendOutcome } from '../metrics/metric-events.ts';
+import { emitMetric, emitTextEnd, type SendOutcome } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { messageIdOf, recordOutcome, setUnsettled } from '../store/messages/messages.ts';
 import { admitSend, uncountSend } from '../store/messages/sending.ts';
+import { forgetSentText } from '../store/messages/sent-texts.ts';
 import { admitted } from './admitted-send.ts';
 import type { Fleet } from './fleet.ts';
 import { CommandRefused, NodeUnavailable } from './node-link.ts';
 
-export interface OutboundParts extends Pick<Base, 'db' | 'clock' | 'log'>, SendingLimits {
+export interface OutboundParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'>, SendingLimits {
   fleet: Fleet;
   segmentsMax: number;
   /** How long a request waits for the carrier. */
@@ -28,6 +30,9 @@ const START_SHARE = 0.5;
 
 /** Wait for a node that refuses for its rate limit without a retry time. */
 const RATE_LIMIT_WAIT_MS = 60_000;
+
+/** Codes of a node that refuses the text itself. */
+const OF_SENDER: ReadonlySet<string> = new Set(['rate_limited', 'destination_not_allowed']);
 
 /**
  * Sends `body` from the subscription's number. Throws `Refusal`. `phone_node_error`: the carrier did not take the message, or the outcome
@@ -48,9 +53,11 @@ export async function sendSms(
       outcome: sent,
       seconds: Math.max(0, parts.clock.now() - startedAt) / 1000,
     });
+  const publish = (): void =>
+    parts.bus.publish({ kind: 'sms_status_changed', subscriptionId: subscription.id });
   const place = await locateNumber(parts.db, subscription.number);
-  const nodeId = place?.boundTo === subscription.id ? place.nodeId : undefined;
-  const text = { commandId, nodeId, subscriptionId: subscription.id, from: subscription.number, ...sms };
+  const slot = place?.boundTo === subscription.id ? place : undefined;
+  const text = { commandId, slot, subscriptionId: subscription.id, from: subscription.number, ...sms };
   const near = admitted(
     await admitSend(
       parts.db,
@@ -58,27 +65,31 @@ export async function sendSms(
       parts,
     ),
   );
-  if (place === undefined || nodeId === undefined) {
+  if (slot === undefined) {
     count('offline');
+    publish();
     throw nodeError('The number is being provisioned. The message was not sent. Try again in a minute.');
   }
   const outcome = await parts.fleet
-    .reach(nodeId)
+    .reach(slot.nodeId)
     .command(
       'send_sms',
-      { iccid: place.iccid, to: sms.to, body: sms.body, segments_max: parts.segmentsMax },
+      { iccid: slot.iccid, to: sms.to, body: sms.body, segments_max: parts.segmentsMax },
       {
         id: commandId,
         timeLeftMs: Math.floor(parts.sendTimeoutMs * START_SHARE),
         timeoutMs: parts.sendTimeoutMs,
       },
     )
-    .catch((error: unknown) => giveUp(parts.db, commandId, { error, count }));
+    .catch((error: unknown) => giveUp(parts.db, commandId, { error, count }).finally(publish));
   count(outcome.status);
-  await recordOutcome(parts.db, commandId, outcome).catch((error: unknown) =>
-    // The node's fact also records the outcome; the sender needs the carrier's response now.
-    parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed'),
+  await recordOutcome(parts.db, commandId, outcome).then(
+    ({ end }) => emitTextEnd(end),
+    (error: unknown) =>
+      // The node's fact also records the outcome; the sender needs the carrier's response now.
+      parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed'),
   );
+  publish();
   return { ...answer(commandId, outcome), near };
 }
 
@@ -96,9 +107,8 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
   }
 }
 
-// 3GPP TS 27.005 §3.2.5: these codes are from the message service; all others are from the modem or the node.
 const refuserOf = (code: string): string =>
-  code.startsWith('cms_') ? 'the carrier refused the message' : 'the modem could not send';
+  isOfCarrier(code) ? 'the carrier refused the message' : 'the modem could not send';
 
 async function giveUp(
   db: Database,
@@ -107,15 +117,23 @@ async function giveUp(
 ): Promise<never> {
   if (error instanceof CommandRefused) {
     count(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
-    await setUnsettled(db, commandId, { status: 'failed' });
+    const { end } = await setUnsettled(db, commandId, { status: 'failed', why: 'node_refused' });
     await uncountSend(db, commandId);
+    // A text that its sender may not send says nothing about the slot.
+    if (OF_SENDER.has(error.code)) await forgetSentText(db, commandId);
+    else emitTextEnd(end);
     if (error.code === 'rate_limited') throw rateLimited(error);
     if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
     throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
   }
   if (error instanceof NodeUnavailable) {
     count(error.isSent ? 'unknown' : 'offline');
-    await setUnsettled(db, commandId, { status: error.isSent ? 'unknown' : 'failed' });
+    const { end } = await setUnsettled(
+      db,
+      commandId,
+      error.isSent ? { status: 'unknown' } : { status: 'failed', why: 'node_offline' },
+    );
+    emitTextEnd(end);
     if (!error.isSent) await uncountSend(db, commandId);
     throw nodeError(
       error.isSent

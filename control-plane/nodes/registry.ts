@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
 import { keyFingerprint } from '../domain/shown-value.ts';
 import type { Database } from '../store/database/database.ts';
-import { type Refusals, readRefusals } from '../store/fleet/node-refusals.ts';
+import { type Refusals, readLastRefused, readRefusals } from '../store/fleet/node-refusals.ts';
 import { type NodeRow, putCode, readNodes } from '../store/fleet/nodes.ts';
 import type { UnregisteredSlot } from '../store/fleet/slots.ts';
 
@@ -30,6 +30,8 @@ export interface NodeListing {
   is_suspended: boolean;
   /** Refused reports of the node, by reason. */
   refused: Refusals;
+  /** The last of them; null if there is none. ISO 8601. */
+  refused_at: string | null;
   /** When its code expires; null if it has none. */
   code_until: string | null;
 }
@@ -43,7 +45,7 @@ export async function newNodeCode(db: Database, name: string, now: Date): Promis
 }
 
 export async function listNodes(db: Database, now: Date): Promise<NodeListing[]> {
-  const refusals = await readRefusals(db);
+  const [refusals, lastRefused] = [await readRefusals(db), await readLastRefused(db)];
   return (await readNodes(db)).map((row) => ({
     name: row.id,
     state: stateOf(row, now),
@@ -53,6 +55,7 @@ export async function listNodes(db: Database, now: Date): Promise<NodeListing[]>
     unregistered_slots: row.unregisteredSlots,
     is_suspended: row.claimsSuspendedAt !== null,
     refused: refusals.get(row.id) ?? {},
+    refused_at: lastRefused.get(row.id)?.toISOString() ?? null,
     code_until: row.codeUntil !== null && row.codeUntil > now ? row.codeUntil.toISOString() : null,
   }));
 }

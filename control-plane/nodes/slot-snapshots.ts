@@ -1,6 +1,7 @@
 // A node's reports about its slots and itself, stored as they arrive. If several arrive during a write, only the last is stored.
 import { createHash } from 'node:crypto';
 import type { Slot } from '#shared/link/messages.ts';
+import type { PinKey } from '#shared/link/pin-seal.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { refreshReadings, withoutReadings } from '../store/fleet/sim-readings.ts';
@@ -8,6 +9,7 @@ import { countTenures } from '../store/fleet/sim-tenures.ts';
 import { type ClaimRules, replaceSlots, type SlotChange } from '../store/fleet/sims.ts';
 import { commitWaitingFacts } from './fact-commit.ts';
 import type { NodeLink } from './node-link.ts';
+import { PinDelivery, type PinDeliveryParts } from './pin-delivery.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
 
 interface Snapshot {
@@ -16,7 +18,7 @@ interface Snapshot {
   journal_depth?: number | undefined;
 }
 
-export interface SnapshotParts extends ProvisioningParts {
+export interface SnapshotParts extends ProvisioningParts, PinDeliveryParts {
   claims: ClaimRules;
 }
 
@@ -52,12 +54,24 @@ export class SlotSnapshots {
   #tenures = 0;
   /** SIMs whose numbers were refused on this link. */
   readonly #refusedNumbers = new Set<string>();
+  readonly #pins: PinDelivery;
 
   constructor(parts: SnapshotParts, link: NodeLink, linkId: string, fail: (error: unknown) => void) {
     this.#parts = parts;
     this.#link = link;
     this.#linkId = linkId;
     this.#fail = fail;
+    this.#pins = new PinDelivery(parts, link);
+  }
+
+  /** The key of the node that PINs are sealed for; without one, the node gets none. */
+  setPinKey(key: PinKey | undefined, publicKey: Buffer): void {
+    this.#pins.setKey(key, publicKey);
+  }
+
+  /** Gives the node the PINs that its locked cards wait for. Never rejects. */
+  unlock(): Promise<void> {
+    return this.#pins.deliver();
   }
 
   /** Resolves when all reports so far are stored, or have failed. */
@@ -137,7 +151,6 @@ export class SlotSnapshots {
       this.#writtenSlots = digest;
       this.#publishedSlots = digest;
       this.#publishChange();
-      void this.bindPending();
       return;
     }
     const change = await replaceSlots(db, link, slots, { ...claims, now });
@@ -154,6 +167,7 @@ export class SlotSnapshots {
     if (!isKnown || isMore) this.#publishChange();
     await this.#noteRefusals(change);
     void this.bindPending();
+    this.#pins.slotsChanged(slots);
   }
 
   async #noteRefusals({ conflicts, isSuspendedNow, unsellable }: SlotChange): Promise<void> {

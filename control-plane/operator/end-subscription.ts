@@ -1,4 +1,5 @@
 // Ends a subscription and sends money back, for an operator who has the key: from the command line, or from the console.
+import { shownTime } from '#shared/operator/listing.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
 import { shownValue, shownWallet } from '../domain/shown-value.ts';
@@ -7,12 +8,14 @@ import { checkRefunds, type RefundOptions, refundPayment } from './refund-paymen
 
 type Plan = Awaited<ReturnType<typeof planOf>>;
 
-export interface EndOrder {
+interface EndOrder {
   id: string;
   /** Refused if the subscription has another one. */
   number?: string | undefined;
   /** Without it, the unused share of what was paid. */
   amount?: string | undefined;
+  /** ISO 8601: refused unless the subscription ends in this minute. A repetition that finishes a refund is not. */
+  endsAt?: string | undefined;
   /** The refund that the operator confirmed, as `shownRefunds` writes it. The end is refused if the refund has changed. */
   shown?: string | undefined;
 }
@@ -29,12 +32,43 @@ export async function endAndRefund(
   options: EndOptions,
 ): Promise<string> {
   const plan = await planOf(operator, order);
-  if (!options.yes && !(plan.is_decided && (await isFinished(operator, plan))))
-    throw new OperatorRefusal(`nothing was done: run the command with --yes to ${intentOf(plan)}`);
+  if (!plan.is_decided) refuseOtherEnd(plan, order.endsAt);
+  if (!options.yes && !(plan.is_decided && (await isFinished(operator, plan)))) {
+    const early = whyTooEarly(plan);
+    throw new OperatorRefusal(
+      early === undefined
+        ? `nothing was done: run the command with --yes to ${intentOf(plan)}`
+        : `nothing was done: the command would ${intentOf(plan)}\nThe refund cannot be sent yet: ${early}`,
+    );
+  }
   const decided = plan.is_decided ? plan : await decide(operator, order, plan, options);
   const lines = [`${order.id} has ended`];
   for (const { id } of decided.payments) lines.push(await finish(operator, id, options));
   return lines.join('\n');
+}
+
+/** Throws unless the subscription ends in the minute of `endsAt`, if there is one: lists show no seconds. */
+export function refuseOtherEnd(
+  { id, expires_at: end }: { id: string; expires_at: string },
+  endsAt: string | undefined,
+): void {
+  if (endsAt !== undefined && shownTime(new Date(endsAt).toISOString()) !== shownTime(end))
+    throw new OperatorRefusal(`nothing was done: ${id} ends at ${shownTime(end)}`);
+}
+
+/** Throws if a payment cannot be refunded yet. */
+export function refuseTooEarly(plan: Plan): void {
+  const early = whyTooEarly(plan);
+  if (early !== undefined) throw new OperatorRefusal(`nothing was done: ${early}`);
+}
+
+/** Why a refund cannot be sent yet, and when to try again; undefined if it can. */
+function whyTooEarly({ is_decided, payments }: Plan): string | undefined {
+  const early = is_decided ? undefined : payments.find(({ is_final }) => !is_final);
+  if (early === undefined) return undefined;
+  const { id, next_check_at: next } = early;
+  const when = next === null || Date.parse(next) <= Date.now() ? 'within a minute' : `at ${shownTime(next)}`;
+  return `the chain may still revert the transfer of ${id}. The service checks it again ${when}: try again after that`;
 }
 
 /** "900 USDC (182 of 365 days of pay_0f…) to 0x90F7…b906": for the operator who confirms. */
@@ -58,6 +92,7 @@ const intentOf = (plan: Plan): string =>
 async function decide(operator: Operator, order: EndOrder, plan: Plan, options: EndOptions): Promise<Plan> {
   if (order.shown !== undefined && order.shown !== shownRefunds(plan, false))
     throw new OperatorRefusal('nothing was done: the amount is another one now. Load the page again.');
+  refuseTooEarly(plan);
   try {
     await checkRefunds(operator, plan.payments, options);
     await operator.call('endSubscription', {
@@ -80,6 +115,8 @@ async function decide(operator: Operator, order: EndOrder, plan: Plan, options: 
 
 async function finish(operator: Operator, id: string, options: EndOptions): Promise<string> {
   try {
+    if ((await operator.call('payment', { id })).state === 'closed')
+      return `${id} is closed: an operator gave up its refund`;
     return await refundPayment(operator, id, { ...options, transfer: undefined });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -92,7 +129,8 @@ async function finish(operator: Operator, id: string, options: EndOptions): Prom
 
 async function isFinished(operator: Operator, { payments }: Plan): Promise<boolean> {
   for (const { id } of payments) {
-    if ((await operator.call('payment', { id })).state !== 'refunded') return false;
+    const { state } = await operator.call('payment', { id });
+    if (state !== 'refunded' && state !== 'closed') return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
+import { PinVault, pinKeyFileOf } from '../pins/pin-vault.ts';
 import { openDatabase, openExisting } from '../store/database/database.ts';
 import { databaseIdOf, secretOf } from '../store/database/secrets.ts';
 import { COMMAND_LINE, createOperatorApi } from './operator-api.ts';
@@ -12,6 +13,7 @@ import type { NodeOperations } from './procedures/procedure.ts';
 interface OperatorOptions {
   databaseUrl: string | undefined;
   dataDir: string;
+  pinKeyFile?: string | undefined;
   /** Base URL that nodes are given, where no running service has one. */
   url: string;
 }
@@ -43,7 +45,8 @@ async function open(options: OperatorOptions, mayCreate: boolean): Promise<OpenO
       clock: systemClock,
       nodes: NO_NODES,
       url,
-      // Instances notice it within the second that they cache it.
+      pins: new PinVault(pinKeyFileOf(options)),
+      // No instance gets an event. Requests notice it within the second that answers are cached, open sockets within a minute.
       subscriptionChanged: () => undefined,
       acted: () => undefined,
       actor: COMMAND_LINE,

@@ -1,30 +1,35 @@
 // The operations of a running service: the operator API, requests to nodes wherever they are linked, and probes.
 import type { Destinations } from '#shared/destination-list.ts';
 import type { Base } from '../bus/base.ts';
+import type { SendingLimits } from '../domain/sending-limits.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { restartModem } from '../nodes/modem-restart.ts';
 import { ProbeReceipts } from '../probes/probe-text.ts';
 import { Prober } from '../probes/prober.ts';
+import type { Pins } from '../store/cards/fleet-apply.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import { createOperatorApi } from './operator-api.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 import type { NodeOperations } from './procedures/procedure.ts';
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** A round begins at most this much late; without rounds there is only little to tidy up. */
 const PROBE_CHECK_MS = 10_000;
 
-interface OperationsParts extends Base {
+interface OperationsParts extends Base, SendingLimits {
   fleet: Fleet;
   live: LiveCalls;
   sendTimeoutMs: number;
   /** Base URL that nodes are given. */
   url: string;
+  pins: Pins;
   probeMinutes: number | undefined;
   probeCalls: boolean;
   probeTimeoutMs: number;
+  probeSoldHours: number | undefined;
   destinations: Destinations;
 }
 
@@ -35,13 +40,15 @@ export interface Operations {
 }
 
 export function createOperations(parts: OperationsParts): Operations {
-  const { db, bus, clock, log, fleet, probeMinutes } = parts;
+  const { db, bus, clock, log, fleet, probeMinutes, probeSoldHours } = parts;
   const prober = new Prober({
     ...parts,
     receipts: new ProbeReceipts(bus, clock),
     withCalls: parts.probeCalls,
     timeoutMs: parts.probeTimeoutMs,
     periodMs: probeMinutes && probeMinutes * MINUTE_MS,
+    soldPeriodMs: probeSoldHours && probeSoldHours * HOUR_MS,
+    limits: parts,
   });
   const nodes: NodeOperations = {
     restartModem: (node, slot, force) => restartModem(fleet.reach(node), slot, force),
@@ -60,7 +67,16 @@ export function createOperations(parts: OperationsParts): Operations {
   );
   return {
     operatorFor: (actor) =>
-      createOperatorApi({ db, clock, nodes, url: parts.url, subscriptionChanged, acted, actor }),
+      createOperatorApi({
+        db,
+        clock,
+        nodes,
+        url: parts.url,
+        pins: parts.pins,
+        subscriptionChanged,
+        acted,
+        actor,
+      }),
     async stop() {
       await prober.stop();
       await probing.stop();

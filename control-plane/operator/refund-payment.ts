@@ -83,7 +83,7 @@ export async function checkRefunds(
 }
 
 /** The ledger of refunds of the running service. */
-function refundLedgerOf(operator: Operator): RefundLedger {
+export function refundLedgerOf(operator: Operator): RefundLedger {
   return {
     async find(id) {
       const { transfer, refundValue, ...payment } = await operator.call('refundable', { id });
@@ -101,6 +101,9 @@ function refundLedgerOf(operator: Operator): RefundLedger {
     },
     end: async (id, hash) => {
       await operator.call('endRefund', { id, hash });
+    },
+    close: async (id, hash, because) => {
+      await operator.call('closePayment', { id, hash: hash ?? null, ...because });
     },
   };
 }

@@ -1,5 +1,6 @@
 // Makes a relayer's key: only the file has it.
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
 /** Returns the address. Throws if the file exists or cannot be written. */
@@ -21,5 +22,16 @@ export function makeRelayer(file: string): string {
   } finally {
     closeSync(opened);
   }
+  // The account may have money before the host crashes.
+  syncFolder(dirname(file));
   return privateKeyToAccount(key).address;
+}
+
+function syncFolder(folder: string): void {
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }

@@ -3,12 +3,12 @@ import type { Hex } from 'viem';
 import { rpcUrlOf } from '../config/config.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
-import { endedUnused } from '../payments/authorization-end.ts';
+import { endedUnused } from '../payments/chain/authorization-end.ts';
 import { type Chain, connectChain } from '../payments/chain/chain.ts';
 import type { RpcOptions } from '../payments/chain/rpc.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 
-type ChainPlace = Parameters<typeof rpcUrlOf>[0] & {
+export type ChainPlace = Parameters<typeof rpcUrlOf>[0] & {
   readonly rpcTimeoutMs: number;
   readonly safeDepthBlocks: number;
 };

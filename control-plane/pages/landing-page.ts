@@ -102,7 +102,7 @@ curl ${baseUrl}/sms/receive -H "Authorization: Bearer $TOKEN"`,
     },
     {
       title: 'Call',
-      text: 'Dial, then open the stream: 16 kHz PCM both ways, ready for a speech model. Closing it hangs up. Inbound calls ring on the presence socket. Bots for Twilio Media Streams connect without changes.',
+      text: 'Dial, then open the stream: 16 kHz PCM both ways, ready for a speech model. Closing it hangs up. Inbound calls ring on the presence socket. Bots for Twilio Media Streams and for Vonage connect without changes.',
       language: 'javascript',
       code: `import WebSocket from 'ws';
 

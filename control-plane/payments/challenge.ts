@@ -1,5 +1,6 @@
 // The 402 response: readers of the service document, x402 clients of both versions and MPP clients can all pay it.
 
+import { EXTENSIONS, OUTPUT_SCHEMA, sellerOf } from '#shared/api/bazaar.ts';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import { mppChallenge } from './mpp.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer, type Sale } from './offer.ts';
@@ -24,6 +25,8 @@ interface AcceptedPayment {
   resource: string;
   description: string;
   mimeType: string;
+  /** For indexes of paid resources. */
+  outputSchema: typeof OUTPUT_SCHEMA;
   extra: { name: string; version: string };
 }
 
@@ -37,6 +40,7 @@ export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
     error,
     resource: resourceOf(sale),
     accepts: offers.map(requirementsOf),
+    extensions: EXTENSIONS,
   };
   return {
     body: {
@@ -49,6 +53,7 @@ export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
         resource: url,
         description,
         mimeType: MIME_TYPE,
+        outputSchema: OUTPUT_SCHEMA,
       })),
     },
     headers: {
@@ -59,10 +64,11 @@ export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
 }
 
 /** The sold resource in the form of x402 v2. */
-export const resourceOf = ({ resource: url, description }: Sale) => ({
+export const resourceOf = ({ resource: url, description, serviceName }: Sale) => ({
   url,
   description,
   mimeType: MIME_TYPE,
+  ...sellerOf(serviceName),
 });
 
 /** One payment option for x402 v2. */

@@ -5,13 +5,14 @@ import type { TransferAuthorization } from '../domain/transfer-authorization.ts'
 import { emitMetric, type PaymentOutcome } from '../metrics/metric-events.ts';
 import type { Admission } from './admission.ts';
 import { checkWindow } from './authorization.ts';
-import type { Use } from './chain/authorization-use.ts';
 import type { Chain } from './chain/chain.ts';
 import type { PricedCall, Simulation } from './chain/simulation.ts';
 import {
+  authorizationNamedIn,
   type Credential,
   chainNamedIn,
   methodOf,
+  type NamedAuthorization,
   type PaymentHeaders,
   readCredential,
   receiptHeaders,
@@ -20,7 +21,7 @@ import type { Finality } from './finality.ts';
 import type { Offer, Sale } from './offer.ts';
 import type { Applied, ClaimResult, KnownPayment, Payment, PaymentLedger } from './payment.ts';
 import { PaymentRejected, unavailable } from './rejection.ts';
-import type { RelayerWallet } from './relayer-wallet.ts';
+import type { RelayerWallets } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';
 
 /** The parts that settle payments on one network. */
@@ -30,8 +31,8 @@ export interface SettlementNetwork {
   finality: Finality;
   /** Of payments to the checks before they are signed. Each network has its own: one that is slow delays only its payers. */
   admission: Admission;
-  /** Wallet of our relayer; undefined if a facilitator settles. */
-  wallet?: RelayerWallet;
+  /** Wallets of our relayers; undefined if a facilitator settles. */
+  wallets?: RelayerWallets;
 }
 
 /** Which networks are open now. */
@@ -181,11 +182,14 @@ async function claim(parts: CheckoutParts, headers: PaymentHeaders): Promise<Cla
 
 async function credentialIn(
   headers: PaymentHeaders,
-  { networks, sale, settlementNetworks }: CheckoutParts,
+  { clock, ledger, networks, sale, settlementNetworks }: CheckoutParts,
 ): Promise<Credential> {
   try {
     return await readCredential(headers, sale, (chainId) => settlementNetworks.get(chainId)?.chain.accounts);
   } catch (error) {
+    // The offers, the challenge or the account's owners may have changed since it was presented first.
+    const named = error instanceof PaymentRejected ? authorizationNamedIn(headers) : undefined;
+    if (named !== undefined) refuseKnown(await ledger.findNamed(named), named, new Date(clock.now()));
     const mayBeUnreadToken = error instanceof PaymentRejected && error.code !== 'payment_required';
     if (!mayBeUnreadToken || networks.areKnown) throw error;
     // Its token may be one that could not be read since the start, and the payment may be under way already.
@@ -206,7 +210,7 @@ function settlementNetworkOf(
   return network;
 }
 
-function refuseKnown(known: KnownPayment | undefined, authorization: TransferAuthorization, now: Date): void {
+function refuseKnown(known: KnownPayment | undefined, authorization: NamedAuthorization, now: Date): void {
   switch (known?.state) {
     case undefined:
     case 'released':
@@ -226,6 +230,11 @@ function refuseKnown(known: KnownPayment | undefined, authorization: TransferAut
       throw new Refusal(
         'payment_already_used',
         'An operator has refunded this payment to its payer, or is about to.',
+      );
+    case 'closed':
+      throw new Refusal(
+        'payment_already_used',
+        'An operator has closed this payment, because its money could not be refunded. Contact the service.',
       );
     case 'void':
       throw new PaymentRejected('authorization_used');
@@ -303,9 +312,11 @@ async function applyForeignTransfer(
   now: Date,
 ): Promise<never> {
   const { chain, settlement } = settlementNetworkOf(parts, authorization);
-  const [use, isLongUsed] = await usesOf(chain, authorization);
+  const use = await chain.findPresentedUse(authorization).catch((cause: unknown) => {
+    throw pending(cause);
+  });
+  if (use === 'long_used') throw alreadyUsed();
   if (use?.kind === 'spent') throw new PaymentRejected('authorization_used');
-  if (use === undefined && isLongUsed) throw alreadyUsed();
   const payment = claimed(await parts.ledger.noteUsed(authorization, now), authorization, now);
   const result = await settlement.settleForeignTransfer(payment).catch((cause: unknown) => {
     throw pending(cause);
@@ -313,18 +324,6 @@ async function applyForeignTransfer(
   if (result.kind === 'applied') throw alreadyUsed();
   if (result.kind === 'void') throw new PaymentRejected('authorization_used');
   throw pending();
-}
-
-async function usesOf(
-  chain: Chain,
-  authorization: TransferAuthorization,
-): Promise<[Use | undefined, boolean]> {
-  try {
-    const use = await chain.findUse(authorization);
-    return [use, use === undefined && (await chain.isLongUsed(authorization))];
-  } catch (cause) {
-    throw pending(cause);
-  }
 }
 
 // Revert reasons of Circle's FiatToken.
@@ -358,7 +357,7 @@ const pending = (cause?: unknown): Refusal =>
   );
 
 // Not a 402: the payer would sign another authorization while third parties can still submit this one.
-function refusedOnChain({ validBefore }: TransferAuthorization, now: Date): Refusal {
+function refusedOnChain({ validBefore }: NamedAuthorization, now: Date): Refusal {
   const expiresMs = Number(validBefore) * 1000;
   const waitSeconds = Math.max(PENDING_RETRY_SECONDS, Math.ceil((expiresMs - now.getTime()) / 1000));
   return new Refusal(

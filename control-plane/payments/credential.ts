@@ -5,7 +5,7 @@ import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import type { PaymentMethod } from '../metrics/metric-events.ts';
-import type { AccountsByChain } from './authorization.ts';
+import { type AccountsByChain, authorizationSchema } from './authorization.ts';
 import { readMpp } from './mpp.ts';
 import type { Offer, Sale } from './offer.ts';
 import { PaymentRejected } from './rejection.ts';
@@ -62,6 +62,21 @@ export function chainNamedIn(headers: PaymentHeaders, { offers }: Pick<Sale, 'of
   return offers.find(({ chainId }) => isNamed(chainId))?.chainId;
 }
 
+/** Identifies an authorization, whatever it pays. */
+export type NamedAuthorization = Pick<TransferAuthorization, 'from' | 'nonce' | 'validBefore'>;
+
+const namedSchema = authorizationSchema.pick({ from: true, nonce: true, validBefore: true });
+const namedByX402Schema = z.object({ payload: z.object({ authorization: namedSchema }) });
+const namedByMppSchema = z.object({ payload: namedSchema });
+
+/** The authorization of a payment that `readCredential` refuses. Verifies nothing. */
+export function authorizationNamedIn(headers: PaymentHeaders): NamedAuthorization | undefined {
+  const { payment, paymentSignature, authorization } = headers;
+  if (MPP_SCHEME.test(authorization ?? ''))
+    return decodedAs(namedByMppSchema, authorization?.replace(MPP_SCHEME, ''))?.payload;
+  return decodedAs(namedByX402Schema, paymentSignature ?? payment)?.payload.authorization;
+}
+
 function decodedAs<S extends z.ZodType>(schema: S, text = ''): z.output<S> | undefined {
   try {
     return schema.safeParse(JSON.parse(Buffer.from(text, 'base64').toString())).data;
@@ -89,6 +104,7 @@ export async function readCredential(
     throw new Refusal(
       'invalid_request',
       'Send only one of X-PAYMENT, PAYMENT-SIGNATURE and Authorization: Payment.',
+      { details: { field: payment === undefined ? 'PAYMENT-SIGNATURE' : 'X-PAYMENT' } },
     );
   }
   if (mpp !== undefined) {

@@ -1,6 +1,7 @@
 // Settles through an x402 facilitator, which verifies authorizations and puts them on the chain (x402 v2, POST /verify and /settle).
 import type { Hex } from 'viem';
 import * as z from 'zod';
+import { EXTENSIONS } from '#shared/api/bazaar.ts';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -76,13 +77,21 @@ export class Facilitator implements Submitter {
     return Promise.resolve(false);
   }
 
+  advance(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  isWaiting(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   async #verify(authorization: TransferAuthorization): Promise<void> {
     const answer = await this.#ask('verify', authorization, VERIFY_TIMEOUT_MS);
     const { isValid, invalidReason } = verifySchema.parse(answer);
     if (!isValid) throw new Error(`the facilitator rejected the payment: ${invalidReason}`);
   }
 
-  /** Whatever it responds, only the chain proves the result. */
+  /** The response of the facilitator proves nothing: only the chain proves the result. */
   async #settle({ id, authorization }: Payment): Promise<Hex | undefined> {
     const { log } = this.#parts;
     try {
@@ -114,6 +123,8 @@ export class Facilitator implements Submitter {
           resource: resourceOf(sale),
           accepted: paymentRequirements,
           payload: payloadOf(authorization),
+          // Ours, not the payer's: a facilitator lists what it reads here.
+          extensions: EXTENSIONS,
         },
         paymentRequirements,
       }),

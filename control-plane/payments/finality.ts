@@ -2,7 +2,7 @@
 // cannot return, its payment is marked.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
+import { type Block, endedUnused, SEARCHED_S } from './chain/authorization-end.ts';
 import type { Use } from './chain/authorization-use.ts';
 import type { Chain } from './chain/chain.ts';
 import type { Payment, PaymentLedger } from './payment.ts';

@@ -1,4 +1,4 @@
-// Watches the relayers' gas balances, and warns before they run out.
+// Watches the present relayer's gas balance on each chain, and warns before it runs out.
 import type { Logger } from '#shared/log.ts';
 import type { RelayerWallet } from './relayer-wallet.ts';
 

@@ -34,7 +34,7 @@ export class NetworkMisconfigured extends Error {
 /** Why a network has no sales. */
 export type ClosedReason = 'unreachable' | 'misconfigured';
 
-export interface ConnectionParts extends Omit<ChainOptions, 'chainId' | 'rpcUrl'> {
+export interface ConnectionParts extends Omit<ChainOptions, 'chainId' | 'rpcUrl' | 'clock'> {
   clock: Clock;
   log: Logger;
 }
@@ -47,7 +47,7 @@ export class NetworkConnection {
   readonly chain: Chain;
   readonly #parts: ConnectionParts;
   readonly #backOff = new BackOff(RETRY);
-  /** What is known without the chain, until the chain was read. */
+  /** From the configuration alone, until the chain was read. */
   #offers: readonly Offer[];
   #closed: { reason: ClosedReason; since: Date } | undefined;
   #misses = 0;
@@ -57,9 +57,9 @@ export class NetworkConnection {
 
   constructor(network: PaymentNetwork, parts: ConnectionParts) {
     this.network = network;
-    const { rpcTimeoutMs, relayer, safeDepthBlocks } = parts;
+    const { clock, rpcTimeoutMs, relayers = [], safeDepthBlocks } = parts;
     this.rpc = { ...network, rpcTimeoutMs };
-    this.chain = connectChain({ ...this.rpc, relayer, safeDepthBlocks });
+    this.chain = connectChain({ ...this.rpc, relayers, safeDepthBlocks, clock });
     this.#parts = parts;
     this.#offers = network.assets.flatMap((asset) => knownOffer(network, asset) ?? []);
   }

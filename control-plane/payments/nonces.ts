@@ -17,12 +17,9 @@ export interface Nonces {
   inTurn<T>(work: (turn: NonceTurn) => Promise<T>): Promise<T>;
 }
 
-/** The lowest free nonce after one that the RPC accepted at `atMs`. */
-export function nonceAfter(last: { nonce: number; atMs: number } | undefined, nowMs: number): number {
-  if (last === undefined) return 0;
-  const ageMs = nowMs - last.atMs;
-  return ageMs >= 0 && ageMs < NONCE_MEMORY_MS ? last.nonce + 1 : 0;
-}
+/** The lowest free nonce after one that the RPC accepted `ageMs` ago, by the clock that measured both moments. */
+export const nonceAfter = ({ nonce, ageMs }: { nonce: number; ageMs: number }): number =>
+  ageMs < NONCE_MEMORY_MS ? nonce + 1 : 0;
 
 /** Of a wallet that only this process uses. */
 export class LocalNonces implements Nonces {
@@ -37,7 +34,7 @@ export class LocalNonces implements Nonces {
   inTurn<T>(work: (turn: NonceTurn) => Promise<T>): Promise<T> {
     const done = this.#turn.then(() =>
       work({
-        nonceMin: nonceAfter(this.#last, this.#clock.now()),
+        nonceMin: this.#nonceMin(),
         taken: (nonce) => {
           this.#last = { nonce, atMs: this.#clock.now() };
         },
@@ -45,5 +42,14 @@ export class LocalNonces implements Nonces {
     );
     this.#turn = done.catch(() => undefined);
     return done;
+  }
+
+  #nonceMin(): number {
+    if (this.#last === undefined) return 0;
+    const { nonce, atMs } = this.#last;
+    const nowMs = this.#clock.now();
+    // A clock that was set back: the memory begins again, and ends.
+    this.#last = { nonce, atMs: Math.min(atMs, nowMs) };
+    return nonceAfter({ nonce, ageMs: nowMs - this.#last.atMs });
   }
 }

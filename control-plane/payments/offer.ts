@@ -36,11 +36,12 @@ export interface Offer {
   amountAtomic: bigint;
 }
 
-/** What is sold, with all payment options. Clients without a preference take the first. */
+/** The product with all payment options. Clients without a preference take the first. */
 export interface Sale {
   /** Absolute URL of the resource that is sold. */
   resource: string;
   description: string;
+  serviceName: string;
   /** Protection space of MPP challenges (RFC 9110 §11.5): the host of the service. */
   realm: string;
   /** Key of the HMAC that authenticates MPP challenges. */

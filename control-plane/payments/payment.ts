@@ -1,5 +1,5 @@
 // A payment and its states, and the operations of the ledger. The store implements the ledger.
-import type { Hex } from 'viem';
+import type { Address, Hex } from 'viem';
 import type { Subscription } from '../domain/subscription.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 
@@ -16,6 +16,7 @@ import type { TransferAuthorization } from '../domain/transfer-authorization.ts'
  * - `refunding`: an operator decided to refund it: it bought nothing, or its subscription was ended. Once a transaction that does so is
  * stored, it may be mined.
  * - `refunded`: the money, or the share that was decided on, was refunded. Final.
+ * - `closed`: an operator gave up its refund, which the token rejects. The money stays in the account that was paid. Final.
  */
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 
@@ -29,23 +30,39 @@ export const PAYMENT_STATES = [
   'void',
   'refunding',
   'refunded',
+  'closed',
 ] as const;
 
 export interface SignedTransaction {
   raw: Hex;
   hash: Hex;
-  /** Nonce of the relayer. */
+  /** The account that signed it and pays its gas. */
+  sender: Address;
+  /** Nonce of that account. */
   nonce: number;
+}
+
+/** A transaction of a relayer for a payment. */
+export interface RelayedTransaction extends SignedTransaction {
+  /** It transfers nothing, to its own sender: it only uses the nonce, and the payment cannot pay by it. */
+  isEmpty: boolean;
 }
 
 export interface Payment {
   id: string;
   authorization: TransferAuthorization;
   state: PaymentState;
-  transaction: SignedTransaction | undefined;
+  transaction: RelayedTransaction | undefined;
   /** The transaction that transferred the money, if it was seen before. */
   transferHash: Hex | undefined;
   updatedAt: Date;
+}
+
+/** A payment with a transaction of ours, mined or not. */
+export interface SentPayment extends Payment {
+  transaction: RelayedTransaction;
+  /** No reorganization can revert its transfer. */
+  isFinal: boolean;
 }
 
 /** The ledger's record of an authorization that was presented before. */
@@ -94,6 +111,8 @@ export class NumberMissing extends Error {
 export interface PaymentLedger {
   /** The record of an authorization that was presented before. */
   find(authorization: TransferAuthorization): Promise<KnownPayment | undefined>;
+  /** The same for one that could not be verified, on whatever chain and for whatever token it was presented. */
+  findNamed(named: Pick<TransferAuthorization, 'from' | 'nonce'>): Promise<KnownPayment | undefined>;
   /** Claims the authorization, and reserves a number for a wallet without one. */
   claim(authorization: TransferAuthorization, terms: ClaimTerms): Promise<ClaimResult>;
   /**
@@ -101,9 +120,18 @@ export interface PaymentLedger {
    */
   noteUsed(authorization: TransferAuthorization, now: Date): Promise<ClaimResult>;
   /** → `in_flight`, with our transaction if there is one. False when the claim was released meanwhile. */
-  setInFlight(id: string, transaction: SignedTransaction | undefined, now: Date): Promise<boolean>;
+  setInFlight(id: string, transaction: RelayedTransaction | undefined, now: Date): Promise<boolean>;
   /** Replaces our transaction of a payment in flight, or of an applied one that was reverted. False in other states. */
-  replaceTransaction(id: string, transaction: SignedTransaction, now: Date): Promise<boolean>;
+  replaceTransaction(id: string, transaction: RelayedTransaction, now: Date): Promise<boolean>;
+  /**
+   * Our transactions of an account from a nonce on, in all states, at most `limit`. The lowest nonce comes first; of payments with the same
+   * nonce, the newest.
+   */
+  sent(chainId: number, from: { sender: Address; nonceMin: number; limit: number }): Promise<SentPayment[]>;
+  /**
+   * Replaces our transaction `replaced` of a payment by an empty one, in any state. False if another one is stored by now.
+   */
+  replaceWithEmpty(id: string, replaced: Hex, empty: RelayedTransaction, now: Date): Promise<boolean>;
   /** `claimed` → `released`. */
   release(id: string, failure: string, now: Date): Promise<void>;
   /** `in_flight` → `released`, for a payment that certainly was not shown to a third party. */

@@ -12,6 +12,7 @@ import {
   keccak256,
   parseAbi,
   parseEventLogs,
+  type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -45,10 +46,7 @@ export interface RefundTransfer {
   value: bigint;
 }
 
-export interface RefundTransaction extends SignedTransaction {
-  /** The account that the nonce belongs to. */
-  sender: Address;
-}
+export type RefundTransaction = SignedTransaction;
 
 /** A transfer on the chain, from any source. */
 export interface SentTransfer {
@@ -69,6 +67,16 @@ export interface RefundWallet {
   broadcast(raw: Hex): Promise<string>;
   /** `unknown` while it is not mined. */
   resultOf(hash: Hex, transfer: RefundTransfer): Promise<'transferred' | 'reverted' | 'unknown'>;
+  /**
+   * Whether a transaction can never make the transfer: it was mined in a block up to `safe` and moved nothing, or another one has had its
+   * nonce for a while.
+   */
+  isSpent(transaction: RefundTransaction, transfer: RefundTransfer, safe: bigint): Promise<boolean>;
+  /**
+   * Why the token rejects the transfer now; undefined if it would make it. Needs no key. Throws `OperatorRefusal` if the account has too
+   * little of the token.
+   */
+  rejection(transfer: RefundTransfer): Promise<string | undefined>;
   /** Whether an unmined transaction never will be: another one has had its nonce for a while. */
   isNonceGone(transaction: RefundTransaction): Promise<boolean>;
   /** The identical transfers since a time. Throws `OperatorRefusal` if that is too long ago to be searched. */
@@ -80,6 +88,31 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
   const rpc = rpcOf(options);
   const client = createPublicClient({ ...rpc, cacheTime: 0 });
 
+  async function checkBalance({ asset, from, value }: Omit<RefundTransfer, 'to'>): Promise<void> {
+    const balance = await client.readContract({
+      address: asset,
+      abi: ABI,
+      functionName: 'balanceOf',
+      args: [from],
+    });
+    if (balance < value)
+      throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded`);
+  }
+
+  /** Undefined while it is not mined. */
+  const receiptOf = (hash: Hex) =>
+    client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+      if (error instanceof TransactionReceiptNotFoundError) return undefined;
+      throw error;
+    });
+
+  async function isNonceGone({ nonce, sender }: RefundTransaction): Promise<boolean> {
+    const latest = await client.getBlockNumber();
+    if (latest < NONCE_DEPTH_BLOCKS) return false;
+    const blockNumber = latest - NONCE_DEPTH_BLOCKS;
+    return (await client.getTransactionCount({ address: sender, blockNumber })) > nonce;
+  }
+
   /** The transaction that makes a transfer, and the account that signs it. */
   async function prepared({ asset, from, to, value }: RefundTransfer) {
     if (options.key === undefined)
@@ -88,15 +121,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
     if (!isAddressEqual(account.address, from))
       throw new OperatorRefusal(`the key belongs to ${account.address}, but the money went to ${from}`);
     const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
-    const balance = await client.readContract({
-      address: asset,
-      abi: ABI,
-      functionName: 'balanceOf',
-      args: [from],
-    });
-    if (balance < value) {
-      throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded`);
-    }
+    await checkBalance({ asset, from, value });
     const estimate = await client.estimateContractGas({ ...call, account: from }).catch(refusalOfToken);
     const gas = (estimate * GAS_MARGIN_PERCENT) / 100n;
     const nonce = await client.getTransactionCount({ address: from, blockTag: 'pending' });
@@ -132,26 +157,31 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
         (error: unknown) => shortMessage(error),
       ),
 
-    async resultOf(hash, { asset, from, to, value }) {
-      const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-        if (error instanceof TransactionReceiptNotFoundError) return undefined;
-        throw error;
-      });
+    async resultOf(hash, transfer) {
+      const receipt = await receiptOf(hash);
       if (receipt === undefined) return 'unknown';
-      const ours = receipt.logs.filter((log) => isAddressEqual(log.address, asset));
-      const logs = parseEventLogs({ abi: ABI, eventName: 'Transfer', logs: ours });
-      const isSent = logs.some(
-        ({ args }) => isAddressEqual(args.from, from) && isAddressEqual(args.to, to) && args.value === value,
-      );
-      return receipt.status === 'success' && isSent ? 'transferred' : 'reverted';
+      return isSent(receipt, transfer) ? 'transferred' : 'reverted';
     },
 
-    async isNonceGone({ nonce, sender }) {
-      const latest = await client.getBlockNumber();
-      if (latest < NONCE_DEPTH_BLOCKS) return false;
-      const blockNumber = latest - NONCE_DEPTH_BLOCKS;
-      return (await client.getTransactionCount({ address: sender, blockNumber })) > nonce;
+    async isSpent(transaction, transfer, safe) {
+      const receipt = await receiptOf(transaction.hash);
+      if (receipt === undefined) return isNonceGone(transaction);
+      return receipt.blockNumber <= safe && !isSent(receipt, transfer);
     },
+
+    async rejection({ asset, from, to, value }) {
+      await checkBalance({ asset, from, value });
+      const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
+      try {
+        const { result } = await client.simulateContract({ ...call, account: from }).catch(refusalOfToken);
+        return result ? undefined : 'the token does not make the transfer';
+      } catch (error) {
+        if (error instanceof OperatorRefusal) return error.message;
+        throw error;
+      }
+    },
+
+    isNonceGone,
 
     async transfersSince({ asset, from, to, value }, sinceMs) {
       const { timestamp } = await client.getBlock({ blockTag: 'latest' });
@@ -181,6 +211,14 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       );
     },
   };
+}
+
+function isSent(receipt: TransactionReceipt, { asset, from, to, value }: RefundTransfer): boolean {
+  if (receipt.status !== 'success') return false;
+  const ours = receipt.logs.filter((log) => isAddressEqual(log.address, asset));
+  return parseEventLogs({ abi: ABI, eventName: 'Transfer', logs: ours }).some(
+    ({ args }) => isAddressEqual(args.from, from) && isAddressEqual(args.to, to) && args.value === value,
+  );
 }
 
 function refusalOfToken(error: unknown): never {

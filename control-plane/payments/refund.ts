@@ -41,6 +41,11 @@ export interface RefundLedger {
   adopt(id: string, hash: Hex, mined: Hex): Promise<void>;
   /** `refunding` → `refunded`, by this transaction. */
   end(id: string, hash: Hex): Promise<void>;
+  /**
+   * → `closed`: the money is never refunded. `hash`: the stored transaction, which can never move the money; undefined without one. Throws
+   * `OperatorRefusal` if another one is stored by now, or if the payment is no longer one whose money can be refunded.
+   */
+  close(id: string, hash: Hex | undefined, because: { reason: string; proof: string }): Promise<void>;
 }
 
 interface RefundParts {
@@ -71,6 +76,8 @@ interface RefundOrder {
 export async function refund(parts: RefundParts, id: string, order: RefundOrder): Promise<Hex> {
   const payment = await parts.ledger.find(id);
   if (payment.state === 'refunded' && payment.refund !== undefined) return payment.refund.hash;
+  // Throws: a closed payment is never refunded.
+  if (payment.state === 'closed') refundableTransfer(payment);
   await parts.wallet.checkChain();
   const stored = payment.refund ?? (await begin(parts, payment, order));
   try {
@@ -94,7 +101,16 @@ async function begin(
       `${transferHash} is not on the chain as the transfer of ${id}: no money arrived`,
     );
   }
-  return ledger.start(id, await wallet.sign(backwards(payment)), transferHash, order.reason);
+  let signed: RefundTransaction;
+  try {
+    signed = await wallet.sign(backwards(payment));
+  } catch (error) {
+    // Another operator may have sent it meanwhile: then the account no longer has the money.
+    const { refund } = await ledger.find(id);
+    if (refund === undefined) throw error;
+    return refund;
+  }
+  return ledger.start(id, signed, transferHash, order.reason);
 }
 
 /** The transaction that transferred the money of a payment that is to be refunded. Throws `OperatorRefusal` for any other. */
@@ -111,6 +127,10 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
       throw refuse('no transaction was sent, and no money moved');
     case 'refunded':
       throw refuse('its money was sent already');
+    case 'closed':
+      throw refuse(
+        'an operator gave up its refund for good. To pay its payer in another way, use your own wallet.',
+      );
     case 'refunding':
     case 'in_flight':
     case 'reverted':
@@ -182,10 +202,10 @@ async function finish(
 }
 
 /** Transfers of that amount to the payer since the refund began, except those named as unrelated. */
-async function otherTransfers(
-  { wallet }: RefundParts,
+export async function otherTransfers(
+  { wallet }: Pick<RefundParts, 'wallet'>,
   payment: RefundablePayment,
-  { unrelated }: RefundOrder,
+  { unrelated }: Pick<RefundOrder, 'unrelated'>,
 ): Promise<SentTransfer[]> {
   const { otherRefunds, refundBeganAtMs } = payment;
   if (refundBeganAtMs === undefined) return [];

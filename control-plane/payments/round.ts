@@ -7,6 +7,9 @@ import type { Payment, PaymentLedger } from './payment.ts';
 /** Payments per round; the next round continues. */
 export const ROUND_MAX = 1_000;
 
+/** After the wait of its request, a payment in flight is left alone for this long. */
+export const SETTLING_MARGIN_MS = 10_000;
+
 /** Concurrent checks. A payment whose calls hang delays only a few others. */
 const CHECKS_AT_ONCE = 8;
 

@@ -1,5 +1,4 @@
 // Opens the parts that settle payments, for each network. None of them calls the chain before there is a payment.
-import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { Admission } from './admission.ts';
@@ -11,7 +10,7 @@ import type { Nonces } from './nonces.ts';
 import type { Sale } from './offer.ts';
 import type { PaymentLedger } from './payment.ts';
 import { Relayer } from './relayer.ts';
-import { connectRelayerWallet, type RelayerWallet } from './relayer-wallet.ts';
+import { connectRelayerWallets, type RelayerKeys, type RelayerWallets } from './relayer-wallet.ts';
 import { Settlement } from './settlement.ts';
 import type { Submitter } from './submitter.ts';
 
@@ -22,14 +21,23 @@ interface SharedParts {
   clock: Clock;
   log: Logger;
   settlementWaitMs: number;
-  relayerKey: Hex | undefined;
+  relayerKeys: RelayerKeys | undefined;
   noncesOf(chainId: number, address: string): Nonces;
 }
 
-/** The relayer's wallets, by chain id. */
-export const walletsOf = (networks: ReadonlyMap<number, SettlementNetwork>): Map<number, RelayerWallet> =>
+/** The relayers' wallets, by chain id. */
+export const walletsOf = (networks: ReadonlyMap<number, SettlementNetwork>): Map<number, RelayerWallets> =>
   new Map(
-    [...networks].flatMap(([chainId, { wallet }]) => (wallet === undefined ? [] : [[chainId, wallet]])),
+    [...networks].flatMap(([chainId, { wallets }]) => (wallets === undefined ? [] : [[chainId, wallets]])),
+  );
+
+/** The addresses of our relayers in lower case, by chain id. Chains of facilitators are left out. */
+export const relayersOf = (networks: ReadonlyMap<number, SettlementNetwork>): Map<number, string[]> =>
+  new Map(
+    [...walletsOf(networks)].map(([chainId, { present, former }]) => [
+      chainId,
+      [present, ...former].map(({ address }) => address.toLowerCase()),
+    ]),
   );
 
 /** The settlement parts of all networks, by chain id. Throws if a network has neither a facilitator nor a relayer. */
@@ -47,7 +55,7 @@ function openSettlementNetwork(
   parts: SharedParts,
 ): SettlementNetwork {
   const { facilitatorUrl } = network;
-  const { relayerKey } = parts;
+  const { relayerKeys } = parts;
   const settleBy = (submitter: Submitter): SettlementNetwork => ({
     chain,
     settlement: new Settlement({ ...parts, chain, submitter }),
@@ -55,13 +63,9 @@ function openSettlementNetwork(
     admission: new Admission(parts.clock),
   });
   if (facilitatorUrl !== undefined) return settleBy(new Facilitator({ ...parts, url: facilitatorUrl }));
-  if (relayerKey === undefined)
+  if (relayerKeys === undefined)
     throw new Error(`chain ${network.chainId} has neither a facilitator nor a relayer`);
-  const wallet = connectRelayerWallet({ ...rpc, key: relayerKey });
-  return {
-    ...settleBy(
-      new Relayer({ ...parts, chain, wallet, nonces: parts.noncesOf(network.chainId, wallet.address) }),
-    ),
-    wallet,
-  };
+  const wallets = connectRelayerWallets(rpc, relayerKeys);
+  const nonces = parts.noncesOf(network.chainId, wallets.present.address);
+  return { ...settleBy(new Relayer({ ...parts, chain, wallets, nonces })), wallets };
 }

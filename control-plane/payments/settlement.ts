@@ -3,11 +3,11 @@ import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import { type Block, endedUnused, SEARCHED_S } from './authorization-end.ts';
+import { type Block, endedUnused, SEARCHED_S } from './chain/authorization-end.ts';
 import type { Chain } from './chain/chain.ts';
 import type { PricedCall } from './chain/simulation.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
-import { checkEach, ROUND_MAX } from './round.ts';
+import { checkEach, ROUND_MAX, SETTLING_MARGIN_MS } from './round.ts';
 import { refusalOf, type Submitter } from './submitter.ts';
 
 /** A claim older than this belongs to no live request: nothing was signed, so it can be released. */
@@ -15,9 +15,6 @@ const CLAIM_AGE_MS_MAX = 120_000;
 
 /** A payment that was shown to a facilitator keeps its number for this long. */
 const HANDED_OVER_MS_MAX = 5 * 60_000;
-
-/** After the wait of its request, the reconciler leaves a payment in flight alone for this long. */
-const SETTLING_MARGIN_MS = 10_000;
 
 /** A used authorization keeps its number for this long after its end if the chain does not show the use. */
 const NUMBER_HELD_S = 15n * 60n;
@@ -75,7 +72,10 @@ export class Settlement {
         if (result.kind === 'reverted' && sent.kind === 'signed')
           return await this.#endReverted(payment, result.blockNumber);
       }
-      return (await this.#resolveUse(payment, undefined, sent.hash)) ?? { kind: 'pending' };
+      const used = await this.#resolveUse(payment, undefined, sent.hash);
+      // Later payments wait behind ours, which may pay no more.
+      void submitter.advance();
+      return used ?? { kind: 'pending' };
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'outcome of a payment still unknown');
     }
@@ -89,7 +89,8 @@ export class Settlement {
 
   /** Finishes every payment without a live request, and calls `onApplied` for each new year. An error of one payment does not reject it. */
   async reconcile(onApplied: (applied: Applied) => void): Promise<void> {
-    const { chain, ledger, clock, settlementWaitMs } = this.#parts;
+    const { chain, ledger, clock, settlementWaitMs, submitter } = this.#parts;
+    await submitter.advance();
     const before = new Date(clock.now() - settlementWaitMs - SETTLING_MARGIN_MS);
     const unfinished = await ledger.unfinished(chain.chainId, { before, now: this.#now(), limit: ROUND_MAX });
     await checkEach(this.#parts, unfinished, async (payment) => {
@@ -134,9 +135,14 @@ export class Settlement {
 
   /** The authorization was unused at its end. Until a safe block shows that, a reorganization can still put it into an earlier block. */
   async #endExpired(payment: Payment, head: Block): Promise<SettlementResult> {
-    const { chain, ledger } = this.#parts;
+    const { chain, ledger, submitter } = this.#parts;
     const why = 'expired before it was mined';
     await ledger.giveNumberBack(payment.id, why, this.#now());
+    if (payment.state === 'in_flight') {
+      if (await submitter.isWaiting(payment)) return { kind: 'pending' };
+      // Mined in vain, it has cost gas; that counts against the payer.
+      if (await refusalOf(chain, payment)) await ledger.setReverted(payment.id, why, this.#now());
+    }
     const blocks = { head, safe: await chain.safeBlock() };
     if (!(await endedUnused(chain, payment.authorization, blocks))) return { kind: 'pending' };
     await ledger.setVoid(payment.id, why, this.#now());

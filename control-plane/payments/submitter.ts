@@ -23,8 +23,18 @@ export interface Submitter {
   submit(payment: Payment, call: PricedCall): Promise<Submission>;
   /** Puts the transfer of an applied payment on the chain again, after a reorganization reverted it. */
   sendAgain(payment: Payment, call: PricedCall): Promise<void>;
-  /** Advances a payment in flight, or one that was reverted. False if its present transaction cannot be mined any more. */
+  /**
+   * Advances a payment in flight, or an applied one that was reverted. False if its present transaction cannot pay any more, and
+   * no later one waits behind it.
+   */
   push(payment: Payment): Promise<boolean>;
+  /**
+   * Advances the transactions that wait for a block, whatever has become of their payments: all later ones wait behind their nonces. Never
+   * rejects.
+   */
+  advance(): Promise<void>;
+  /** Whether our own transaction of a payment waits for a block, and is advanced until it is in one. */
+  isWaiting(payment: Payment): Promise<boolean>;
 }
 
 /** The block in which our own transaction of a payment was mined and moved nothing. No other transaction is sent after that. */
@@ -32,6 +42,7 @@ export async function refusalOf(
   chain: Pick<Chain, 'resultOf'>,
   { authorization, transaction }: Payment,
 ): Promise<{ blockNumber: bigint } | undefined> {
-  const result = transaction && (await chain.resultOf(authorization, transaction.hash));
-  return result?.kind === 'reverted' ? result : undefined;
+  if (transaction === undefined || transaction.isEmpty) return undefined;
+  const result = await chain.resultOf(authorization, transaction.hash);
+  return result.kind === 'reverted' ? result : undefined;
 }

@@ -1,5 +1,6 @@
 // One call between two SIMs: dialed, seen to ring at the other end, answered, and hung up by both after a second.
 import { sleep } from '#shared/clock.ts';
+import { linkedSignal } from '#shared/process/linked-signal.ts';
 import type { Base } from '../bus/base.ts';
 import { isTolerablySame } from '../domain/probe-text.ts';
 import type { Fleet } from '../nodes/fleet.ts';
@@ -45,6 +46,7 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
     state: 'dialing',
     startedAt: probe.startedAt,
     answeredAt: null,
+    answeredBy: null,
   });
   try {
     await putCall(db, session.call, probe.startedAt);
@@ -59,7 +61,8 @@ export async function tryCall(parts: CallParts, probe: Probe, signal: AbortSigna
           outcome.status === 'ended' ? failed(`the call was not connected: ${outcome.reason}`) : undefined,
         notTried,
       );
-    const limit = sleep(clock, RING_MS, AbortSignal.any([signal, over.signal])).then(nothing, nothing);
+    const linked = linkedSignal(signal, over.signal);
+    const limit = sleep(clock, RING_MS, linked.signal).finally(linked.unlink).then(nothing, nothing);
     const first = await Promise.race([
       stages.ringing,
       refused.then(async (end) => end ?? (await limit)),

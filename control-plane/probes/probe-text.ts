@@ -1,6 +1,7 @@
 // One text between two SIMs, from the command to its arrival or timeout.
 import type { Clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
+import { linkedSignal } from '#shared/process/linked-signal.ts';
 import type { Bus } from '../bus/bus.ts';
 import { probeText } from '../domain/probe-text.ts';
 import type { Fleet } from '../nodes/fleet.ts';
@@ -28,7 +29,8 @@ export async function tryText(
 ): Promise<ProbeOutcome> {
   // It may arrive before the carrier's confirmation.
   const stopped = new AbortController();
-  const arrived = receipts.wait(id, { until: deadlineAt, signal: AbortSignal.any([signal, stopped.signal]) });
+  const linked = linkedSignal(signal, stopped.signal);
+  const arrived = receipts.wait(id, { until: deadlineAt, signal: linked.signal }).finally(linked.unlink);
   const sent = await fleet
     .reach(sender.node)
     .command(

@@ -1,9 +1,10 @@
 // Delivery probes: scheduled rounds, tests that an operator requests, and the consequences of each result.
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { problemOfDestination } from '#shared/destination.ts';
 import type { Destinations } from '#shared/destination-list.ts';
-import { newProbeToken } from '../domain/probe-text.ts';
+import { newProbeId, newProbeToken } from '../domain/probe-text.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
+import type { SendingLimits } from '../domain/sending-limits.ts';
 import { maskedNumber } from '../domain/shown-value.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { ProbeKind } from '../store/database/operation-tables.ts';
@@ -21,9 +22,11 @@ import {
   type ProbeOutcome,
   takeTurn,
 } from '../store/operations/probes.ts';
+import { forgetReached } from '../store/operations/sold-probes.ts';
 import { type CallParts, RING_MS, tryCall } from './probe-call.ts';
 import { type TextParts, tryText } from './probe-text.ts';
 import { type JudgeParts, judgeSlot } from './slot-judge.ts';
+import { findSoldPairs, isStillPair, judgeSoldNumber } from './sold-pairs.ts';
 import { inTurns, pairsOf } from './turns.ts';
 
 const MINUTE_MS = 60_000;
@@ -38,6 +41,10 @@ interface ProberParts extends CallParts, JudgeParts, TextParts {
   /** Time between two rounds; undefined: there are no rounds. */
   periodMs: number | undefined;
   withCalls: boolean;
+  /** Time between two probes of a sold number; undefined: sold numbers are not probed. */
+  soldPeriodMs: number | undefined;
+  /** How much a number may send: they hold for the spare SIMs that text sold numbers. */
+  limits: SendingLimits;
   /** Time after which a text counts as lost. */
   timeoutMs: number;
   /** The destinations that the service allows: a node may report any number. */
@@ -59,15 +66,18 @@ export class Prober {
 
   /** Call it repeatedly: makes a round when it is due, and cleans up. Resolves when the round is over. */
   async check(): Promise<void> {
-    const { db, periodMs, withCalls } = this.#parts;
+    const { db, periodMs, soldPeriodMs, withCalls } = this.#parts;
     const now = this.#now();
     await abandonOverdue(db, now);
     await deleteOldProbes(db, new Date(now.getTime() - KEPT_MS));
-    if (periodMs === undefined) return;
-    await this.#roundOf('sms', periodMs);
-    if (withCalls) await this.#roundOf('call', periodMs);
+    await forgetReached(db, { isOff: soldPeriodMs === undefined });
+    if (periodMs !== undefined) {
+      await this.#roundOf('sms', periodMs);
+      if (withCalls) await this.#roundOf('call', periodMs);
+    }
+    if (soldPeriodMs !== undefined) await this.#probeSold(soldPeriodMs);
     // Last: new SIMs that nodes report must not delay the probes of known ones.
-    await this.#admit(periodMs);
+    if (periodMs !== undefined) await this.#admit(periodMs);
   }
 
   /** Begins one text between two unassigned numbers, and returns its id. Throws `OperatorRefusal`. */
@@ -112,6 +122,22 @@ export class Prober {
     }
     for (const number of await admitProven(db))
       log.info({ number }, 'new SIM admitted: texts proved its number');
+  }
+
+  async #probeSold(periodMs: number): Promise<void> {
+    const { db, limits } = this.#parts;
+    const isAllowed = (to: string): boolean => this.#problemOf(to) === undefined;
+    const pairs = await findSoldPairs({ db, periodMs, limits, isAllowed, now: this.#now() });
+    if (pairs.length === 0 || !(await this.#holdTurn())) return;
+    try {
+      await this.#each(TEXTS_AT_ONCE, pairs, async (pair) => {
+        // Another instance may have probed it meanwhile, and either number may have been sold or returned.
+        if (!(await isStillPair(db, pair, { periodMs, now: this.#now() }))) return;
+        await this.#try(await this.#begin('sms', pair, { isScheduled: true, isToSubscriber: true }));
+      });
+    } finally {
+      await leaveTurn(db, this.#self);
+    }
   }
 
   /** Runs `work` for all pairs, `atOnce` of them at a time, while this instance has the turn. */
@@ -167,16 +193,21 @@ export class Prober {
   async #begin(
     kind: ProbeKind,
     pair: { sender: ProbeSim; recipient: ProbeSim },
-    { isScheduled, isAdmission = false }: { isScheduled: boolean; isAdmission?: boolean },
+    {
+      isScheduled,
+      isAdmission = false,
+      isToSubscriber = false,
+    }: { isScheduled: boolean; isAdmission?: boolean; isToSubscriber?: boolean },
   ): Promise<Probe> {
     const { db, timeoutMs } = this.#parts;
     const startedAt = this.#now();
     const limitMs = kind === 'sms' ? timeoutMs : RING_MS;
     const probe: Probe = {
-      id: `probe_${randomBytes(12).toString('hex')}`,
+      id: newProbeId(),
       kind,
       isScheduled,
       isAdmission,
+      isToSubscriber,
       token: newProbeToken(),
       ...pair,
       startedAt,
@@ -199,11 +230,22 @@ export class Prober {
       { probe: probe.id, from: placeOf(probe.sender), to: placeOf(probe.recipient), ...outcome },
       'probe ended',
     );
+    if (outcome.result === 'abandoned') return;
+    if (probe.isToSubscriber) return this.#judgeSold(probe);
     // An unadmitted SIM may be invented: it must not take the slot at the other end out of service.
-    if (outcome.result === 'abandoned' || probe.isAdmission) return;
+    if (probe.isAdmission) return;
     // The far end first: if either may be at fault, it is more often the end that received nothing.
     for (const { node, slot } of [probe.recipient, probe.sender])
       await judgeSlot(this.#parts, { node, slot });
+  }
+
+  async #judgeSold({ id, recipient }: Probe): Promise<void> {
+    const { db, log } = this.#parts;
+    if (await judgeSoldNumber(db, recipient, this.#now()))
+      log.warn(
+        { probe: id, slot: placeOf(recipient) },
+        'sold number without service: its probes do not arrive',
+      );
   }
 
   #problemOf(to: string): string | undefined {

@@ -13,7 +13,14 @@ import { createNodeUpgrades } from '../http/upgrades/node-upgrade.ts';
 import { SocketGuard } from '../http/upgrades/socket-guard.ts';
 import { routeUpgrades } from '../http/upgrades/upgrades.ts';
 import { createVoiceUpgrades } from '../http/upgrades/voice-upgrade.ts';
+import type { ReceiptSigner } from '../receipts/receipt-signer.ts';
+import { CallWaits } from '../speech/call-waits.ts';
+import { SpeechPrograms } from '../speech/speech-programs.ts';
+import { SpokenCalls } from '../speech/spoken-calls.ts';
 import { checkDatabase } from '../store/database/database.ts';
+import { ValidCallers } from '../waits/valid-callers.ts';
+import { WaitPlaces } from '../waits/wait-places.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Sales } from './sales.ts';
 import type { ServiceBase } from './store.ts';
 import type { Telephony } from './telephony.ts';
@@ -23,11 +30,16 @@ const MINUTE_MS = 60_000;
 interface ApiParts {
   sales: Sales;
   telephony: Telephony;
+  webhooks: Webhooks;
+  receipts: ReceiptSigner;
   createResampler: CreateResampler;
   server: HttpServer;
 }
 
-export function serveApi(base: ServiceBase, { sales, telephony, createResampler, server }: ApiParts) {
+export function serveApi(
+  base: ServiceBase,
+  { sales, telephony, webhooks, receipts, createResampler, server }: ApiParts,
+) {
   const { config, db, bus, clock, log, url } = base;
   const { live, presence, tickets, nodeParts } = telephony;
   const addressLimit = createAddressLimit(clock, {
@@ -43,7 +55,10 @@ export function serveApi(base: ServiceBase, { sales, telephony, createResampler,
   const authenticate = createBearer({ db, bus, clock, limit: addressLimit });
   let isStopping = false;
   const inbox = createInboxClaims({ db, bus, clock });
-  const waits = new SmsWaits({ inbox, bus, clock, log, waitsPerToken: config.waitsPerToken });
+  const places = new WaitPlaces(config.waitsPerToken);
+  const waits = new SmsWaits({ inbox, bus, clock, log, places });
+  const programs = new SpeechPrograms({ ...config, createResampler, clock, log });
+  const callWaits = new CallWaits({ ...base, live, places });
   const router = createRouter({
     ...config,
     ...base,
@@ -53,6 +68,12 @@ export function serveApi(base: ServiceBase, { sales, telephony, createResampler,
     addressLimit,
     inbox,
     waits,
+    callWaits,
+    validCallers: new ValidCallers(base),
+    spoken: new SpokenCalls({ ...base, ...telephony, programs, createResampler }),
+    canSpeak: programs.canSpeak,
+    webhooks,
+    receipts,
     baseUrl: url,
     checks: {
       database: remembered(clock, () => checkDatabase(db)),
@@ -88,6 +109,7 @@ export function serveApi(base: ServiceBase, { sales, telephony, createResampler,
     close(): void {
       isStopping = true;
       waits.drain();
+      callWaits.drain();
     },
     async stop(): Promise<void> {
       // Before the port closes: nodes that reconnect get the answer that this instance is stopping.

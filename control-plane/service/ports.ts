@@ -1,6 +1,11 @@
 // The ports of the service: that of the API, and that of metrics if it is configured.
 import type { Logger } from '#shared/log.ts';
-import { type MetricsServer, serveMetrics } from '#shared/process/metrics-server.ts';
+import {
+  FLEET_METRICS_PATH,
+  METRICS_PATH,
+  type MetricsServer,
+  serveMetrics,
+} from '#shared/process/metrics-server.ts';
 import type { Config } from '../config/config.ts';
 import { type HttpServer, listenHttp } from '../http/server.ts';
 import { ServiceMetrics } from '../metrics/service-metrics.ts';
@@ -24,7 +29,8 @@ export async function openPorts(config: Config, log: Logger): Promise<Ports> {
   try {
     const { metricsHost: host, metricsPort: port } = config;
     if (port !== undefined) {
-      server = await serveMetrics(metrics.registry, { host, port, option: 'METRICS_PORT' });
+      const registries = { [METRICS_PATH]: metrics.registry, [FLEET_METRICS_PATH]: metrics.fleetRegistry };
+      server = await serveMetrics(registries, { host, port, option: 'METRICS_PORT' });
       metrics.watchProcess();
     }
     const api = await listenHttp({ ...config, isBehindProxy: config.proxyHops > 0, log });

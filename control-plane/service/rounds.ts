@@ -7,21 +7,26 @@ import { WaitlistMailer } from '../mail/waitlist-mailer.ts';
 import type { Task } from '../metrics/metric-events.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { GasWatch } from '../payments/gas-watch.ts';
-import { walletsOf } from '../payments/settlement-networks.ts';
+import { relayersOf, walletsOf } from '../payments/settlement-networks.ts';
+import { storeMonth } from '../store/cards/sim-costs.ts';
 import { deleteExpiredProofs } from '../store/fleet/nodes.ts';
 import { notePool } from '../store/fleet/pool-openings.ts';
 import { deleteOldTenures } from '../store/fleet/sim-tenures.ts';
 import { deleteOldWaitingFacts } from '../store/fleet/waiting-facts.ts';
 import { purgeOldMessages } from '../store/messages/message-deletion.ts';
 import { deleteOldSends } from '../store/messages/sending.ts';
+import { deleteOldSentTexts } from '../store/messages/sent-texts.ts';
 import { deleteOldMailed } from '../store/messages/waitlist.ts';
 import { deleteExpiredNonces } from '../store/money/credentials.ts';
 import { purgeLapsed } from '../store/money/purge.ts';
+import { pruneDeliveries } from '../store/webhooks/webhook-deliveries.ts';
 import type { Sales } from './sales.ts';
 import type { ServiceBase } from './store.ts';
 import type { Telephony } from './telephony.ts';
 
 const ROUND_MS = 60_000;
+/** A change in the last minutes of a month may be missing from it. */
+const COSTS_MS = 10 * 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface RoundParts {
@@ -50,6 +55,9 @@ export function startRounds(base: ServiceBase, parts: RoundParts): Round {
     ...payments,
     ...money,
     everyMinute('waitlist', () => waitlistRound(base, mailer)),
+    repeat({ clock, log, task: 'costs', everyMs: COSTS_MS }, () =>
+      storeMonth(base.db, new Date(clock.now())),
+    ),
     everyMinute('cleaning', () => cleaningRound(base, parts.telephony)),
   ];
   return {
@@ -97,12 +105,12 @@ function moneyWatch(
     clock,
     log,
     channels,
-    chainIds: wallets.keys(),
+    relayers: relayersOf(sales.settlementNetworks),
     thresholds: config,
     closedChains: () => networks.closed(),
   });
   const gasWatch = new GasWatch({
-    wallets,
+    wallets: new Map([...wallets].map(([chainId, { present }]) => [chainId, present])),
     transfersMin: config.relayerTransfersMin,
     log,
     isOpen: (chainId) => networks.isOpen(chainId),
@@ -141,6 +149,8 @@ async function cleaningRound(
   await deleteOldTenures(db, now);
   await deleteOldWaitingFacts(db, now);
   await deleteOldSends(db, now);
+  await deleteOldSentTexts(db, now);
+  await pruneDeliveries(db, now);
   if (config.messageDays !== undefined) {
     const messages = await purgeOldMessages(db, { keepMs: config.messageDays * DAY_MS, now });
     if (messages > 0) log.info({ messages }, 'deleted old messages');

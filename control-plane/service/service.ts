@@ -1,19 +1,25 @@
 // The composition root of the control plane: builds every part, wires them, starts and stops them in order.
-import { privateKeyToAccount } from 'viem/accounts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import { alertChannelsOf } from '../alerts/alert-channels.ts';
 import { writeBackup } from '../backup/backup-writer.ts';
 import { checkBusOptions } from '../config/bus-options.ts';
-import { type Config, paymentNetworksOf, relayerKeyOf } from '../config/config.ts';
+import { type Config, paymentNetworksOf } from '../config/config.ts';
 import { mailSettingsOf } from '../config/mail-options.ts';
+import { relayerKeysOf } from '../config/relayer-options.ts';
 import { openConsole } from '../console/console.ts';
+import type { ServiceView } from '../metrics/service-metrics.ts';
 import { createOperations, type Operations } from '../operator/operations.ts';
 import { COMMAND_LINE } from '../operator/operator-api.ts';
 import { listenForCommands } from '../operator/operator-socket.ts';
 import { PaymentNetworks } from '../payments/payment-networks.ts';
+import { relayerAddresses } from '../payments/relayer-wallet.ts';
+import { PinVault, pinKeyFileOf } from '../pins/pin-vault.ts';
+import { receiptKeyFileOf } from '../receipts/receipt-key.ts';
+import { ReceiptSigner } from '../receipts/receipt-signer.ts';
 import type { Migrations } from '../store/database/schema-versions.ts';
+import { readMeasuredNodes } from '../store/operations/fleet-readings.ts';
 import { INVENTORY_STATES, takeInventory } from '../store/operations/inventory.ts';
 import { serveApi } from './api.ts';
 import { openPorts, urlOf } from './ports.ts';
@@ -22,6 +28,7 @@ import { openSales } from './sales.ts';
 import { logStart } from './start-log.ts';
 import { openStore, type ServiceBase, type Store } from './store.ts';
 import { createTelephony } from './telephony.ts';
+import { startWebhooks } from './webhooks.ts';
 
 export interface Service {
   /** Port of the API. */
@@ -30,8 +37,10 @@ export interface Service {
   metricsPort: number | undefined;
   /** URL of the console, if it is served. */
   consoleUrl: string | undefined;
-  /** ServiceBase URL for clients, without a trailing slash. */
+  /** Base URL for clients, without a trailing slash. */
   url: string;
+  /** Rejects when the service cannot go on. */
+  failed: Promise<never> | undefined;
   stop(): Promise<void>;
 }
 
@@ -44,13 +53,13 @@ export async function startService(
   { log, clock = systemClock, migrations }: { log: Logger; clock?: Clock; migrations?: Migrations },
 ): Promise<Service> {
   checkBusOptions(config);
-  const relayerKey = relayerKeyOf(config);
+  const relayerKeys = relayerKeysOf(config);
   const [mail, channels] = [mailSettingsOf(config), alertChannelsOf(config)];
-  const relayer = relayerKey && privateKeyToAccount(relayerKey).address;
-  const chains = { ...config, clock, log, relayer };
-  const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKey), chains);
+  const relayers = relayerKeys && relayerAddresses(relayerKeys);
+  const chains = { ...config, clock, log, ...(relayers && { relayers }) };
+  const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKeys), chains);
   const createResampler = await loadResampler();
-  const { db, bus, challengeSecret, connections, databaseId, close } = await openStore(
+  const { db, bus, challengeSecret, connections, databaseId, failed, close } = await openStore(
     config,
     { clock, log },
     migrations,
@@ -60,18 +69,13 @@ export async function startService(
   );
   const { api: server, metrics, metricsPort } = ports;
   const url = urlOf(config, server.port);
-  const base = { config, db, bus, clock, log, url };
+  const base = { config, db, bus, clock, log, url, pins: new PinVault(pinKeyFileOf(config)) };
   const telephony = createTelephony(base);
-  const sales = openSales(base, { networks, relayerKey, challengeSecret });
-  const api = serveApi(base, { sales, telephony, createResampler, server });
-  metrics.watch({
-    connections,
-    inventoryStates: INVENTORY_STATES,
-    inventory: () => takeInventory(db, new Date(clock.now())),
-    waits: api.waits,
-    calls: () => telephony.live.calls(),
-    sockets: api.sockets,
-  });
+  const sales = openSales(base, { networks, relayerKeys, challengeSecret });
+  const webhooks = startWebhooks(base, telephony);
+  const receipts = new ReceiptSigner({ db, clock, url, file: receiptKeyFileOf(config) });
+  const api = serveApi(base, { sales, telephony, webhooks, receipts, createResampler, server });
+  metrics.watch(viewOf({ db, clock, connections }, { api, telephony, webhooks }));
   const operations = createOperations({ ...config, ...base, ...telephony });
   const commands = await serveCommands({ ...base, databaseId }, operations);
   const rounds = startRounds(base, { sales, telephony, metrics, channels, mail });
@@ -79,6 +83,7 @@ export async function startService(
     api.close();
     await operations.stop();
     await rounds.stop();
+    await webhooks.stop();
     await ports.stopMetrics();
     await commands.stop();
     await api.stop();
@@ -95,10 +100,33 @@ export async function startService(
     metricsPort,
     consoleUrl: console?.url,
     url,
+    failed,
     stop: async () => {
       await console?.stop();
       await stop();
     },
+  };
+}
+
+/** The state of the running parts, read by the metrics at each scrape. */
+function viewOf(
+  { db, clock, connections }: Pick<ServiceBase, 'db' | 'clock'> & Pick<Store, 'connections'>,
+  parts: {
+    api: ReturnType<typeof serveApi>;
+    telephony: ReturnType<typeof createTelephony>;
+    webhooks: ReturnType<typeof startWebhooks>;
+  },
+): ServiceView {
+  const { api, telephony, webhooks } = parts;
+  return {
+    connections,
+    inventoryStates: INVENTORY_STATES,
+    inventory: () => takeInventory(db, new Date(clock.now())),
+    fleet: () => readMeasuredNodes(db, new Date(clock.now())),
+    waits: api.waits,
+    webhooks: () => webhooks.open,
+    calls: () => telephony.live.customersCalls(),
+    sockets: api.sockets,
   };
 }
 

@@ -1,12 +1,12 @@
 // The event in the log that says what the service runs with: chains, relayer, database, link, addresses.
 import { formatEther } from 'viem';
-import { withTimeout } from '#shared/clock.ts';
+import { type Clock, withTimeout } from '#shared/clock.ts';
 import { LINK_VERSIONS } from '#shared/link/version.ts';
 import { METRICS_PATH } from '#shared/process/metrics-server.ts';
 import { VERSION } from '#shared/process/version.ts';
 import { maskedWallet } from '../domain/shown-value.ts';
 import { shownRpc } from '../payments/chain/rpc.ts';
-import type { RelayerWallet } from '../payments/relayer-wallet.ts';
+import type { RelayerWallet, RelayerWallets } from '../payments/relayer-wallet.ts';
 import { walletsOf } from '../payments/settlement-networks.ts';
 import { shownDatabase } from '../store/database/database-url.ts';
 import type { Sales } from './sales.ts';
@@ -29,16 +29,11 @@ export async function logStart(
   const wallets = walletsOf(sales.settlementNetworks);
   const chains = await Promise.all(
     sales.networks.connections.map(async ({ network: { chainId, rpcUrl, facilitatorUrl }, closed }) => {
-      const wallet = wallets.get(chainId);
+      const own = wallets.get(chainId);
       const payer =
-        wallet === undefined
+        own === undefined
           ? `facilitator ${facilitatorUrl && shownRpc(facilitatorUrl)}`
-          : await withTimeout(
-              clock,
-              shownRelayer(wallet),
-              FUNDS_TIMEOUT_MS,
-              () => new Error('no answer'),
-            ).catch(() => `relayer ${maskedWallet(wallet.address)}, balance unknown`);
+          : await shownRelayers(own, clock);
       return `eip155:${chainId} by ${shownRpc(rpcUrl)} (${closed?.reason ?? 'open'}), ${payer}`;
     }),
   );
@@ -59,8 +54,19 @@ export async function logStart(
   log.info({ block }, 'service started');
 }
 
-/** The address is masked: the log has no whole ones. */
-async function shownRelayer(wallet: RelayerWallet): Promise<string> {
+/** The present relayer, then former ones. The addresses are masked: the log has no whole ones. */
+async function shownRelayers({ present, former }: RelayerWallets, clock: Clock): Promise<string> {
+  const shown = [present, ...former].map(async (wallet, index) => {
+    const name = `${index === 0 ? 'relayer' : 'former relayer'} ${maskedWallet(wallet.address)}`;
+    return withTimeout(clock, shownFunds(wallet), FUNDS_TIMEOUT_MS, () => new Error('no answer')).then(
+      (funds) => `${name} with ${funds}`,
+      () => `${name}, balance unknown`,
+    );
+  });
+  return (await Promise.all(shown)).join(', ');
+}
+
+async function shownFunds(wallet: RelayerWallet): Promise<string> {
   const { balanceWei, transfers } = await wallet.funds();
-  return `relayer ${maskedWallet(wallet.address)} with ${formatEther(balanceWei)} ether for ${transfers} transfers`;
+  return `${formatEther(balanceWei)} ether for ${transfers} transfers`;
 }

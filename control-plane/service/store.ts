@@ -6,9 +6,10 @@ import { LocalBus } from '../bus/local-bus.ts';
 import { MessageSeal } from '../bus/message-seal.ts';
 import { openNatsBus } from '../bus/nats-bus.ts';
 import type { Config } from '../config/config.ts';
+import type { PinVault } from '../pins/pin-vault.ts';
 import { type OpenDatabase, openDatabase } from '../store/database/database.ts';
 import { InstanceLock } from '../store/database/instance-lock.ts';
-import { migrate, newestOf } from '../store/database/migrations.ts';
+import { migrate, newestOf, schemaRefusal } from '../store/database/migrations.ts';
 import type { Migrations } from '../store/database/schema-versions.ts';
 import { databaseIdOf, secretOf } from '../store/database/secrets.ts';
 
@@ -17,6 +18,7 @@ export interface ServiceBase extends Base {
   config: Config;
   /** Base URL of the public API, without a trailing slash. */
   url: string;
+  pins: PinVault;
 }
 
 export interface Store extends OpenDatabase {
@@ -24,6 +26,8 @@ export interface Store extends OpenDatabase {
   challengeSecret: string;
   /** Of Postgres; undefined for the embedded database. */
   databaseId: string | undefined;
+  /** Rejects when another version has changed the schema so that this program cannot go on. Undefined for the embedded database. */
+  failed: Promise<never> | undefined;
 }
 
 /** Rejects when the database cannot be used; then nothing is left open. */
@@ -44,9 +48,18 @@ export async function openStore(
     for (const close of opened.reverse()) await close();
   };
   try {
+    let failed: Promise<never> | undefined;
     if (url !== undefined) {
       const isShared = config.natsUrl !== undefined;
-      const lock = await InstanceLock.take({ url, isShared, migration: newestOf(migrations), ...base });
+      const refusal = (): Promise<string | undefined> => schemaRefusal(db, migrations);
+      const lock = await InstanceLock.take({
+        url,
+        isShared,
+        migration: newestOf(migrations),
+        refusal,
+        ...base,
+      });
+      failed = lock.failed;
       opened.push(() => lock.release());
       // A newer version did not see this instance before it had the lock, and may have changed the schema since.
       await migrate(db, migrations);
@@ -60,6 +73,7 @@ export async function openStore(
       challengeSecret: await secretOf(db, 'payment_challenge'),
       connections,
       databaseId: url === undefined ? undefined : databaseIdOf(secret),
+      failed,
       close: closeAll,
     };
   } catch (error) {

@@ -6,6 +6,7 @@ import { bindNumber } from '../nodes/provisioning.ts';
 import { LiveCalls } from '../voice/live-calls.ts';
 import { MediaTickets } from '../voice/media-tickets.ts';
 import { Presence } from '../voice/presence.ts';
+import { createPresenceEvents } from '../voice/presence-event.ts';
 import { StreamPlaces } from '../voice/stream-places.ts';
 import type { ServiceBase } from './store.ts';
 
@@ -14,9 +15,10 @@ const PROVISION_WAIT_MS = 3_000;
 
 export type Telephony = ReturnType<typeof createTelephony>;
 
-export function createTelephony({ config, db, bus, clock, log, url }: ServiceBase) {
+export function createTelephony({ config, db, bus, clock, log, pins, url }: ServiceBase) {
   const fleet = new Fleet(bus);
   const tickets = new MediaTickets(clock);
+  const places = new StreamPlaces(bus);
   const live = new LiveCalls({
     db,
     bus,
@@ -24,7 +26,7 @@ export function createTelephony({ config, db, bus, clock, log, url }: ServiceBas
     clock,
     log,
     tickets,
-    places: new StreamPlaces(bus),
+    places,
     // Of this instance: a node whose control link is at another one must find it. Null: that of the control link.
     mediaBaseUrl: config.mediaBaseUrl ?? (config.natsUrl === undefined ? null : url),
     holdMs: config.streamHoldMs,
@@ -32,7 +34,8 @@ export function createTelephony({ config, db, bus, clock, log, url }: ServiceBas
     queueFrames: Math.ceil(config.playoutQueueMs / FRAME_MS),
   });
   const streamUrl = (callId: string): string => `${url.replace(/^http/, 'ws')}/voice/stream/${callId}`;
-  const presence = new Presence({ live, db, bus, clock, log, streamUrl });
+  const presenceEvents = createPresenceEvents(streamUrl);
+  const presence = new Presence({ live, db, bus, clock, log, events: presenceEvents });
   const claims = {
     waitMs: config.handoverWaitMs,
     admitsNew: config.admitNewSims,
@@ -40,7 +43,7 @@ export function createTelephony({ config, db, bus, clock, log, url }: ServiceBas
     isLinkedHere: (nodeId: string) => fleet.find(nodeId) !== undefined,
   };
   const { heartbeatMs, streamHoldMs } = config;
-  const nodeParts = { db, bus, fleet, clock, log, claims, calls: live, heartbeatMs, streamHoldMs };
+  const nodeParts = { db, bus, fleet, clock, log, claims, calls: live, heartbeatMs, pins, streamHoldMs };
 
   /** Asks the node to confirm the number. If the node does not respond now, the number is bound later. Never rejects. */
   const provision = (number: string): Promise<void> =>
@@ -51,5 +54,5 @@ export function createTelephony({ config, db, bus, clock, log, url }: ServiceBas
       () => new Error('no response yet'),
     ).catch((error: unknown) => log.warn({ err: error }, 'number not bound yet'));
 
-  return { fleet, tickets, live, streamUrl, presence, nodeParts, provision };
+  return { fleet, tickets, live, places, streamUrl, presence, presenceEvents, nodeParts, provision };
 }

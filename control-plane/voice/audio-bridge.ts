@@ -62,6 +62,7 @@ export class AudioBridge {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #onLinkClosed: (code: number) => void;
+  readonly #onAudio: (frame: Uint8Array) => void;
   readonly #queue: PlayoutQueue;
   readonly #pace = new Pace();
   #listener: AudioListener | undefined;
@@ -78,6 +79,7 @@ export class AudioBridge {
   #clearId = 0;
   /** Keys pressed before there was a link. */
   #keys: string[] = [];
+  #onPlayed: (() => void) | undefined;
   #restFrames = 0;
   #capturedAtMs = 0;
   /** Frames dropped from the queue during the whole call; `#overflowUnreported`: those not yet reported. */
@@ -90,11 +92,14 @@ export class AudioBridge {
     clock: Clock;
     log: Logger;
     onLinkClosed: (code: number) => void;
+    /** Gets each frame of the far end, after the listener. */
+    onAudio: (frame: Uint8Array) => void;
   }) {
     this.#clock = options.clock;
     this.#queue = new PlayoutQueue(options.queueFrames);
     this.#log = options.log;
     this.#onLinkClosed = options.onLinkClosed;
+    this.#onAudio = options.onAudio;
   }
 
   get isLinked(): boolean {
@@ -135,6 +140,12 @@ export class AudioBridge {
     this.#queue.mark(name);
     this.#noteMarks();
     this.#reportMarks();
+  }
+
+  /** Calls `done` once, when no audio of the client is left to play. */
+  whenPlayed(done: () => void): void {
+    this.#onPlayed = done;
+    this.#checkPlayed();
   }
 
   /** Keys that are pressed before there is a link are sent when there is one. */
@@ -185,6 +196,7 @@ export class AudioBridge {
   /** Ends it, and closes the link with this code. */
   stop(code: number, reason: string): void {
     this.#listener = undefined;
+    this.#onPlayed = undefined;
     this.#disconnect()?.close(code, reason);
     this.#queue.clear();
   }
@@ -198,6 +210,7 @@ export class AudioBridge {
     this.#sent = 0;
     this.#granted = 0;
     this.#played = 0;
+    this.#checkPlayed();
     return link;
   }
 
@@ -212,6 +225,7 @@ export class AudioBridge {
     this.#framesToOverflow -= 1;
     if (this.#overflowUnreported > 0 && this.#framesToOverflow <= 0) this.#reportOverflow();
     this.#listener?.audio(audio);
+    this.#onAudio(audio);
   }
 
   #onText(text: string): void {
@@ -235,6 +249,15 @@ export class AudioBridge {
     this.#playedSinceClear += played - this.#played;
     this.#played = played;
     this.#reportMarks();
+    this.#checkPlayed();
+  }
+
+  #checkPlayed(): void {
+    const isWaiting = this.#queue.length > 0 || this.#queue.hasRest || this.#clears.size > 0;
+    if (this.#onPlayed === undefined || isWaiting || this.#played < this.#sent) return;
+    const done = this.#onPlayed;
+    this.#onPlayed = undefined;
+    done();
   }
 
   #pump(): void {
@@ -269,6 +292,7 @@ export class AudioBridge {
   #reportCleared({ marks, dropped }: PendingClear, droppedAtNode: number): void {
     const playedMs = this.#playedSinceClear * FRAME_MS;
     this.#playedSinceClear = 0;
+    this.#checkPlayed();
     this.#listener?.cleared({ playedMs, droppedMs: (dropped + droppedAtNode) * FRAME_MS, marks });
   }
 

@@ -1,6 +1,9 @@
 // Reports of nodes about calls: their fields, and the call that each is about.
-import type { Logger } from '#shared/log.ts';
-import { type Database, storableText } from '../store/database/database.ts';
+import type { Answerer } from '#shared/voice/call.ts';
+import type { Base } from '../bus/base.ts';
+import { AnswerDetection } from '../hearing/answer-detection.ts';
+import { storableText } from '../store/database/database.ts';
+import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { type CallRow, noteCallUp } from '../store/messages/calls.ts';
 
 type CallIdentity = Pick<CallRow, 'iccid' | 'direction' | 'peer'>;
@@ -11,15 +14,45 @@ export const isSameCall = (call: CallIdentity, frame: CallIdentity): boolean =>
   call.direction === frame.direction &&
   (call.peer === null || storablePeer(call.peer) === storablePeer(frame.peer));
 
+/** Counts a report that names another SIM, direction or peer than the first one: only that checks the SIM. */
+export function refuseChanged(
+  { db, clock, log }: Pick<Base, 'db' | 'clock' | 'log'>,
+  nodeId: string,
+  callId: string,
+): void {
+  log.warn({ node: nodeId, call: callId }, 'call report refused: SIM, direction or peer changed');
+  addRefusals(db, { nodeId, reason: 'calls', count: 1 }, new Date(clock.now())).catch((error: unknown) =>
+    log.warn({ err: error, node: nodeId }, 'counting a refused call report failed'),
+  );
+}
+
 export const storablePeer = (peer: string | null): string | null =>
   peer === null ? null : storableText(peer);
 
-export const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));
+/** A time that a node reports: its clock may be ahead, and one before the epoch is none that a receipt can state. */
+export function toDate(text: string, now: Date): Date;
+export function toDate(text: string | null, now: Date): Date | null;
+export function toDate(text: string | null, now: Date): Date | null {
+  return text === null ? null : new Date(Math.max(0, Math.min(Date.parse(text), now.getTime())));
+}
 
-/** Returns a function that records the time of the last audio of a call. It logs a failure. */
-export const audioRecorder =
-  ({ db, log }: { db: Database; log: Logger }, callId: string) =>
-  (upAt: Date): void =>
+interface CallRecorders {
+  onMediaLost(upAt: Date): void;
+  onAudio?(frame: Uint8Array, call: CallRow): void;
+}
+
+/** Records the time of the last audio of a call, and who answered it if its client asked. Logs failures. */
+export function recordersOf(
+  parts: Pick<Base, 'db' | 'bus' | 'clock' | 'log'>,
+  { answeredBy, callId }: CallRow,
+  onVerdict: (verdict: Answerer) => void,
+): CallRecorders {
+  const { db, log } = parts;
+  const onMediaLost = (upAt: Date): void =>
     void noteCallUp(db, callId, upAt).catch((error: unknown) =>
       log.warn({ err: error, call: callId }, 'recording the last audio of a call failed'),
     );
+  if (answeredBy !== 'undecided') return { onMediaLost };
+  const detection = new AnswerDetection(parts, callId, onVerdict);
+  return { onMediaLost, onAudio: (frame, call) => detection.hear(frame, call) };
+}

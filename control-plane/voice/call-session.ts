@@ -4,22 +4,24 @@ import type { WebSocket } from 'ws';
 import type { Timer } from '#shared/clock.ts';
 import type { CommandParams } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
-import type { LiveCallState } from '#shared/voice/call.ts';
-import { MEDIA_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
-import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
+import type { Answerer, LiveCallState } from '#shared/voice/call.ts';
+import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
+import { callCloseCode, causeOfClose } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import type { CallRow } from '../store/messages/calls.ts';
 import { AudioBridge } from './audio-bridge.ts';
+import { Goodbye } from './goodbye.ts';
 import type { MediaTickets } from './media-tickets.ts';
 import type { StreamClient, StreamedCall } from './stream-client.ts';
+import { closeStream, failure, REPLACED, RESTART, type StreamClosing } from './stream-closing.ts';
 import type { StreamPlaces } from './stream-places.ts';
 
-/** A modem answers ATA and ATH within seconds; after that the node reports the result anyway. */
 /** A node must begin to dial within this time: the client waits for the response. */
 export const DIAL_START_MS = 10_000;
 
+/** A modem answers ATA and ATH within seconds; after that the node reports the result anyway. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
 /** Pauses between attempts to open a media link, and to hang up an unwanted call. */
@@ -35,16 +37,10 @@ const MEDIA_GOOD_MS = 10_000;
 
 /** The node reports the end of a call within this time after it ended at the node. */
 const END_WAIT_MS = 2_000;
-
 /** A client whose instance ended has at least this time to open the stream at another one. */
 const REOPEN_MS = 2_000;
-
 /** Of an instance that does not answer. One may be slow; two in a row, with its media link gone, mean that it is dead. */
 const SILENCES_MAX = 2;
-
-const CAUSE_MAX = 127;
-
-const TEMPORARY_FAILURE = callCloseCode(CAUSE.temporaryFailure);
 
 /** Either the subscriber ends the call, or it has no subscriber any more. */
 type HangUpReason = CommandParams<'hang_up'>['reason'];
@@ -65,6 +61,8 @@ export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   queueFrames: number;
   /** Called when the media link broke, with the time of the last audio. The node's link may be at another instance. */
   onMediaLost(upAt: Date): void;
+  /** Called with each frame of the far end. */
+  onAudio?(frame: Uint8Array, call: CallRow): void;
 }
 
 export class CallSession implements StreamedCall {
@@ -79,6 +77,9 @@ export class CallSession implements StreamedCall {
   #retry: Timer | undefined;
   #connecting: Promise<void> | undefined;
   #hangingUp: Promise<void> | undefined;
+  /** The node has taken the command. */
+  #isHungUp = false;
+  #goodbye: Goodbye | undefined;
   #mediaAttempts = 0;
   /** The last attempt reached no node. */
   #isOffline = false;
@@ -105,12 +106,17 @@ export class CallSession implements StreamedCall {
       clock: parts.clock,
       log: this.#log,
       onLinkClosed: (code) => this.#onMediaClosed(code),
+      onAudio: (frame) => parts.onAudio?.(frame, this.#call),
     });
     if (call.state === 'active') this.#awaitClient(parts.unclaimedMs);
   }
 
   get call(): CallRow {
     return this.#call;
+  }
+
+  get hasStream(): boolean {
+    return this.#client !== undefined;
   }
 
   /** The last sign that the call was up. */
@@ -134,12 +140,18 @@ export class CallSession implements StreamedCall {
   advance(state: LiveCallState, answeredAt: Date | null): void {
     this.#call = { ...this.#call, state, answeredAt: this.#call.answeredAt ?? answeredAt };
     if (state !== 'active') return;
+    this.#goodbye?.answered();
     if (this.#client === undefined) {
       this.#awaitClient(this.#parts.unclaimedMs);
       return;
     }
     this.#client.answered();
     if (!this.#audio.isLinked) this.#connect();
+  }
+
+  judged(answeredBy: Answerer): void {
+    this.#call = { ...this.#call, answeredBy };
+    this.#client?.judged?.(answeredBy);
   }
 
   /** The node has, or has lost, the media link of the call, to whichever instance. */
@@ -150,17 +162,17 @@ export class CallSession implements StreamedCall {
     if (isLost && this.#client === undefined && this.#call.state === 'active') this.#awaitReturn();
   }
 
-  /** Gives a client the stream, instead of the present client. Answers an inbound call. */
-  attach(client: StreamClient): void {
+  /** Gives a client the stream, instead of the present one, and answers a call. `isOther`: a client that broke will not hear its queue. */
+  attach(client: StreamClient, { isOther = false } = {}): void {
     const older = this.#client;
     this.#forgetClient();
-    older?.close(STREAM_CLOSE.replaced, 'a newer stream took over the call');
+    closeStream(older, REPLACED);
     this.#client = client;
     this.#leavePlace = this.#parts.places.opened(this.#call.callId);
     this.#wasStreamed = true;
     this.#mediaAttempts = 0;
     this.#claim?.cancel();
-    this.#audio.listen(client, { isOther: older !== undefined });
+    this.#audio.listen(client, { isOther: isOther || older !== undefined });
     if (this.#call.state === 'active') client.answered();
     if (!this.#audio.isLinked) this.#connect();
   }
@@ -170,32 +182,42 @@ export class CallSession implements StreamedCall {
     if (this.#client !== client) return;
     this.#forgetClient();
     if (this.#isOver) return;
+    // It said goodbye: the far end hears that to its end.
+    if (this.#goodbye !== undefined && this.#audio.isLinked) return;
     if (how === 'closed') this.dismiss('local_hangup');
     else if (this.#parts.holdMs === 0) this.dismiss('abandoned');
     else this.#awaitClient(this.#parts.holdMs);
   }
 
   play(audio: Uint8Array): void {
-    if (!this.#isOver) this.#audio.play(audio);
+    if (!this.#isOver && this.#goodbye === undefined) this.#audio.play(audio);
   }
 
-  mark(name: string): void {
-    this.#audio.mark(name);
+  readonly mark = (name: string): void => this.#audio.mark(name);
+  readonly clear = (): void => this.#audio.clear();
+  readonly press = (digits: string): void => this.#audio.press(digits);
+
+  finish(when: 'now' | 'played'): void {
+    if (this.#isOver) return;
+    const hangUp = (): void => this.dismiss('local_hangup');
+    if (when === 'now') hangUp();
+    else this.#goodbye ??= new Goodbye({ ...this.#parts, audio: this.#audio, hangUp }, this.#call.state);
   }
 
-  clear(): void {
-    this.#audio.clear();
-  }
-
-  press(digits: string): void {
-    this.#audio.press(digits);
+  /** Whether its end was requested: the line is free in a moment. */
+  get isEnding(): boolean {
+    return this.#hangingUp !== undefined || this.#unwanted !== undefined || this.#isHungUp;
   }
 
   /** Asks the node to end the call. Throws `CommandRefused` or `NodeUnavailable`. The end itself is reported later. */
   hangUp(reason: HangUpReason = 'local_hangup'): Promise<void> {
-    this.#hangingUp ??= this.#command('hang_up', { call_id: this.#call.callId, reason }).finally(() => {
-      this.#hangingUp = undefined;
-    });
+    this.#hangingUp ??= this.#command('hang_up', { call_id: this.#call.callId, reason })
+      .then(() => {
+        this.#isHungUp = true;
+      })
+      .finally(() => {
+        this.#hangingUp = undefined;
+      });
     return this.#hangingUp;
   }
 
@@ -217,28 +239,29 @@ export class CallSession implements StreamedCall {
 
   /** The call has ended. */
   end(cause: number): void {
-    this.#over(callCloseCode(cause), 'the call has ended');
+    this.#over({ cause });
     this.#audio.stop(MEDIA_CLOSE.normal, 'the call has ended');
   }
 
   /** This instance stops, and the call goes on. */
   release(): void {
-    this.#over(STREAM_CLOSE.restart, 'restart: open the stream again');
+    this.#over(RESTART);
     this.#audio.stop(MEDIA_CLOSE.goingAway, 'restart');
   }
 
-  #over(code: number, reason: string): void {
+  #over(closing: StreamClosing): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#claim?.cancel();
     this.#retry?.cancel();
-    this.#closeClient(code, reason);
+    this.#goodbye?.cancel();
+    this.#closeClient(closing);
   }
 
-  #closeClient(code: number, reason: string): void {
+  #closeClient(closing: StreamClosing): void {
     const client = this.#client;
     this.#forgetClient();
-    client?.close(code, reason);
+    closeStream(client, closing);
   }
 
   #forgetClient(): void {
@@ -327,9 +350,7 @@ export class CallSession implements StreamedCall {
     if (!isOffline || !this.#isOffline) this.#log.warn({ err: error }, 'the call has no audio yet');
     this.#isOffline = isOffline;
     if (isRefused && error.code === 'call_unknown') {
-      this.#after(END_WAIT_MS, () =>
-        this.#closeClient(TEMPORARY_FAILURE, 'the node does not have this call'),
-      );
+      this.#after(END_WAIT_MS, () => this.#closeClient(failure('the node does not have this call')));
       return;
     }
     if (isOffline) this.#after(OFFLINE_RETRY_MS, () => this.relinked());
@@ -339,13 +360,17 @@ export class CallSession implements StreamedCall {
   #onMediaClosed(code: number): void {
     if (this.#isOver) return;
     if (code < callCloseCode(0)) this.#parts.onMediaLost(this.#audio.heardAt);
-    if (this.#client === undefined) return;
-    if (code === MEDIA_CLOSE.replaced) {
-      this.#closeClient(STREAM_CLOSE.replaced, 'a newer stream took over the call');
+    if (this.#client === undefined) {
+      if (this.#goodbye !== undefined && code < callCloseCode(0)) this.dismiss('local_hangup');
       return;
     }
-    if (code >= callCloseCode(0) && code <= callCloseCode(CAUSE_MAX)) {
-      this.#closeClient(code, 'the call has ended');
+    if (code === MEDIA_CLOSE.replaced) {
+      this.#closeClient(REPLACED);
+      return;
+    }
+    const cause = causeOfClose(code);
+    if (cause !== undefined) {
+      this.#closeClient({ cause });
       return;
     }
     this.#log.info({ code }, 'the media link of the call broke: opening it again');
@@ -359,7 +384,7 @@ export class CallSession implements StreamedCall {
       this.#after(MEDIA_RETRY_MS, () => this.#connect());
       return;
     }
-    this.#closeClient(TEMPORARY_FAILURE, 'the node cannot provide audio');
+    this.#closeClient(failure('the node cannot provide audio'));
     this.dismiss('abandoned');
   }
 

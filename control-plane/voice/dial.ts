@@ -32,14 +32,14 @@ export interface DialParts extends Pick<Base, 'db' | 'clock' | 'log'> {
 export async function dial(
   parts: DialParts,
   subscription: Subscription,
-  { to, signal }: { to: string; signal: AbortSignal },
+  { to, detectsMachine, signal }: { to: string; detectsMachine: boolean; signal: AbortSignal },
 ): Promise<string> {
   const { db, fleet, live, clock } = parts;
   const place = await locateNumber(db, subscription.number);
   if (place?.boundTo !== subscription.id)
     throw new Refusal('subscription_not_bound', 'The number is being provisioned. Try again in a minute.');
   // No await between this check and `begin`, so that of two calls at once only one passes.
-  if (live.isBusy(place)) throw lineBusy();
+  if (live.isBusy(place)) throw lineBusy({ isEnding: live.isEnding(place.iccid) });
   const callId = `call_${randomBytes(12).toString('hex')}`;
   const now = new Date(clock.now());
   const session = live.begin({
@@ -53,6 +53,7 @@ export async function dial(
     state: 'dialing',
     startedAt: now,
     answeredAt: null,
+    answeredBy: detectsMachine ? 'undecided' : null,
   });
   try {
     await putCall(db, session.call, now);
@@ -100,7 +101,8 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   );
   if (error instanceof NodeUnavailable) throw unreachable(error.message, { reason: 'node_offline' });
   if (!(error instanceof CommandRefused)) throw error;
-  if (error.code === 'line_busy') throw lineBusy();
+  // This service knows of no call: the node is ending one, or a call that came in is about to be reported.
+  if (error.code === 'line_busy') throw lineBusy({ isEnding: true });
   if (error.code === 'rate_limited') throw rateLimited(error);
   if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
   throw unreachable(`the phone node could not dial: ${error.message}`, { reason: error.code });
@@ -112,7 +114,15 @@ function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }
 
-const lineBusy = (): Refusal => new Refusal('line_busy', 'The number already has a call.');
+/** A modem hangs up within a second or two. */
+const ENDING_SECONDS = 1;
+
+function lineBusy({ isEnding }: { isEnding: boolean }): Refusal {
+  if (!isEnding) return new Refusal('line_busy', 'The number already has a call.');
+  return new Refusal('line_busy', 'The number has a call that is ending. Try again in a second.', {
+    headers: { 'Retry-After': String(ENDING_SECONDS) },
+  });
+}
 
 const unreachable = (message: string, details: Record<string, unknown>): Refusal =>
   new Refusal('phone_node_unreachable', message, { details });

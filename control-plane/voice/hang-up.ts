@@ -1,14 +1,15 @@
 // Ends a call on request: the node gets the command, and presence reports the end when the network confirms it.
+import { createHmac } from 'node:crypto';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import type { Database } from '../store/database/database.ts';
-import { deviceOfSim } from '../store/fleet/sims.ts';
+import { secretOf } from '../store/database/secrets.ts';
+import { slotOfSim } from '../store/fleet/sims.ts';
 import type { LiveCalls } from './live-calls.ts';
 
 /**
- * Asks the node to end the call, or to reject it while it rings. Returns the IMEI of its modem, or the name of its slot if the IMEI is not
- * known. Throws `Refusal` `call_not_found` and `phone_node_error`, both with `call_id`.
+ * Asks the node to end the call, or to reject it while it rings. Returns an opaque id of its slot. Throws `Refusal` `call_not_found` and `phone_node_error`, both with `call_id`.
  */
 export async function hangUp(
   { db, live }: { db: Database; live: LiveCalls },
@@ -17,7 +18,8 @@ export async function hangUp(
 ): Promise<string> {
   const session = await live.open(callId, subscription.id);
   if (session === undefined) throw notFound(callId);
-  const deviceId = await deviceOfSim(db, session.call.iccid);
+  // Before the command: a database that fails afterwards must not deny it.
+  const [slot, key] = await Promise.all([slotOfSim(db, session.call.iccid), keyOf(db)]);
   try {
     await session.hangUp();
   } catch (error) {
@@ -27,8 +29,27 @@ export async function hangUp(
     session.dismiss('local_hangup');
     throw nodeError(callId, `the phone node did not acknowledge: ${error.message}`);
   }
-  return deviceId ?? session.call.nodeId;
+  return deviceIdOf(key, slot ?? { nodeId: session.call.nodeId, slot: '' });
 }
+
+const keys = new WeakMap<Database, Promise<string>>();
+
+/** The service's own key of the ids, read once. A failure is tried again. */
+function keyOf(db: Database): Promise<string> {
+  const known = keys.get(db);
+  if (known !== undefined) return known;
+  const key = secretOf(db, 'device_id');
+  keys.set(db, key);
+  key.catch(() => keys.delete(db));
+  return key;
+}
+
+/**
+ * The same for every call of a slot. Not an IMEI: subscribers have no use for one, and a lost phone can be reported with it. Keyed, so that
+ * names of nodes and slots cannot be guessed from it.
+ */
+const deviceIdOf = (key: string, { nodeId, slot }: { nodeId: string; slot: string }): string =>
+  `dev_${createHmac('sha256', key).update(`${nodeId} ${slot}`).digest('hex').slice(0, 16)}`;
 
 const notFound = (callId: string): Refusal =>
   new Refusal('call_not_found', 'The call does not exist or has ended.', { details: { call_id: callId } });

@@ -9,6 +9,7 @@ import type { Base } from '../bus/base.ts';
 import { catchUp } from '../bus/catch-up.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
+import { untilAvailable } from '../store/database/until-available.ts';
 import { isLinked } from '../store/fleet/node-links.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
@@ -25,7 +26,7 @@ import {
   vouchForCalls,
 } from '../store/messages/calls.ts';
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
-import { audioRecorder, isSameCall, storablePeer, toDate } from './call-reports.ts';
+import { isSameCall, recordersOf, refuseChanged, storablePeer, toDate } from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 import { loseUnreported, MISSING_MS } from './unreported-calls.ts';
 
@@ -37,17 +38,15 @@ const FORGOTTEN_MS = 3 * 60_000;
 
 const UNHELD_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** Larger than any rack: further calls of a node are ignored. */
+/** Larger than any rack. */
 const CALLS_PER_NODE_MAX = 1_000;
-
 /** Ended calls that are remembered, so that a late report does not begin them again. */
 const ENDED_MAX = 10_000;
-
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
 
-type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost'> & Pick<Base, 'db' | 'bus'>;
+type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost' | 'onAudio'> & Pick<Base, 'db' | 'bus'>;
 
-interface Arrival {
+interface PendingCall {
   nodeId: string;
   frame: LiveCall;
 }
@@ -58,7 +57,7 @@ export class LiveCalls implements CallWatch {
   readonly #parts: LiveCallsParts;
   readonly #sessions = new Map<string, CallSession>();
   /** New calls whose subscription is being read. */
-  readonly #arrivals = new Map<string, Arrival>();
+  readonly #pending = new Map<string, PendingCall>();
   readonly #ended = new LRUCache<string, true>({ max: ENDED_MAX });
   readonly #lostTimers = new Map<string, Timer>();
   /** Calls that another instance tracks: their nodes are linked there. */
@@ -66,6 +65,7 @@ export class LiveCalls implements CallWatch {
   readonly #writes = new Map<string, Promise<void>>();
   readonly #watchers = new Set<(call: CallRow) => void>();
   readonly #stopCatchingUp: () => void;
+  readonly #stopping = new AbortController();
 
   constructor(parts: LiveCallsParts) {
     this.#parts = parts;
@@ -97,9 +97,9 @@ export class LiveCalls implements CallWatch {
     return this.find(callId, subscriptionId) ?? this.begin(call);
   }
 
-  /** All calls that are up or being set up, at nodes that are linked here. */
-  *calls(): Iterable<CallRow> {
-    for (const { call } of this.#tracked()) yield call;
+  /** Of subscriptions, up or being set up, at nodes that are linked here. Without probes, and without calls to numbers that are not sold. */
+  *customersCalls(): Iterable<CallRow> {
+    for (const { call } of this.#tracked()) if (call.subscriptionId !== null) yield call;
   }
 
   /**
@@ -111,25 +111,28 @@ export class LiveCalls implements CallWatch {
     for (const { call } of this.#sessions.values())
       if (call.iccid === iccid && call.nodeId === nodeId && (isLinked || this.#elsewhere.has(call.callId)))
         return true;
-    for (const arrival of this.#arrivals.values())
-      if (arrival.nodeId === nodeId && arrival.frame.iccid === iccid) return true;
+    for (const pending of this.#pending.values())
+      if (pending.nodeId === nodeId && pending.frame.iccid === iccid) return true;
     return false;
+  }
+
+  /** Whether a hang-up of the SIM's call was requested. */
+  isEnding(iccid: string): boolean {
+    return [...this.#sessions.values()].some(({ call, isEnding }) => call.iccid === iccid && isEnding);
   }
 
   /** Inbound calls that ring now. */
   ringing(subscriptionId: string): CallRow[] {
-    return [...this.#sessions.values()]
-      .map(({ call }) => call)
-      .filter(
-        (call) =>
-          call.subscriptionId === subscriptionId && call.direction === 'inbound' && call.state === 'ringing',
-      );
+    const calls = [...this.#sessions.values()].map(({ call }) => call);
+    const isRinging = ({ direction, state }: CallRow): boolean =>
+      direction === 'inbound' && state === 'ringing';
+    return calls.filter((call) => call.subscriptionId === subscriptionId && isRinging(call));
   }
 
   /** Adds a call that is about to be dialed. */
   begin(call: CallRow): CallSession {
-    const parts = { ...this.#parts, onMediaLost: audioRecorder(this.#parts, call.callId) };
-    const session = new CallSession(call, parts);
+    const recorders = recordersOf(this.#parts, call, (verdict) => session.judged(verdict));
+    const session: CallSession = new CallSession(call, { ...this.#parts, ...recorders });
     this.#sessions.set(call.callId, session);
     if (this.#parts.fleet.find(call.nodeId) === undefined) this.#elsewhere.add(call.callId);
     return session;
@@ -159,7 +162,7 @@ export class LiveCalls implements CallWatch {
     loseUnreported(this.#parts, {
       nodeId,
       reported,
-      isKnown: (callId) => this.#sessions.has(callId) || this.#arrivals.has(callId),
+      isKnown: (callId) => this.#sessions.has(callId) || this.#pending.has(callId),
       lose: (callId) => this.#endAsLost(callId),
     });
   }
@@ -197,6 +200,7 @@ export class LiveCalls implements CallWatch {
   /** This instance stops: calls go on, and their clients may reconnect to another instance. */
   async stop(): Promise<void> {
     this.#stopCatchingUp();
+    this.#stopping.abort();
     for (const timer of this.#lostTimers.values()) timer.cancel();
     for (const session of this.#sessions.values()) session.release();
     await Promise.all(this.#writes.values());
@@ -220,7 +224,7 @@ export class LiveCalls implements CallWatch {
     session.relinked();
   }
 
-  /** What the bus did not bring is in the store. */
+  /** Reads the store for changes that the bus lost. */
   async #followAll(): Promise<void> {
     for (const call of await findCallStates(this.#parts.db, [...this.#elsewhere])) {
       if (!this.#elsewhere.has(call.callId)) continue;
@@ -241,36 +245,36 @@ export class LiveCalls implements CallWatch {
   }
 
   #callsOf(nodeId: string): number {
-    const arriving = [...this.#arrivals.values()].filter((arrival) => arrival.nodeId === nodeId);
-    return this.#ofNode(nodeId).length + arriving.length;
+    const pending = [...this.#pending.values()].filter((call) => call.nodeId === nodeId);
+    return this.#ofNode(nodeId).length + pending.length;
   }
 
   #onReport(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
     const callId = frame.call_id;
     if (this.#ended.has(callId)) return;
     const session = this.#sessions.get(callId);
-    const arrival = this.#arrivals.get(callId);
-    if ((session?.call.nodeId ?? arrival?.nodeId ?? nodeId) !== nodeId) {
+    const pending = this.#pending.get(callId);
+    if ((session?.call.nodeId ?? pending?.nodeId ?? nodeId) !== nodeId) {
       this.#parts.log.warn({ node: nodeId, call: callId }, 'a node reported a call of another node');
     } else if (session !== undefined) {
       if (isSameCall(session.call, frame)) this.#advance(session, frame);
-      else this.#refuseChanged(nodeId, callId);
-    } else if (arrival !== undefined) {
-      if (isSameCall(arrival.frame, frame)) arrival.frame = frame;
-      else this.#refuseChanged(nodeId, callId);
+      else refuseChanged(this.#parts, nodeId, callId);
+    } else if (pending !== undefined) {
+      if (isSameCall(pending.frame, frame)) pending.frame = frame;
+      else refuseChanged(this.#parts, nodeId, callId);
     } else if (this.#callsOf(nodeId) >= CALLS_PER_NODE_MAX) {
       this.#parts.log.warn({ node: nodeId }, 'a node reported too many calls');
     } else {
-      this.#arrivals.set(callId, { nodeId, frame });
-      this.#arrive(nodeId, frame, { isKnown })
+      this.#pending.set(callId, { nodeId, frame });
+      this.#patiently(callId, nodeId, () => this.#beginPending(nodeId, frame, { isKnown }))
         .catch((error: unknown) =>
           this.#parts.log.error({ err: error, call: callId }, 'finding the subscription of a call failed'),
         )
-        .finally(() => this.#arrivals.delete(callId));
+        .finally(() => this.#pending.delete(callId));
     }
   }
 
-  async #arrive(from: string, first: LiveCall, { isKnown }: { isKnown: boolean }): Promise<void> {
+  async #beginPending(from: string, first: LiveCall, { isKnown }: { isKnown: boolean }): Promise<void> {
     const { db, clock, fleet, log } = this.#parts;
     const { call_id: callId, iccid } = first;
     await fleet.find(from)?.slotsWritten();
@@ -283,12 +287,12 @@ export class LiveCalls implements CallWatch {
     // Another instance may have dialed it.
     const isRecorded = isKnown || first.direction === 'outbound';
     const known = isRecorded ? await findLiveCall(db, callId, from) : undefined;
-    if (known !== undefined && !isSameCall(known, first)) return this.#refuseChanged(from, callId);
+    if (known !== undefined && !isSameCall(known, first)) return refuseChanged(this.#parts, from, callId);
     const holder = known ?? (await ownerOfCall(db, { ...first, callId }, now));
-    const arrival = this.#arrivals.get(callId);
-    if (arrival === undefined || this.#ended.has(callId)) return;
-    const { nodeId, frame } = arrival;
-    const startedAt = new Date(Math.min(Date.parse(frame.started_at), now.getTime()));
+    const pending = this.#pending.get(callId);
+    if (pending === undefined || this.#ended.has(callId)) return;
+    const { nodeId, frame } = pending;
+    const startedAt = toDate(frame.started_at, now);
     const session = this.begin({
       callId,
       nodeId,
@@ -299,28 +303,26 @@ export class LiveCalls implements CallWatch {
       state: frame.state,
       startedAt,
       peer: storablePeer(frame.peer),
-      answeredAt: toDate(frame.answered_at),
+      answeredAt: toDate(frame.answered_at, now),
+      answeredBy: known?.answeredBy ?? null,
     });
     session.mediaChanged(frame.has_media);
     this.#publish(session);
   }
 
-  /** Only the first report of a call checks the SIM. */
-  #refuseChanged(nodeId: string, callId: string): void {
-    const { db, clock, log } = this.#parts;
-    log.warn({ node: nodeId, call: callId }, 'call report refused: SIM, direction or peer changed');
-    addRefusals(db, { nodeId, reason: 'calls', count: 1 }, new Date(clock.now())).catch((error: unknown) =>
-      log.warn({ err: error, node: nodeId }, 'counting a refused call report failed'),
-    );
-  }
-
   #advance(session: CallSession, frame: LiveCall): void {
     session.wasUp(new Date(this.#parts.clock.now()));
     if (STATE_RANK[frame.state] > STATE_RANK[session.call.state]) {
-      session.advance(frame.state, toDate(frame.answered_at));
+      session.advance(frame.state, toDate(frame.answered_at, new Date(this.#parts.clock.now())));
       this.#publish(session);
     }
     session.mediaChanged(frame.has_media);
+  }
+
+  /** The node reports a call once: what the store cannot take now waits for it, while the call goes on and its node is linked here. */
+  #patiently(callId: string, nodeId: string, work: () => Promise<void>): Promise<void> {
+    const isWanted = (): boolean => !this.#ended.has(callId) && this.#parts.fleet.find(nodeId) !== undefined;
+    return untilAvailable({ ...this.#parts, signal: this.#stopping.signal }, work, isWanted);
   }
 
   /** First the local watchers, then the store, then the other instances. */
@@ -329,7 +331,7 @@ export class LiveCalls implements CallWatch {
     const { db, bus, clock, log } = this.#parts;
     const before = this.#writes.get(call.callId) ?? Promise.resolve();
     const write = before
-      .then(() => putCall(db, call, new Date(clock.now())))
+      .then(() => this.#patiently(call.callId, call.nodeId, () => putCall(db, call, new Date(clock.now()))))
       .then(() => {
         if (!this.#ended.has(call.callId))
           bus.publish({ kind: 'call_changed', instance: this.instance, call });
@@ -344,11 +346,10 @@ export class LiveCalls implements CallWatch {
   #onEnded(callId: string, cause: number): void {
     this.#ended.set(callId, true);
     const session = this.#sessions.get(callId);
-    if (session === undefined) return;
-    const { statistics } = session;
-    session.end(cause);
+    const statistics = session?.statistics;
+    session?.end(cause);
     this.#remove(callId);
-    if (statistics === undefined) return;
+    if (!statistics) return;
     const { overflow_frames: overflow, undelivered_frames: undelivered } = statistics;
     emitMetric({ kind: 'audio_carried', frames: { overflow, undelivered } });
     setStreamStatistics(this.#parts.db, callId, statistics).catch((error: unknown) =>
@@ -357,8 +358,7 @@ export class LiveCalls implements CallWatch {
   }
 
   #remove(callId: string): void {
-    this.#sessions.delete(callId);
-    this.#elsewhere.delete(callId);
+    for (const calls of [this.#sessions, this.#elsewhere]) calls.delete(callId);
   }
 
   /** Gives them up, unless another instance has the link of the node by now. */
@@ -392,7 +392,7 @@ export class LiveCalls implements CallWatch {
     const call = await endLostCall(db, callId, { reason: 'contact_lost', cause, upAt, now });
     if (call === undefined) this.#onEnded(callId, cause);
     else {
-      emitMetric({ kind: 'call_ended', call });
+      if (call.subscriptionId !== null) emitMetric({ kind: 'call_ended', call });
       bus.publish({ kind: 'call_ended', call });
     }
   }

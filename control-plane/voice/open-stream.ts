@@ -1,5 +1,6 @@
 // Opens the stream of a call for a client: finds the call, and selects the protocol.
 import type { WebSocket } from 'ws';
+import type { StreamProtocol } from '#shared/api/voice-frames.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import type { Base } from '../bus/base.ts';
@@ -8,10 +9,10 @@ import { storableText } from '../store/database/database.ts';
 import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
 import { RawStream } from './raw-stream.ts';
+import type { StreamAllowances } from './stream-allowance.ts';
 import { closeSoon, type StreamClient } from './stream-client.ts';
 import { TwilioStream } from './twilio-stream.ts';
-
-export type StreamProtocol = 'raw' | 'twilio';
+import { VonageStream } from './vonage-stream.ts';
 
 /**
  * The client did not leave on purpose: the connection broke without a close frame (RFC 6455 §7.1.5), or this side closed it for its content
@@ -27,6 +28,7 @@ const DROPPED: ReadonlySet<number> = new Set([
 
 export interface OpenStreamParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   live: LiveCalls;
+  allowances: StreamAllowances;
   createResampler: CreateResampler;
 }
 
@@ -65,21 +67,35 @@ async function openElsewhere(parts: OpenStreamParts, socket: WebSocket, wanted: 
 const NO_CALL = { code: STREAM_CLOSE.noCall, reason: 'the call does not exist or has ended' };
 
 function connect(
-  { clock, createResampler }: OpenStreamParts,
+  parts: OpenStreamParts,
   socket: WebSocket,
   session: CallSession,
-  { callId, protocol, subscription }: WantedStream,
+  { protocol, subscription }: WantedStream,
 ): void {
-  const client: StreamClient =
-    protocol === 'raw'
-      ? new RawStream(socket, { call: session, clock })
-      : new TwilioStream(socket, {
-          callId,
-          accountId: subscription.id,
-          call: session,
-          clock,
-          createResampler,
-        });
+  const client = clientOf(parts, socket, { session, protocol, subscription });
   socket.on('close', (code) => session.leave(client, DROPPED.has(code) ? 'dropped' : 'closed'));
   session.attach(client);
+}
+
+function clientOf(
+  { allowances, clock, createResampler, log }: OpenStreamParts,
+  socket: WebSocket,
+  {
+    session,
+    protocol,
+    subscription,
+  }: { session: CallSession; protocol: StreamProtocol; subscription: Subscription },
+): StreamClient {
+  const allowance = allowances.of(subscription.id);
+  if (protocol === 'raw') return new RawStream(socket, { allowance, call: session, clock });
+  const { callId, direction, peer, number } = session.call;
+  const options = {
+    identity: { callId, accountId: subscription.id, direction, peer, number },
+    call: session,
+    allowance,
+    clock,
+    log: log.child({ call: callId, protocol }),
+  };
+  if (protocol === 'vonage') return new VonageStream(socket, options);
+  return new TwilioStream(socket, { ...options, createResampler });
 }

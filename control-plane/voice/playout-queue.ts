@@ -4,11 +4,17 @@ import { FRAME_BYTES } from '#shared/voice/media.ts';
 /** Waiting marks; a client that sets more loses the oldest. */
 const MARKS_MAX = 1_000;
 
+/** Replaces removed frames, so that their memory is freed. */
+const EMPTY = new Uint8Array(0);
+
 interface Mark {
   name: string;
   /** Number of the frame after it. */
   at: number;
 }
+
+/** Twenty frames: audio is copied, so that what waits never keeps a whole message of the client in memory. */
+const SLAB_BYTES = 20 * FRAME_BYTES;
 
 /** A bounded first-in first-out queue. Frames are numbered from 0 in the order of arrival. */
 export class PlayoutQueue {
@@ -18,9 +24,10 @@ export class PlayoutQueue {
   #first = 0;
   /** Number of the frame at `#first`. */
   #head = 0;
-  /** Samples after the last frame that do not fill a frame yet. */
-  #rest: Uint8Array | undefined;
-  #restBytes = 0;
+  /** Where the newest audio is: complete frames below `#begun`, and a part of one up to `#end`. */
+  #slab: Uint8Array = EMPTY;
+  #begun = SLAB_BYTES;
+  #end = SLAB_BYTES;
   #marks: Mark[] = [];
 
   /** `framesMax`: its capacity; further frames drop the oldest. */
@@ -35,27 +42,22 @@ export class PlayoutQueue {
 
   /** Whether there is an incomplete frame after the complete ones. */
   get hasRest(): boolean {
-    return this.#restBytes > 0;
+    return this.#end > this.#begun;
   }
 
-  /** Adds audio of any length; keeps views of it. Returns how many old frames were dropped. */
+  /** Adds a copy of audio of any length. Returns how many old frames were dropped. */
   push(audio: Uint8Array): number {
-    let at = 0;
-    if (this.#rest !== undefined && this.#restBytes > 0) {
-      at = Math.min(FRAME_BYTES - this.#restBytes, audio.length);
-      this.#rest.set(audio.subarray(0, at), this.#restBytes);
-      this.#restBytes += at;
-      if (this.#restBytes < FRAME_BYTES) return 0;
-      this.#frames.push(this.#rest);
-      this.#rest = undefined;
-      this.#restBytes = 0;
-    }
-    for (; at + FRAME_BYTES <= audio.length; at += FRAME_BYTES)
-      this.#frames.push(audio.subarray(at, at + FRAME_BYTES));
-    if (at < audio.length) {
-      this.#rest = new Uint8Array(FRAME_BYTES);
-      this.#rest.set(audio.subarray(at));
-      this.#restBytes = audio.length - at;
+    for (let at = 0; at < audio.length; ) {
+      if (this.#end === SLAB_BYTES) {
+        this.#slab = new Uint8Array(SLAB_BYTES);
+        this.#begun = 0;
+        this.#end = 0;
+      }
+      const part = audio.subarray(at, at + SLAB_BYTES - this.#end);
+      this.#slab.set(part, this.#end);
+      this.#end += part.length;
+      at += part.length;
+      while (this.#end - this.#begun >= FRAME_BYTES) this.#completeFrame();
     }
     return this.cut(this.#framesMax);
   }
@@ -76,10 +78,10 @@ export class PlayoutQueue {
 
   /** Fills the last frame with silence, so that it can be played. */
   pad(): void {
-    if (this.#rest === undefined || this.#restBytes === 0) return;
-    this.#frames.push(this.#rest);
-    this.#rest = undefined;
-    this.#restBytes = 0;
+    if (!this.hasRest) return;
+    // Nothing was written behind the rest: it is silence.
+    this.#end = this.#begun + FRAME_BYTES;
+    this.#completeFrame();
   }
 
   /** Sets a mark after everything in the queue. */
@@ -102,10 +104,16 @@ export class PlayoutQueue {
     this.#head += frames;
     this.#frames = [];
     this.#first = 0;
-    this.#rest = undefined;
-    this.#restBytes = 0;
+    this.#slab = EMPTY;
+    this.#begun = SLAB_BYTES;
+    this.#end = SLAB_BYTES;
     this.#marks = [];
     return { frames, marks };
+  }
+
+  #completeFrame(): void {
+    this.#frames.push(this.#slab.subarray(this.#begun, this.#begun + FRAME_BYTES));
+    this.#begun += FRAME_BYTES;
   }
 
   #skip(count: number): void {
@@ -121,5 +129,3 @@ export class PlayoutQueue {
 }
 
 const NONE: string[] = [];
-/** Replaces removed frames, so that their memory is freed. */
-const EMPTY = new Uint8Array(0);

@@ -6,24 +6,22 @@ import { catchUp } from '../bus/catch-up.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { type CallRow, type EndedCall, findCallsSince, findRinging } from '../store/messages/calls.ts';
 import type { LiveCalls } from './live-calls.ts';
+import type { PresenceEvents } from './presence-event.ts';
 
 /** A client with this much unread data, hundreds of events, is disconnected. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
-
-/** Each round of housekeeping refreshes the record of a ringing call. */
-const RINGING_SEEN_MS = 3 * 60_000;
 
 /** Remembered events, so that each is sent once: a node that reconnects reports its calls again. */
 const SENT_MAX = 10_000;
 
 interface PresenceParts extends Base {
   live: LiveCalls;
-  /** The URL of a call's stream. */
-  streamUrl: (callId: string) => string;
+  events: PresenceEvents;
 }
 
 export class Presence {
   readonly #parts: PresenceParts;
+  readonly #events: PresenceEvents;
   /** By subscription: a later holder of a number must not see an earlier holder's calls. */
   readonly #sockets = new Map<string, Set<WebSocket>>();
   readonly stop: () => void;
@@ -31,10 +29,12 @@ export class Presence {
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
+    this.#events = parts.events;
     parts.live.watch((call) => this.#onChanged(call));
     parts.bus.subscribe((event) => {
       if (event.kind === 'call_changed' && event.instance !== parts.live.instance)
         this.#onChanged(event.call);
+      if (event.kind === 'call_judged') this.#onJudged(event.call, event.judgedAt);
       if (event.kind === 'call_ended') this.#onEnded(event.call);
     });
     this.stop = catchUp(parts, (since) => this.#catchUp(since));
@@ -57,7 +57,7 @@ export class Presence {
   async #replay(socket: WebSocket, subscriptionId: string): Promise<void> {
     const { live, db, clock } = this.#parts;
     for (const call of live.ringing(subscriptionId)) send(socket, this.#ringing(call));
-    const stored = await findRinging(db, subscriptionId, new Date(clock.now() - RINGING_SEEN_MS));
+    const stored = await findRinging(db, subscriptionId, new Date(clock.now()));
     for (const call of stored) {
       // Skips calls that were answered or ended during the read, and calls that ring here.
       const isPast = ['answered', 'ended'].some((kind) => this.#sent.has(`${kind} ${call.callId}`));
@@ -68,7 +68,10 @@ export class Presence {
 
   async #catchUp(since: Date): Promise<void> {
     const { open, ended } = await findCallsSince(this.#parts.db, [...this.#sockets.keys()], since);
-    for (const call of open) this.#onChanged(call);
+    for (const call of open) {
+      this.#onChanged(call);
+      this.#onJudged(call, new Date(this.#parts.clock.now()));
+    }
     for (const call of ended) this.#onEnded(call);
   }
 
@@ -76,18 +79,19 @@ export class Presence {
     if (call.state === 'ringing' && call.direction === 'inbound')
       this.#push('ringing', call, () => this.#ringing(call));
     if (call.state === 'active')
-      this.#push('answered', call, () => this.#event('answered', call, call.answeredAt));
+      this.#push('answered', call, () =>
+        this.#events.answered(call, call.answeredAt ?? new Date(this.#parts.clock.now())),
+      );
+  }
+
+  #onJudged(call: CallRow, at: Date): void {
+    const { answeredBy } = call;
+    if (answeredBy !== null && answeredBy !== 'undecided')
+      this.#push('detected', call, () => this.#events.detected(call, answeredBy, at));
   }
 
   #onEnded(call: EndedCall): void {
-    const { reason, cause, answeredAt, endedAt } = call;
-    const durationMs = answeredAt === null ? 0 : Math.max(0, endedAt.getTime() - answeredAt.getTime());
-    this.#push('ended', call, () => ({
-      ...this.#event('ended', call, endedAt),
-      reason,
-      cause,
-      duration_ms: durationMs,
-    }));
+    this.#push('ended', call, () => this.#events.ended(call));
   }
 
   #push(
@@ -106,19 +110,7 @@ export class Presence {
   }
 
   #ringing(call: CallRow): object {
-    return this.#event('ringing', call, call.startedAt);
-  }
-
-  #event(kind: string, call: Omit<CallRow, 'state'>, at: Date | null): object {
-    return {
-      kind,
-      call_id: call.callId,
-      direction: call.direction,
-      caller: call.peer,
-      phone_number: call.number,
-      stream_url: this.#parts.streamUrl(call.callId),
-      at: (at ?? new Date(this.#parts.clock.now())).toISOString(),
-    };
+    return this.#events.ringing(call, call.startedAt);
   }
 }
 

@@ -1,8 +1,10 @@
 // The client of a call's stream, independent of its protocol.
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
+import type { Answerer } from '#shared/voice/call.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { AudioListener } from './audio-bridge.ts';
+import type { StreamAllowance } from './stream-allowance.ts';
 
 /** The operations of a client on the call that it streams. */
 export interface StreamedCall {
@@ -11,11 +13,18 @@ export interface StreamedCall {
   mark(name: string): void;
   clear(): void;
   press(digits: string): void;
+  /** Hangs up: at once, or when the far end has heard all audio that came before. */
+  finish(when: 'now' | 'played'): void;
 }
 
 export interface StreamClient extends AudioListener {
   /** The call is, or has become, active. Called once. */
   answered(): void;
+  /** It was judged who answered the call. */
+  judged?(answeredBy: Answerer): void;
+  /** The call has ended. `cause`: of ITU-T Q.850. */
+  ended(cause: number): void;
+  /** The stream ends, and the call may go on. */
   close(code: number, reason: string): void;
   /** Frames of the far end that the client did not read in time. */
   readonly undeliveredFrames: number;
@@ -67,19 +76,27 @@ export class UnblockedSender {
   }
 }
 
-/**
- * Calls `onMessage` for each message. When there are too many, closes the socket with 1008 and stops reading. `textCost`: how many audio
- * messages one text message counts for.
- */
+interface MessageOptions {
+  clock: Clock;
+  allowance: StreamAllowance;
+  /** How many audio messages one text message counts for, at least. */
+  textCost: number;
+  /** A longer message counts once for each so many bytes; 64 KiB by default. */
+  unitBytes?: number;
+  /** The same of text; as `unitBytes` by default. JSON costs more to read than audio. */
+  textUnitBytes?: number;
+}
+
+/** Calls `onMessage` for each message. When there are too many, closes the socket with 1008 and stops reading. */
 export function onMessages(
   socket: WebSocket,
-  { clock, textCost }: { clock: Clock; textCost: number },
+  { allowance, clock, textCost, unitBytes = MESSAGE_UNIT_BYTES, textUnitBytes = unitBytes }: MessageOptions,
   onMessage: (data: Buffer, isBinary: boolean) => void,
 ): void {
-  const limit = new MessageLimit(clock);
   socket.on('message', (data: Buffer, isBinary) => {
     if (socket.readyState !== socket.OPEN) return;
-    if (limit.takes(isBinary ? 1 : textCost)) {
+    const cost = Math.ceil(data.length / (isBinary ? unitBytes : textUnitBytes));
+    if (allowance.limit.takes(Math.max(cost, isBinary ? 1 : textCost))) {
       onMessage(data, isBinary);
       return;
     }
@@ -100,33 +117,5 @@ export function closeSoon(
   socket.close(code, reason);
 }
 
-/** A minute of 20 ms frames at once, and twenty times real time in the long run. */
-const BURST = 3_000;
-const PER_SECOND = 1_000;
-
-/** Limits the messages of a client: enough for any program, few enough to protect others. A token bucket. */
-class MessageLimit {
-  readonly #clock: Clock;
-  #left = BURST;
-  #filledAtMs: number;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#filledAtMs = clock.now();
-  }
-
-  /** Whether another message may come; `cost`: how many audio messages it counts for. */
-  takes(cost = 1): boolean {
-    if (this.#left < cost) this.#fill();
-    if (this.#left < cost) return false;
-    this.#left -= cost;
-    return true;
-  }
-
-  #fill(): void {
-    const nowMs = this.#clock.now();
-    const passedMs = Math.max(0, nowMs - this.#filledAtMs);
-    this.#filledAtMs = nowMs;
-    this.#left = Math.min(BURST, this.#left + (passedMs * PER_SECOND) / 1_000);
-  }
-}
+/** A longer message of plain audio, which costs little to read, counts as several. */
+const MESSAGE_UNIT_BYTES = 64 * 1024;

@@ -1,35 +1,46 @@
 // The stream of a call in Twilio's bidirectional Media Streams protocol, so that bots written for it connect unchanged.
 // https://www.twilio.com/docs/voice/media-streams/websocket-messages
+import { createHash } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import * as z from 'zod';
 import { twilioClientFrameSchema } from '#shared/api/twilio-frames.ts';
 import type { Clock } from '#shared/clock.ts';
+import { jsonOf } from '#shared/json.ts';
+import type { Logger } from '#shared/log.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
+import { causeText } from '#shared/voice/release-cause.ts';
 import type { CreateResampler, Resampler } from '#shared/voice/resample.ts';
 import type { Cleared } from './audio-bridge.ts';
+import { type CallIdentity, parametersOf } from './call-identity.ts';
 import { decodeMuLaw, encodeMuLaw } from './mu-law.ts';
+import { IgnoredMessages, type StreamAllowance } from './stream-allowance.ts';
 import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
 
 /** Bots send whole sentences in one message: this is two minutes of audio. */
 export const TWILIO_MESSAGE_BYTES_MAX = 1_280 * 1024;
 
+/** 96 ms of audio. To parse, decode and resample it takes as long as two frames of plain audio; two minutes at once are within the limit. */
+const MESSAGE_UNIT_BYTES = 1024;
+
 const MU_LAW_HZ = 8_000;
 
-const eventSchema = z.object({ event: z.string() });
-const EVENTS: readonly string[] = twilioClientFrameSchema.options.map(({ shape }) => shape.event.value);
-
 interface TwilioStreamOptions {
-  callId: string;
-  accountId: string;
+  identity: CallIdentity;
   call: StreamedCall;
+  allowance: StreamAllowance;
   clock: Clock;
+  log: Logger;
   createResampler: CreateResampler;
 }
+
+/** A Sid has 34 characters: two letters and 32 hexadecimal digits. A stream that is opened again has the same one. */
+const sidOf = (callId: string): string =>
+  `MZ${createHash('sha256').update(callId).digest('hex').slice(0, 32)}`;
 
 export class TwilioStream implements StreamClient {
   readonly #options: TwilioStreamOptions;
   readonly #sender: UnblockedSender;
+  readonly #ignored: IgnoredMessages;
   readonly #streamSid: string;
   readonly #toClient: Resampler;
   readonly #toCall: Resampler;
@@ -43,12 +54,13 @@ export class TwilioStream implements StreamClient {
   constructor(socket: WebSocket, options: TwilioStreamOptions) {
     this.#options = options;
     this.#sender = new UnblockedSender(socket, options.clock);
-    this.#streamSid = `MZ${options.callId}`;
+    const { allowance, clock, identity, log } = options;
+    this.#ignored = new IgnoredMessages(log, allowance.warnedIn(identity.callId));
+    this.#streamSid = sidOf(options.identity.callId);
     this.#toClient = options.createResampler(SAMPLE_RATE_HZ, MU_LAW_HZ);
     this.#toCall = options.createResampler(MU_LAW_HZ, SAMPLE_RATE_HZ);
-    onMessages(socket, { clock: options.clock, textCost: 1 }, (data, isBinary) =>
-      this.#onMessage(data, isBinary),
-    );
+    const cost = { allowance, clock, textCost: 1, unitBytes: MESSAGE_UNIT_BYTES };
+    onMessages(socket, cost, (data, isBinary) => this.#onMessage(data, isBinary));
     socket.on('close', () => {
       this.#isStarted = false;
       this.#toClient.close();
@@ -62,7 +74,7 @@ export class TwilioStream implements StreamClient {
   }
 
   answered(): void {
-    const { accountId: accountSid, callId: callSid } = this.#options;
+    const { accountId: accountSid, callId: callSid } = this.#options.identity;
     this.#isStarted = true;
     this.#sendEvent('start', {
       accountSid,
@@ -70,7 +82,7 @@ export class TwilioStream implements StreamClient {
       callSid,
       tracks: ['inbound'],
       mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: MU_LAW_HZ, channels: 1 },
-      customParameters: {},
+      customParameters: parametersOf(this.#options.identity),
     });
   }
 
@@ -105,25 +117,28 @@ export class TwilioStream implements StreamClient {
   /** Twilio has no word for it. */
   overflow(): void {}
 
-  close(code: number, reason: string): void {
-    const { accountId: accountSid, callId: callSid } = this.#options;
+  /** Always the code of a normal end: bots know no other. */
+  ended(cause: number): void {
+    const { accountId: accountSid, callId: callSid } = this.#options.identity;
     if (this.#isStarted) this.#sendEvent('stop', { accountSid, callSid });
+    this.close(STREAM_CLOSE.normal, causeText(cause));
+  }
+
+  close(code: number, reason: string): void {
     this.#isStarted = false;
     this.#sender.close(code, reason);
   }
 
+  /** As Twilio does (its warnings 31950 and 31951): a message that it cannot use does not end the call. */
   #onMessage(data: Buffer, isBinary: boolean): void {
     const { call } = this.#options;
-    const message = isBinary ? undefined : parse(data.toString());
-    if (message === 'unknown') return;
-    if (message === undefined) {
-      this.close(
-        STREAM_CLOSE.invalidData,
-        'must be a message of a Twilio media stream: media, mark or clear',
-      );
+    const json = isBinary ? undefined : jsonOf(data.toString());
+    if (json === undefined) {
+      this.#ignored.add('malformed');
       return;
     }
-    switch (message.event) {
+    const message = twilioClientFrameSchema.safeParse(json).data;
+    switch (message?.event) {
       case 'media':
         this.#play(Buffer.from(message.media.payload, 'base64'));
         return;
@@ -135,6 +150,9 @@ export class TwilioStream implements StreamClient {
         return;
       case 'dtmf':
         call.press(message.dtmf.digits);
+        return;
+      case undefined:
+        this.#ignored.add('invalid');
         return;
     }
   }
@@ -152,17 +170,5 @@ export class TwilioStream implements StreamClient {
       [event]: what,
       streamSid: this.#streamSid,
     });
-  }
-}
-
-/** `unknown` for an event that is none of ours: newer bots may have more of them. Undefined for what is no message. */
-function parse(text: string): z.infer<typeof twilioClientFrameSchema> | 'unknown' | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    const named = eventSchema.safeParse(json).data;
-    if (named !== undefined && !EVENTS.includes(named.event)) return 'unknown';
-    return twilioClientFrameSchema.safeParse(json).data;
-  } catch {
-    return undefined;
   }
 }

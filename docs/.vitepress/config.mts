@@ -35,7 +35,7 @@ function pagesOf(folder: string) {
   return readdirSync(path)
     .filter((name) => name.endsWith('.md'))
     .map((name) => {
-      const order = /^---\n[\s\S]*?^order: (\d+)$/m.exec(readFileSync(join(path, name), 'utf8'))?.[1];
+      const order = /^---\n[\s\S]*?^order: ([\d.]+)$/m.exec(readFileSync(join(path, name), 'utf8'))?.[1];
       return {
         order: name === 'index.md' ? -1 : Number(order ?? 1_000),
         text: titleOf(join(path, name)),

@@ -1,7 +1,7 @@
 // A page of the reference: its name, and how its text is made.
 
 export interface Page {
-  /** File name in docs/reference. */
+  /** File name in its folder. */
   readonly file: `${string}.md`;
   readonly title: string;
   /** One paragraph: what the page lists. */

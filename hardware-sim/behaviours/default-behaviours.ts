@@ -5,6 +5,7 @@ import { general } from './general.ts';
 import { identity } from './identity.ts';
 import { keptSettings } from './kept-settings.ts';
 import { network } from './network.ts';
+import { packetContexts } from './packet-contexts.ts';
 import { simCard } from './sim-card.ts';
 import { smsSend } from './sms-send.ts';
 import { smsSettings } from './sms-settings.ts';
@@ -22,5 +23,6 @@ export const DEFAULT_BEHAVIOURS: readonly Behaviour[] = [
   smsSend,
   calls,
   ussd({ isPacked: false }),
+  packetContexts,
   keptSettings,
 ];

@@ -26,7 +26,6 @@ const KEPT_SETTINGS: Readonly<Record<string, KeptSetting>> = {
   '+VTD': { initial: '0', range: '(0-255)' },
   '+IFC': { initial: '0,0', range: '(0,2),(0,2)' },
   '+IPR': { initial: '115200', range: '(9600,19200,38400,57600,115200,230400,460800,921600)' },
-  '+CGDCONT': { initial: '1,"IPV4V6","simrack","0.0.0.0",0,0', range: '(1-16),"IPV4V6",,,(0-2),(0-4)' },
 };
 
 function kept(name: string, { initial, range, suffix = '' }: KeptSetting): CommandHandler {

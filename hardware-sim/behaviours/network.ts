@@ -2,7 +2,7 @@
 
 import { CME, cme, ok } from '../at/answer.ts';
 import { NETWORK_OFFSET_QUARTER_HOURS } from '../carrier/numbering.ts';
-import { NETWORK_CODE } from '../equipment/identity.ts';
+import type { MobileEquipment } from '../equipment/mobile-equipment.ts';
 import { isRoaming, type Registration, registrationText } from '../equipment/registration.ts';
 import { encodeTimestamp, timestampToText } from '../pdu/timestamp.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { quoted } from './terminal-text.ts';
 
 /** By the format of +COPS=3,<format>: long name, short name, number. */
-const HOME_NAMES = ['Simrack Mobile', 'Simrack', NETWORK_CODE] as const;
+const homeNames = ({ homeNetwork }: MobileEquipment) => ['Simrack Mobile', 'Simrack', homeNetwork] as const;
 /** The names of the foreign network, for roaming. */
 const FOREIGN_NAMES = ['Abroad Mobile', 'Abroad', '00102'] as const;
 /** <AcT> of +COPS: E-UTRAN. */
@@ -45,7 +45,7 @@ const operator = forms({
       port.operatorFormat = format as 0 | 1 | 2;
       return ok();
     }
-    if (mode === 1 && !(HOME_NAMES as readonly string[]).includes(command.parameters[2] ?? '')) {
+    if (mode === 1 && !(homeNames(equipment) as readonly string[]).includes(command.parameters[2] ?? '')) {
       return cme(CME.incorrectParameters);
     }
     equipment.settings.operatorMode = mode;
@@ -56,13 +56,13 @@ const operator = forms({
     const { operatorMode } = equipment.settings;
     if (!equipment.radio.isRegistered) return ok(`+COPS: ${operatorMode}`);
     const { operatorFormat } = port;
-    const names = isRoaming(equipment.registration) ? FOREIGN_NAMES : HOME_NAMES;
+    const names = isRoaming(equipment.registration) ? FOREIGN_NAMES : homeNames(equipment);
     // The number stays in digits whatever the character set: clients read it as such.
     const name = operatorFormat === 2 ? `"${names[2]}"` : quoted(names[operatorFormat], port);
     return ok(`+COPS: ${operatorMode},${operatorFormat},${name},${ACCESS_TECHNOLOGY}`);
   },
-  test: (_, { port }) => {
-    const [long, short, number] = HOME_NAMES;
+  test: (_, { equipment, port }) => {
+    const [long, short, number] = homeNames(equipment);
     const names = `${quoted(long, port)},${quoted(short, port)},"${number}"`;
     return ok(`+COPS: (2,${names},${ACCESS_TECHNOLOGY}),,(0,1,2,3,4),(0,1,2)`);
   },

@@ -2,7 +2,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
-import { samplesOfWav, WavError } from '../audio/wav.ts';
+import { WaveError } from '#shared/voice/wave.ts';
+import { samplesOfWav } from '../audio/wav.ts';
 import { CAUSE_MAX } from './cause.ts';
 
 /** A day. */
@@ -48,17 +49,17 @@ export type FarEndSettings = z.output<typeof farEndSchema>;
 /** Default settings: the far end answers at once and is silent. */
 export const USUAL_FAR_END: FarEndSettings = farEndSchema.parse({});
 
-/** The samples of `wav` at the rate of the network. Throws `WavError`. */
+/** The samples of `wav` at the rate of the network. Throws `WaveError`. */
 export function wavSamplesOf(wav: string): Int16Array {
   return samplesOfWav(isAbsolute(wav) ? fileAt(wav) : Buffer.from(wav, 'base64'));
 }
 
 function fileAt(path: string): Buffer {
   try {
-    if (statSync(path).size > WAV_BYTES_MAX) throw new WavError(`is longer than ${WAV_BYTES_MAX} bytes`);
+    if (statSync(path).size > WAV_BYTES_MAX) throw new WaveError(`longer than ${WAV_BYTES_MAX} bytes`);
     return readFileSync(path);
   } catch (error) {
-    if (error instanceof WavError) throw error;
-    throw new WavError(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof WaveError) throw error;
+    throw new WaveError(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

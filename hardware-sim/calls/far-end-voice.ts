@@ -22,7 +22,7 @@ export class FarEndVoice {
   #lastLoudSaidAtMs: number | null = null;
   readonly #now: () => number;
 
-  /** Throws `WavError`, or a file system error for a recording. */
+  /** Throws `WaveError`, or a file system error for a recording. */
   constructor(settings: FarEndSettings, { callId, now }: { callId: number; now: () => number }) {
     this.#now = now;
     this.#next = voiceOf(settings);

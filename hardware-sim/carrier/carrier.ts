@@ -1,15 +1,16 @@
 // The network between the modems: takes what they submit, routes it, and keeps what cannot be delivered yet.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { mmsSegments, type WaitingMms } from '../pdu/mms-push.ts';
 import { PduError } from '../pdu/octets.ts';
 import { segmentsOf } from '../pdu/segments.ts';
 import { decodeSubmit, type Submit } from '../pdu/submit.ts';
-import { alphabetOf, type Concatenation, concatenationOf, textOf } from '../pdu/user-data.ts';
+import { alphabetOf, type Concatenation, concatenationOf, textOf, type UserData } from '../pdu/user-data.ts';
 import type { Publish } from '../state/event-feed.ts';
 import { JournalError, type RackJournal } from '../state/rack-journal.ts';
 import { modemMemoriesOf, simMemoriesOf } from '../state/rack-state.ts';
 import type { HeardMessage, RackRecord, ReportRequest, WaitingMessage } from '../state/records.ts';
-import { dialledNumber } from './numbering.ts';
+import { dialledNumber, MMS_CENTRE } from './numbering.ts';
 import { type Subscriber, type Subscription, USUAL_REPORTS, USUAL_TIME } from './subscriber.ts';
 import { reportRequestOf, writtenDeliver, writtenRaw, writtenReports } from './written-messages.ts';
 
@@ -35,6 +36,12 @@ export class CarrierError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** An MMS from a sender outside of the rack. Its `transaction` is new by default; the same one again is a repetition. */
+interface OutsideMms extends Omit<WaitingMms, 'location' | 'transaction'> {
+  to: string;
+  transaction?: string | undefined;
 }
 
 /** A text from a sender outside of the rack. */
@@ -67,8 +74,19 @@ export class Carrier {
     this.#options = options;
   }
 
+  /** The number is that of this card from now on: an earlier card of it has no service any more. */
   addSubscription(subscription: Subscription): void {
     this.#byNumber.set(subscription.number, subscription);
+  }
+
+  /** The card that has the number. */
+  subscriptionOf(number: string): Subscription | undefined {
+    return this.#byNumber.get(number);
+  }
+
+  /** Whether the network knows the card: no later one has its number. */
+  isSubscribed({ iccid, number }: Subscription): boolean {
+    return this.#byNumber.get(number)?.iccid === iccid;
   }
 
   /** A card is in this modem now; without a modem everything for it waits. */
@@ -134,7 +152,28 @@ export class Carrier {
    */
   send({ from, to, body, encoding, referenceBits = 8 }: OutsideMessage): { id: number; segments: number } {
     const id = this.#options.journal.state.nextId;
-    const segments = segmentsOf(body, { encoding, referenceBits, reference: id % 2 ** referenceBits });
+    return this.#sendSegments(
+      { from, to },
+      segmentsOf(body, { encoding, referenceBits, reference: id % 2 ** referenceBits }),
+    );
+  }
+
+  /** Announces an MMS to a modem. Throws as `send`. */
+  announceMms({ to, transaction, ...mms }: OutsideMms): { id: number; segments: number } {
+    const id = this.#options.journal.state.nextId;
+    const name = transaction ?? `mms-${id}-${this.#options.clock.now()}`;
+    const location = `http://mms.carrier.example/servlets/${encodeURIComponent(name)}`;
+    return this.#sendSegments(
+      { from: MMS_CENTRE, to },
+      mmsSegments({ ...mms, transaction: name, location }, id),
+    );
+  }
+
+  #sendSegments(
+    { from, to }: { from: string; to: string },
+    segments: UserData[],
+  ): { id: number; segments: number } {
+    const id = this.#options.journal.state.nextId;
     const { iccid } = this.#recipient(to, segments.length);
     const records = segments.map((userData, index) =>
       writtenDeliver({

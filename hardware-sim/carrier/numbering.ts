@@ -6,6 +6,9 @@ import { septetsByCharacter } from '../pdu/gsm7.ts';
 /** The carrier's service centre: in front of every PDU that it delivers, and the default of +CSCA. */
 export const CARRIER_SERVICE_CENTRE = '+12065550000';
 
+/** The sender of a push that announces an MMS: a short code, as carriers have it. The push names who sent the MMS. */
+export const MMS_CENTRE = '6245';
+
 /** Seattle's winter time: a time stamp with a minus sign, which receivers often misread. */
 export const NETWORK_OFFSET_QUARTER_HOURS = -32;
 

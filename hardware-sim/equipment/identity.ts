@@ -11,7 +11,7 @@ export interface ModemIdentity {
 export interface SimIdentity {
   /** 19 digits. */
   iccid: string;
-  /** 15 digits, on the test network 001 01. */
+  /** 15 digits, beginning with the code of its network. */
   imsi: string;
   /** E.164. */
   number: string;
@@ -22,6 +22,7 @@ const TYPE_ALLOCATION_CODE = '86758804';
 const ICCID_PREFIX = '8901999';
 /** Mobile country and network code of the test network (3GPP TS 23.003 annex). */
 export const NETWORK_CODE = '00101';
+const IMSI_DIGITS = 15;
 /** 555-0100 starts the numbers that the North American plan keeps for fiction; large racks go on upward. */
 const FIRST_NUMBER = 12065550100;
 
@@ -32,11 +33,11 @@ export function modemIdentityOf(index: number): ModemIdentity {
 }
 
 /** The card that a slot begins with. */
-export function simIdentityOf(index: number): SimIdentity {
+export function simIdentityOf(index: number, network: string = NETWORK_CODE): SimIdentity {
   const serial = String(index + 1);
   return {
     iccid: withLuhnDigit(ICCID_PREFIX + serial.padStart(11, '0')),
-    imsi: NETWORK_CODE + serial.padStart(10, '0'),
+    imsi: network + serial.padStart(IMSI_DIGITS - network.length, '0'),
     number: `+${FIRST_NUMBER + index}`,
   };
 }

@@ -19,6 +19,7 @@ import type { Registration } from './registration.ts';
 import type { SimCard } from './sim-card.ts';
 import { SimReader } from './sim-reader.ts';
 import { SmsReceiver } from './sms-receiver.ts';
+import { StoredSettings } from './stored-settings.ts';
 
 /** How it behaves while no fault is on. */
 export interface EquipmentTraits extends VoiceTraits {
@@ -27,6 +28,8 @@ export interface EquipmentTraits extends VoiceTraits {
   /** From the start of the modem until it can handle messages. */
   messagingAfterMs: number;
   capacities: Capacities;
+  /** Code of the network at home: 5 or 6 digits. */
+  homeNetwork: string;
 }
 
 interface MobileEquipmentOptions extends VoiceNetwork {
@@ -62,6 +65,7 @@ export class MobileEquipment implements Subscriber {
   readonly radio: Radio;
   /** Calls and their voice. */
   readonly voice: Voice;
+  readonly flash = new StoredSettings();
   settings: ModemSettings = defaultModemSettings();
   readonly #options: MobileEquipmentOptions;
   readonly #boot: Boot;
@@ -96,6 +100,10 @@ export class MobileEquipment implements Subscriber {
       clock,
       settings,
       isSimReady: () => this.sim.state === 'ready',
+      isSubscribed: () => {
+        const { card } = this.sim;
+        return card === undefined || options.carrier.isSubscribed(card.identity);
+      },
       sendDelayMs: traits.sendDelayMs,
       sendUrc,
       signalLines: (rssi) => model.lines.signal(rssi, this.settings),
@@ -142,6 +150,11 @@ export class MobileEquipment implements Subscriber {
     return this.identity.number;
   }
 
+  /** Code of the network, MCC and MNC. */
+  get homeNetwork(): string {
+    return this.#options.traits.homeNetwork;
+  }
+
   get registration(): Registration {
     return this.radio.registration;
   }
@@ -181,6 +194,7 @@ export class MobileEquipment implements Subscriber {
 
   /** The modem has power, or has restarted. Its first start sends no boot lines: it happened long ago. */
   start(): void {
+    this.flash.start({ isLost: this.faults.has('settings_lost') });
     this.radio.startSearch();
     this.#boot.start({ isAnnounced: this.#hasStarted });
     this.#hasStarted = true;

@@ -7,12 +7,16 @@ import { isRegistered, type Registration, registrationOf, registrationText } fro
 /** -71 dBm: 0 to 31, 99 when there is nothing to measure (3GPP TS 27.007 §8.5). */
 const USUAL_RSSI = 21;
 const NO_RSSI = 99;
+/** 3GPP TS 24.008 annex G: IMSI unknown in HLR. */
+const CAUSE_UNKNOWN_SUBSCRIBER = 2;
 
 interface RadioOptions {
   faults: FaultSet;
   clock: Clock;
   settings: () => ModemSettings;
   isSimReady: () => boolean;
+  /** The network knows the card. */
+  isSubscribed: () => boolean;
   /** Time that each message takes on the air. */
   sendDelayMs: number;
   sendUrc: (line: string) => void;
@@ -40,7 +44,7 @@ export class Radio {
   }
 
   get registration(): Registration {
-    const { faults, settings, isSimReady } = this.#options;
+    const { faults, settings, isSimReady, isSubscribed } = this.#options;
     const { functionality, operatorMode } = settings();
     return registrationOf({
       isRadioOn: functionality === 1 && operatorMode !== 2,
@@ -50,7 +54,7 @@ export class Radio {
         faults.get('stuck')?.cured_by === 'radio' ||
         this.#isFlapAway ||
         this.#registering !== undefined,
-      isDenied: faults.has('denied'),
+      isDenied: faults.has('denied') || !isSubscribed(),
       isRoaming: faults.has('roaming'),
       isVolteOnly: faults.has('volte_only'),
     });
@@ -62,7 +66,8 @@ export class Radio {
 
   /** Why the network refused, if it did. */
   get rejectCause(): number | undefined {
-    return this.#options.faults.get('denied')?.cause;
+    const { faults, isSubscribed } = this.#options;
+    return faults.get('denied')?.cause ?? (isSubscribed() ? undefined : CAUSE_UNKNOWN_SUBSCRIBER);
   }
 
   /** `<rssi>` of +CSQ. */

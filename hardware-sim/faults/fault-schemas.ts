@@ -53,6 +53,13 @@ const DEVICE_FAULTS = faultsOf({
   },
   /** The device disappears and comes back as its driver disk, without ports. */
   storage: { duration_ms: durationMs },
+  /** The modem forgets its stored settings at each start: carrier profile, calls over LTE, contexts, radio mode. */
+  settings_lost: { duration_ms: durationMs },
+  /** The firmware of a Quectel modem has only these carrier profiles (`+QMBNCFG`). */
+  carrier_profiles: {
+    /** Names out of its list. */
+    names: z.array(z.string().max(64)).max(32),
+  },
   /** The modem restarts on its own: all settings are lost, the ports stay. */
   reset: {},
   /** The port accepts bytes until it is full, but the modem reads none of them. */

@@ -1,10 +1,11 @@
 // A request that gets no answer but an error; `server.ts` writes it as {error, message}.
-import { WavError } from '../audio/wav.ts';
+import { WaveError } from '#shared/voice/wave.ts';
 import { CallRefused } from '../calls/call-switch.ts';
 import { CarrierError } from '../carrier/carrier.ts';
 import { FaultError } from '../faults/fault-set.ts';
-import { UnknownCardError } from '../modem/sim-cards.ts';
+import { CardNotIssuedError, UnknownCardError } from '../modem/sim-cards.ts';
 import { PduError } from '../pdu/octets.ts';
+import { UsbError } from '../usb/usb-bus.ts';
 
 /** HTTP status of each `error` of an error body. */
 export const STATUSES = {
@@ -15,8 +16,11 @@ export const STATUSES = {
   unknown_modem: 404,
   unknown_sim: 404,
   unknown_call: 404,
+  sim_exists: 409,
+  too_many_sims: 503,
   line_busy: 409,
   unreachable: 409,
+  place_taken: 409,
   no_far_end: 409,
   invalid_wav: 400,
   too_many_subscribers: 503,
@@ -44,10 +48,11 @@ export class HttpError extends Error {
 /** The error for the client that an error of the rack means; undefined for a fault of the simulator. */
 export function httpErrorOf(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
-  if (error instanceof CallRefused || error instanceof CarrierError)
+  if (error instanceof CallRefused || error instanceof CarrierError || error instanceof CardNotIssuedError)
     return new HttpError(error.code, error.message);
   if (error instanceof FaultError) return new HttpError('invalid_fault', error.message);
+  if (error instanceof UsbError) return new HttpError('place_taken', error.message);
   if (error instanceof PduError) return new HttpError('invalid_request', error.message);
   if (error instanceof UnknownCardError) return new HttpError('unknown_sim', error.message);
-  return error instanceof WavError ? new HttpError('invalid_wav', `wav ${error.message}`) : undefined;
+  return error instanceof WaveError ? new HttpError('invalid_wav', `wav: ${error.message}`) : undefined;
 }

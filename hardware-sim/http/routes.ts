@@ -1,5 +1,6 @@
 // Every request that the simulator answers; those about messages are in sms-routes.ts.
 import * as z from 'zod';
+import { iccidSchema, isE164 } from '#shared/identities.ts';
 import type { CallSwitch } from '../calls/call-switch.ts';
 import type { Carrier } from '../carrier/carrier.ts';
 import { parseFault } from '../faults/fault-set.ts';
@@ -21,6 +22,8 @@ interface Rack {
   carrier: Carrier;
   calls: CallSwitch;
   feed: EventFeed;
+  /** Code of the network, MCC and MNC. */
+  homeNetwork: string;
 }
 
 const powerSchema = z.strictObject({
@@ -33,6 +36,15 @@ const cardSchema = z.strictObject({ iccid: z.string().nullable(), urc: z.boolean
 const swapSchema = z.strictObject({
   modems: z.tuple([z.string(), z.string()]),
   urc: z.boolean().default(false),
+});
+
+const issueSchema = z.strictObject({
+  number: z.string().refine(isE164, 'must be E.164, such as +12065550100'),
+  iccid: iccidSchema.optional(),
+  imsi: z
+    .string()
+    .regex(/^\d{15}$/, 'must be 15 digits')
+    .optional(),
 });
 
 /** Answers of the routes, and what to close at the end. */
@@ -61,6 +73,7 @@ export function answersOf(rack: Rack): Answers {
       path: '/sims',
       handle: () => simCards.cards.map((card) => simView(card, simCards, carrier)),
     },
+    { method: 'POST', path: '/sims', status: 201, handle: (request) => issueCard(rack, request) },
     ...smsRoutes(carrier),
     ...callRoutes(rack.calls),
     { method: 'GET', path: '/events', handle: (request) => openStream(streams, request) },
@@ -75,10 +88,11 @@ export function answersOf(rack: Rack): Answers {
   };
 }
 
-/** By IMEI, or by slot for people at a keyboard. */
+/** By IMEI; for people at a keyboard also by slot, or by the place on the bus, which is the slot's name in a daemon. */
 function modemOf({ modems }: Pick<Rack, 'modems'>, name: string): SimulatedModem {
-  const modem = modems.find(({ imei, slot }) => imei === name || slot === name);
-  if (modem === undefined) throw new HttpError('unknown_modem', `no modem has the IMEI ${name}`);
+  const modem = modems.find(({ imei, slot, usb }) => [imei, slot, usb.path].includes(name));
+  if (modem === undefined)
+    throw new HttpError('unknown_modem', `no modem has the IMEI, slot or place ${name}`);
   return modem;
 }
 
@@ -113,6 +127,14 @@ async function putCard(
   const { iccid, urc } = checked(cardSchema, await readJson(incoming));
   simCards.put(iccid ?? undefined, modem, { isAnnounced: urc });
   return modemView(modem);
+}
+
+async function issueCard(
+  { simCards, carrier, homeNetwork }: Rack,
+  { incoming }: RouteRequest,
+): Promise<unknown> {
+  const wanted = checked(issueSchema, await readJson(incoming));
+  return simView(simCards.issue(wanted, homeNetwork), simCards, carrier);
 }
 
 async function swapCards(rack: Rack, { incoming }: RouteRequest): Promise<unknown> {

@@ -27,6 +27,31 @@ const smsSchema = z.strictObject({
 });
 const batchSchema = z.array(smsSchema).min(1).max(BATCH_MAX);
 
+/** X-Mms-Transaction-ID and the subject are text that ends with NUL. */
+const mmsTextSchema = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^\P{Cc}*$/u, 'must be printable');
+
+const mmsSchema = z.strictObject({
+  from: numberSchema.nullable(),
+  to: numberSchema,
+  size_bytes: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(29_696),
+  expires_in_seconds: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(72_000),
+  subject: mmsTextSchema(1000).optional(),
+  transaction: mmsTextSchema(128).optional(),
+});
+
 const rawSmsSchema = z.strictObject({
   to: numberSchema,
   pdu: z.string().regex(/^[0-9A-Fa-f]{0,1024}$/, 'must be at most 1024 hex digits'),
@@ -34,11 +59,12 @@ const rawSmsSchema = z.strictObject({
   length: z.int().min(0).max(999).optional(),
 });
 
-/** Requests that begin with /sms. */
+/** Requests about messages. */
 export function smsRoutes(carrier: Carrier): Route[] {
   return [
     { method: 'GET', path: '/sms', handle: ({ query }) => heardMessages(carrier, query) },
     { method: 'POST', path: '/sms', status: 202, handle: (request) => sendSms(carrier, request) },
+    { method: 'POST', path: '/mms', status: 202, handle: (request) => announceMms(carrier, request) },
     { method: 'POST', path: '/sms/raw', status: 202, handle: (request) => sendRawSms(carrier, request) },
   ];
 }
@@ -63,6 +89,18 @@ function resultOf(send: () => unknown): unknown {
     if (known === undefined) throw error;
     return { error: known.code, message: known.message };
   }
+}
+
+async function announceMms(carrier: Carrier, { incoming }: RouteRequest): Promise<unknown> {
+  const mms = checked(mmsSchema, await readJson(incoming));
+  return carrier.announceMms({
+    from: mms.from,
+    to: mms.to,
+    sizeBytes: mms.size_bytes,
+    expiresInSeconds: mms.expires_in_seconds,
+    subject: mms.subject,
+    transaction: mms.transaction,
+  });
 }
 
 async function sendRawSms(carrier: Carrier, { incoming }: RouteRequest): Promise<unknown> {

@@ -13,7 +13,7 @@ export const generic: Make = {
     manufacturer: 'USB Modem',
     product: 'USB Modem',
     interfaces: [
-      vendorInterface(0, 'ff/ff', 'diag'),
+      vendorInterface(0, 'ff/ff', 'diag', 2),
       vendorInterface(1, 'ff/ff', 'at'),
       vendorInterface(2, 'ff/ff', 'at2'),
       vendorInterface(3, 'ff/ff', 'pcm'),

@@ -120,8 +120,8 @@ export const huawei = huaweiMake({
   revision: '11.126.08.01.00',
   interfaces: [
     vendorInterface(0, 'ff/ff', 'at2'),
-    vendorInterface(1, 'ff/ff', 'pcm'),
-    vendorInterface(2, 'ff/ff', 'at'),
+    vendorInterface(1, 'ff/ff', 'pcm', 2),
+    vendorInterface(2, 'ff/ff', 'at', 2),
   ],
   shownIccid: swapped,
 });
@@ -134,8 +134,8 @@ export const huaweiE303 = huaweiMake({
   revision: '22.318.27.00.00',
   interfaces: [
     vendorInterface(0, '01/01', 'at2'),
-    vendorInterface(1, '01/03', 'pcm'),
-    vendorInterface(2, '01/02', 'at'),
+    vendorInterface(1, '01/03', 'pcm', 2),
+    vendorInterface(2, '01/02', 'at', 2),
   ],
   shownIccid: (iccid) => `${iccid}F`,
 });

@@ -6,6 +6,7 @@ import { type CommandContext, commandFamily, forms } from '../behaviours/behavio
 import { keptCommands } from '../behaviours/kept-settings.ts';
 import { iccidForms } from '../behaviours/sim-card.ts';
 import { isRegistered } from '../equipment/registration.ts';
+import { carrierProfiles } from './quectel-network.ts';
 
 const INDICATIONS = ['csq', 'smsfull', 'ring', 'smsincoming', 'act', 'ccinfo'];
 
@@ -58,7 +59,7 @@ const signal = forms({
   test: () => ok('+QCSQ: "NOSERVICE","GSM","WCDMA","LTE"'),
 });
 
-/** +QCCID, +QPINC, +QCSQ, +QURCCFG, +QINDCFG. */
+/** +QCCID, +QPINC, +QCSQ, +QURCCFG, +QINDCFG, +QMBNCFG. */
 export const quectelCommands = commandFamily('Quectel', {
   '+CCID': iccidForms('+CCID'),
   /** Shows the filler of the card's 20 semi-octets. */
@@ -67,6 +68,7 @@ export const quectelCommands = commandFamily('Quectel', {
   '+QCSQ': signal,
   '+QURCCFG': unsolicitedPort,
   '+QINDCFG': indicationSettings,
+  '+QMBNCFG': carrierProfiles,
   ...keptCommands({
     '^DSCI': { initial: '0', range: '(0,1)' },
     '+QTONEDET': { initial: '0', range: '(0,1)' },

@@ -10,6 +10,7 @@ import type { VoiceRoute } from '../voice/host-audio.ts';
 import { type CallChange, type CallLines, type MakeVoice, USUAL_VOICE } from '../voice/make-voice.ts';
 import { type ShownCall, STAT } from '../voice/modem-call.ts';
 import { indicates } from './quectel-commands.ts';
+import { callsOverLte } from './quectel-network.ts';
 
 /** Half a second of 8 kHz; the modem asks for a pause well before. */
 const BUFFER_BYTES = 8000;
@@ -99,15 +100,6 @@ function pcmVoice({ parameters }: AtCommand, { equipment }: CommandContext): Ans
 function pcmVoiceState({ equipment }: CommandContext): string {
   const { route } = equipment.voice.hostAudio;
   return route === undefined ? '0,0' : `1,${PORTS[route]}`;
-}
-
-/** <mode> of +QCFG="ims": 0 as the carrier's profile says, 1 on, 2 off; then whether calls over LTE are possible now. */
-function callsOverLte(values: readonly string[], { equipment: { settings } }: CommandContext): Answer {
-  const [mode = settings.kept.get('+QCFG ims') ?? '0'] = values;
-  if (values.length > 1 || !/^[012]$/.test(mode)) return cme(CME.incorrectParameters);
-  if (values.length === 0) return ok(`+QCFG: "ims",${mode},${mode === '1' ? 1 : 0}`);
-  settings.kept.set('+QCFG ims', mode);
-  return ok();
 }
 
 /** The last field of "usbcfg" takes effect at the next start of the modem. */

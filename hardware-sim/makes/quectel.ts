@@ -13,7 +13,7 @@ const USB: UsbDescription = {
   manufacturer: 'Quectel',
   product: 'EC25-AF',
   interfaces: [
-    vendorInterface(0, 'ff/ff', 'diag'),
+    vendorInterface(0, 'ff/ff', 'diag', 2),
     vendorInterface(1, '00/00', 'pcm'),
     vendorInterface(2, '00/00', 'at'),
     vendorInterface(3, '00/00', 'at2'),

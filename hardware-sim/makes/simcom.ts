@@ -1,5 +1,5 @@
 // SIMCom SIM7600: its boot lines, its names for common commands, an audio port of its own.
-import { ok } from '../at/answer.ts';
+import { CME, cme, ok } from '../at/answer.ts';
 import type { ModemSettings } from '../at/settings.ts';
 import { commandFamily, forms } from '../behaviours/behaviour.ts';
 import { restart } from '../behaviours/general.ts';
@@ -27,13 +27,28 @@ const servingCell = forms({
   test: () => ok('+CPSI: (0-255)'),
 });
 
-/** +CICCID, +SPIC, +CRESET, +CPSI. */
+/** Automatic, and the other modes of the manual: single technologies and their combinations. */
+const RADIO_MODES = ['2', '13', '14', '19', '38', '39', '48', '51', '54'];
+
+/** Stored at once, in effect at once. */
+const radioMode = forms({
+  set: ({ value }, { equipment }) => {
+    if (!RADIO_MODES.includes(value)) return cme(CME.incorrectParameters);
+    equipment.flash.set('+CNMP', value);
+    return ok();
+  },
+  read: (_, { equipment }) => ok(`+CNMP: ${equipment.flash.get('+CNMP') ?? '2'}`),
+  test: () => ok(`+CNMP: (${RADIO_MODES.join(',')})`),
+});
+
+/** +CICCID, +SPIC, +CRESET, +CPSI, +CNMP. */
 const simcomCommands = commandFamily('SIMCom', {
   '+CCID': iccidForms('+CCID'),
   '+CICCID': iccidForms('+ICCID'),
   '+SPIC': pinTries,
   '+CRESET': restart,
   '+CPSI': servingCell,
+  '+CNMP': radioMode,
   ...keptCommands({
     '+CNSMOD': { initial: '0', range: '(0,1)' },
     '+AUTOCSQ': { initial: '0,0', range: '(0,1),(0,1)' },
@@ -59,7 +74,7 @@ export const simcom: Make = {
     manufacturer: 'SimTech, Incorporated',
     product: 'SimTech, Incorporated',
     interfaces: [
-      vendorInterface(0, 'ff/ff', 'diag'),
+      vendorInterface(0, 'ff/ff', 'diag', 2),
       vendorInterface(1, '00/00', 'nmea'),
       vendorInterface(2, '00/00', 'at'),
       vendorInterface(3, '00/00', 'at2'),

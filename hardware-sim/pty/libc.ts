@@ -21,7 +21,7 @@ const TERMIOS_BYTES_MAX = 256;
 const PATH_BYTES_MAX = 128;
 
 /** The system gave no pseudo-terminal; the message names the call. */
-export class PtyError extends Error {
+class PtyError extends Error {
   override name = 'PtyError';
 }
 

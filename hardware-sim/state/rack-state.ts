@@ -1,6 +1,13 @@
 // The state that the records of the journal add up to: cards, modems, messages. Pure.
 import { BoundedLog } from './bounded-log.ts';
-import type { HeardMessage, MemoryName, RackRecord, StoredMessage, WaitingMessage } from './records.ts';
+import type {
+  HeardMessage,
+  IssuedCard,
+  MemoryName,
+  RackRecord,
+  StoredMessage,
+  WaitingMessage,
+} from './records.ts';
 
 type Store = Map<number, StoredMessage>;
 
@@ -27,11 +34,13 @@ export interface RackState {
   /** By IMEI. */
   modems: Map<string, ModemMemories>;
   heard: BoundedLog<HeardMessage>;
+  /** Oldest first. */
+  issued: IssuedCard[];
 }
 
 /** The state of a rack that was never used; it keeps the last `keepHeard` messages of its modems. */
 export function emptyRackState(keepHeard: number): RackState {
-  return { nextId: 1, sims: new Map(), modems: new Map(), heard: new BoundedLog(keepHeard) };
+  return { nextId: 1, sims: new Map(), modems: new Map(), heard: new BoundedLog(keepHeard), issued: [] };
 }
 
 /** The memories of a card, made on first use. */
@@ -94,6 +103,9 @@ export function applyRecord(state: RackState, record: RackRecord): void {
     case 'placed':
       modemMemoriesOf(state, record.imei).sim = record.iccid;
       return;
+    case 'issued':
+      state.issued.push(record.card);
+      return;
     case 'next_id':
       countId(state, record.id - 1);
       return;
@@ -108,6 +120,7 @@ function countId(state: RackState, usedId: number): void {
 
 /** The shortest list of records that adds up to `state`. */
 export function* recordsOf(state: RackState): Generator<RackRecord> {
+  for (const card of state.issued) yield { kind: 'issued', card };
   for (const message of state.heard.values()) yield { kind: 'heard', message };
   for (const [iccid, { store, waiting }] of state.sims) {
     for (const message of waiting.deliver.values()) yield { kind: 'waiting', message };

@@ -71,6 +71,11 @@ const recordSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('heard'), message: heardMessageSchema }),
   /** A card was put into a modem, or the modem has none. */
   z.object({ kind: z.literal('placed'), imei: z.string(), iccid: z.string().nullable() }),
+  /** The carrier made a card, beside those that the slots began with. */
+  z.object({
+    kind: z.literal('issued'),
+    card: z.object({ iccid: z.string(), imsi: z.string(), number: z.string() }),
+  }),
   z.object({ kind: z.literal('next_id'), id: idSchema }),
   z.object({ kind: z.literal('next_reference'), imei: z.string(), reference: z.int().min(0).max(255) }),
 ]);
@@ -80,6 +85,8 @@ export const recordsSchema = z.array(recordSchema);
 
 /** One change of the state. */
 export type RackRecord = z.output<typeof recordSchema>;
+/** A card that the carrier made. */
+export type IssuedCard = Extract<RackRecord, { kind: 'issued' }>['card'];
 /** Where messages lie. */
 export type MemoryName = z.output<typeof memorySchema>;
 /** A message in a slot of a store. */

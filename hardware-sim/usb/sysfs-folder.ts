@@ -46,9 +46,10 @@ export function deviceAttributes(
 }
 
 /** Attributes of every interface. */
-export function interfaceAttributes({ number, ...triple }: UsbInterface): Attributes {
+export function interfaceAttributes({ number, endpoints, ...triple }: UsbInterface): Attributes {
   return {
     bInterfaceNumber: number.toString(16).padStart(2, '0'),
+    bNumEndpoints: endpoints.toString(16).padStart(2, '0'),
     bInterfaceClass: triple.class,
     bInterfaceSubClass: triple.subclass,
     bInterfaceProtocol: triple.protocol,

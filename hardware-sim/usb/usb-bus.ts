@@ -1,8 +1,9 @@
 // The USB side of the rack as folders: sys/bus/usb/devices with hubs and devices, and dev for the terminals; device numbers.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#shared/clock.ts';
 import { deviceAttributes, interfaceAttributes, makeFolder } from './sysfs-folder.ts';
+import { type UsbControllerName, writeController } from './usb-controller.ts';
 import type { UsbDescription } from './usb-description.ts';
 import { UsbDevice } from './usb-device.ts';
 import { hubsAbove } from './usb-path.ts';
@@ -19,10 +20,10 @@ const ROOT_HUB = {
   product: 'xHCI Host Controller',
 };
 const HUB = { vendorId: '05e3', productId: '0610', manufacturer: 'GenesysLogic', product: 'USB2.1 Hub' };
-const HUB_INTERFACE = { number: 0, class: '09', subclass: '00', protocol: '01' };
+const HUB_INTERFACE = { number: 0, class: '09', subclass: '00', protocol: '01', endpoints: 1 };
 
 /** A place on the bus, or the folder of the bus, is not free. */
-class UsbError extends Error {
+export class UsbError extends Error {
   override name = 'UsbError';
 }
 
@@ -33,11 +34,13 @@ export class UsbBus {
   readonly #sysFolder: string;
   readonly #devicesFolder: string;
   readonly #clock: Clock;
+  readonly #controller: UsbControllerName;
   readonly #devices = new Map<string, UsbDevice>();
   #check: Timer | undefined;
 
-  /** `clock` is real time, since other programs write to the files at any time. */
-  constructor(rackFolder: string, clock: Clock) {
+  /** `clock` is real time, since other programs write to the files at any time. Each bus has a controller of this kind. */
+  constructor(rackFolder: string, clock: Clock, controller: UsbControllerName) {
+    this.#controller = controller;
     this.devFolder = join(rackFolder, 'dev');
     this.#sysFolder = join(rackFolder, 'sys');
     this.#devicesFolder = join(this.#sysFolder, 'bus/usb/devices');
@@ -103,10 +106,15 @@ export class UsbBus {
     for (const hub of hubsAbove(path)) this.#makeHub(hub, deviceAttributes(hub, HUB, { deviceClass: '09' }));
   }
 
+  /** The folder of a root hub is in that of its controller, and there is a link to it beside the devices. */
   #makeHub(name: string, attributes: Readonly<Record<string, string>>): void {
     const folder = join(this.#devicesFolder, name);
     if (existsSync(folder)) return;
-    makeFolder(folder, attributes);
+    if (name.startsWith('usb')) {
+      const controller = writeController(this.#sysFolder, this.#controller, Number(name.slice('usb'.length)));
+      makeFolder(join(controller, name), attributes);
+      symlinkSync(join(controller, name), folder);
+    } else makeFolder(folder, attributes);
     const interfaceName = name.startsWith('usb') ? `${name.slice(3)}-0:1.0` : `${name}:1.0`;
     makeFolder(join(this.#devicesFolder, interfaceName), interfaceAttributes(HUB_INTERFACE));
   }

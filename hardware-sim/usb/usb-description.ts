@@ -10,6 +10,8 @@ export interface UsbInterface {
   class: string;
   subclass: string;
   protocol: string;
+  /** `bNumEndpoints` of its current setting. */
+  endpoints: number;
   /** Absent: no terminal belongs to it, as with network and storage. */
   serial?: SerialRole;
   /** Its sound card belongs to it: the control interface of the audio class. */
@@ -25,24 +27,34 @@ export interface UsbDescription {
   interfaces: readonly UsbInterface[];
 }
 
-/** A vendor-specific interface. */
+/** A vendor-specific interface. Most have an interrupt endpoint and one for data in each direction. */
 export function vendorInterface(
   number: number,
   subclassAndProtocol: `${string}/${string}`,
   serial?: SerialRole,
+  endpoints = 3,
 ): UsbInterface {
   const [subclass = '', protocol = ''] = subclassAndProtocol.split('/');
-  return { number, class: 'ff', subclass, protocol, ...(serial === undefined ? {} : { serial }) };
+  return { number, class: 'ff', subclass, protocol, endpoints, ...(serial === undefined ? {} : { serial }) };
 }
 
-/** The three interfaces of a card that records and plays (USB audio class 1.0 §4), numbered from the first. */
+/**
+ * The three interfaces of a card that records and plays (USB audio class 1.0 §4), numbered from the first. Those for audio have an endpoint
+ * only while audio flows.
+ */
 export function soundInterfaces(first: number): UsbInterface[] {
   return [
-    { number: first, class: '01', subclass: '01', protocol: '00', isSound: true },
-    { number: first + 1, class: '01', subclass: '02', protocol: '00' },
-    { number: first + 2, class: '01', subclass: '02', protocol: '00' },
+    { number: first, class: '01', subclass: '01', protocol: '00', endpoints: 0, isSound: true },
+    { number: first + 1, class: '01', subclass: '02', protocol: '00', endpoints: 0 },
+    { number: first + 2, class: '01', subclass: '02', protocol: '00', endpoints: 0 },
   ];
 }
 
 /** Bulk-only mass storage with SCSI commands (USB mass storage class specification §4.3). */
-export const STORAGE_INTERFACE: UsbInterface = { number: 0, class: '08', subclass: '06', protocol: '50' };
+export const STORAGE_INTERFACE: UsbInterface = {
+  number: 0,
+  class: '08',
+  subclass: '06',
+  protocol: '50',
+  endpoints: 2,
+};

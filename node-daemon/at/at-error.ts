@@ -64,6 +64,16 @@ export class PortClosedError extends AtError {
   override name = 'PortClosedError';
 }
 
+/** The modem still works on a command that takes long, so it did not get this one. */
+export class BusyError extends AtError {
+  override name = 'BusyError';
+
+  /** `other`: the name of the long command; `forMs`: how long the modem has worked on it. */
+  constructor(other: string, forMs: number) {
+    super(`the modem is busy with ${other} for ${Math.round(forMs / 1000)} s`);
+  }
+}
+
 /** The command was not queued, because the queue is full. */
 export class QueueFullError extends AtError {
   override name = 'QueueFullError';

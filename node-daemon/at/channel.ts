@@ -1,10 +1,18 @@
 // The AT channel of one port: a bounded queue, one command in flight, URCs in order.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { AtError, AtTimeoutError, errorOfFinal, PortClosedError, QueueFullError } from './at-error.ts';
+import {
+  AtError,
+  AtTimeoutError,
+  BusyError,
+  errorOfFinal,
+  PortClosedError,
+  QueueFullError,
+} from './at-error.ts';
 import type { AtCommand } from './command.ts';
 import { type CommandEnd, commandNameOf, commandResultOf } from './command-end.ts';
 import { CommandQueue, type Priority, QUEUE_LENGTH_MAX } from './command-queue.ts';
+import { LONG_COMMAND_MS } from './command-timeout.ts';
 import {
   awaitsLine,
   beginExchange,
@@ -32,10 +40,13 @@ interface Waiting {
   readonly command: AtCommand;
   readonly resolve: (information: readonly Information[]) => void;
   readonly reject: (error: AtError) => void;
+  /** Ends the wait for its turn. */
+  turn?: Timer;
 }
 
 interface InFlight {
   readonly command: AtCommand;
+  readonly startedAt: number;
   state: ExchangeState;
   readonly done: (state: ExchangeDone) => void;
   timer: Timer;
@@ -97,14 +108,36 @@ export class AtChannel {
   /**
    * Runs a command. Resolves with its information responses. Rejects with `CmeError`, `CmsError`,
    * `CallFailedError` or `AtError` for an error answer, `AtTimeoutError`, `PortClosedError`, or
-   * `QueueFullError`.
+   * `QueueFullError`. With `turnMs`, the command waits no longer than that for the commands before it: it then rejects
+   * with `BusyError` if one of them takes long by nature, otherwise with `AtTimeoutError`, and the modem never gets it.
    */
-  send(command: AtCommand, priority: Priority = 'normal'): Promise<readonly Information[]> {
+  send(
+    command: AtCommand,
+    priority: Priority = 'normal',
+    { turnMs }: { turnMs?: number | undefined } = {},
+  ): Promise<readonly Information[]> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
-      if (this.#queue.push({ command, resolve, reject }, priority)) this.#work();
-      else reject(new QueueFullError(`${command.shownAs}: ${QUEUE_LENGTH_MAX} commands are already waiting`));
+      const waiting: Waiting = { command, resolve, reject };
+      if (!this.#queue.push(waiting, priority)) {
+        reject(new QueueFullError(`${command.shownAs}: ${QUEUE_LENGTH_MAX} commands are already waiting`));
+        return;
+      }
+      if (turnMs !== undefined) waiting.turn = this.#clock.after(turnMs, () => this.#giveUp(waiting, turnMs));
+      this.#work();
     });
+  }
+
+  /** Does nothing if the command has had its turn. */
+  #giveUp(waiting: Waiting, turnMs: number): void {
+    if (!this.#queue.remove(waiting)) return;
+    const { command, startedAt = 0 } = this.#inFlight ?? {};
+    const isLong = command !== undefined && command.timeoutMs >= LONG_COMMAND_MS;
+    waiting.reject(
+      isLong
+        ? new BusyError(shownName(command), this.#clock.now() - startedAt)
+        : new AtTimeoutError(waiting.command.shownAs, turnMs, false),
+    );
   }
 
   /**
@@ -141,11 +174,12 @@ export class AtChannel {
       }
       const next = this.#queue.shift();
       if (next === undefined) break;
+      next.turn?.cancel();
       const startedAt = this.#clock.now();
       const done = await this.#exchange(next.command, next.command.timeoutMs);
       this.#reportEnd(next.command, done, startedAt);
       if (done === undefined) next.reject(this.#closedError(next.command, false));
-      else this.#settle(next, done);
+      else this.#finish(next, done);
     }
     this.#busy = false;
   }
@@ -158,7 +192,7 @@ export class AtChannel {
     });
   }
 
-  #settle({ command, resolve, reject }: Waiting, { result, bodyGiven }: ExchangeDone): void {
+  #finish({ command, resolve, reject }: Waiting, { result, bodyGiven }: ExchangeDone): void {
     const { shownAs } = command;
     if (result.kind === 'timeout') {
       reject(this.#timeoutError(command, result.phase, bodyGiven));
@@ -195,7 +229,8 @@ export class AtChannel {
     const done = new Promise<ExchangeDone>((resolve) => {
       const state = beginExchange(command);
       const firstTimeoutMs = state.kind === 'awaitingPrompt' ? PROMPT_TIMEOUT_MS : timeoutMs;
-      this.#inFlight = { command, state, done: resolve, timer: this.#timeout(firstTimeoutMs) };
+      const timer = this.#timeout(firstTimeoutMs);
+      this.#inFlight = { command, state, done: resolve, timer, startedAt: this.#clock.now() };
     });
     this.#exchanges += 1;
     this.#log.debug({ command: command.shownAs }, 'at command');
@@ -317,12 +352,21 @@ export class AtChannel {
   #onClosed(cause: Error): void {
     if (this.#closed !== undefined) return;
     this.#closed = new PortClosedError('the port is gone', { cause });
-    for (const { command, reject } of this.#queue.drain()) reject(this.#closedError(command, false));
+    for (const { command, reject, turn } of this.#queue.drain()) {
+      turn?.cancel();
+      reject(this.#closedError(command, false));
+    }
     if (this.#inFlight !== undefined) this.#input({ kind: 'closed' });
     for (const handler of [...this.#closeHandlers]) handler(this.#closed);
     this.#port.close().catch(() => undefined);
   }
 }
+
+/** "AT+COPS": the text after the name may be a number or a message. */
+const shownName = (command: AtCommand): string => {
+  const name = commandNameOf(command);
+  return name.startsWith('AT') ? name : `AT${name}`;
+};
 
 /** Returns the name for logs. The text after the name may be a phone number or a message. */
 function nameOf({ line }: Urc): string {

@@ -41,6 +41,15 @@ export class CommandQueue<T> {
     return next?.waiting.shift();
   }
 
+  /** Removes a waiting command. Returns false if it no longer waits. */
+  remove(item: T): boolean {
+    for (const { waiting } of Object.values(this.#lanes)) {
+      const position = waiting.indexOf(item);
+      if (position >= 0) return waiting.splice(position, 1).length > 0;
+    }
+    return false;
+  }
+
   /** Removes and returns all commands, in the order of their lanes. */
   drain(): T[] {
     return PRIORITIES.flatMap((priority) => this.#lanes[priority].waiting.splice(0));

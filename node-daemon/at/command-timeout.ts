@@ -11,6 +11,9 @@ interface CommandTimeout {
  */
 const COMMAND_TIMEOUT_MS = 5_000;
 
+/** From this time on, a command waits for the network, or for a whole storage. Until then a modem that does not answer may be well. */
+export const LONG_COMMAND_MS = 60_000;
+
 /** The first match counts. Where makers differ, this is the longer time. */
 const TIMEOUTS: readonly CommandTimeout[] = [
   // Time of the network: 120 s (Quectel EC2x), 40 s (chan_quectel), 300 s (ModemManager).

@@ -66,7 +66,7 @@ export type ExchangeInput =
 /** The effect of one input. */
 export interface ExchangeStep {
   readonly state: ExchangeState;
-  /** What to write now: the command's body, or ESC to leave a prompt that no command asked for. */
+  /** To write now: the command's body, or ESC to leave a prompt that no command asked for. */
   readonly write?: 'body' | 'escape';
   /** Whether the answer must come soon, because it otherwise never comes. */
   readonly hurry?: true;

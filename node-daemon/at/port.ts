@@ -75,8 +75,8 @@ export function serialPorts(parts: SerialPortsParts): OpenPort {
 }
 
 /**
- * A tty reports a hang-up as a read of 0 bytes. The stock binding treats that as "nothing yet" and reads again forever: it keeps a whole
- * core busy and never reports the hang-up. It also does not know that EIO means the same. Observed: @serialport/bindings-cpp 13, one
+ * A tty reports a hang-up as a read of 0 bytes. The binding of serialport treats that as "nothing yet" and reads again forever: it keeps a
+ * whole core busy and never reports the hang-up. It also does not know that EIO means the same. Observed: @serialport/bindings-cpp 13, one
  * hang-up in five.
  *
  * Opening and closing have a time limit and a bounded number of threads. Writing does not: with O_NONBLOCK it never waits.

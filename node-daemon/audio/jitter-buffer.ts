@@ -89,7 +89,7 @@ export class JitterBuffer {
       }
       return this.#rest();
     }
-    this.#settle();
+    this.#adapt();
     const caughtUp = this.#catchUp();
     if (caughtUp !== undefined) return caughtUp;
     // The interpolation needs one more sample on each side.
@@ -125,7 +125,7 @@ export class JitterBuffer {
   }
 
   /** Adapts target and correction to the last second. */
-  #settle(): void {
+  #adapt(): void {
     this.#calm += 1;
     if (this.#calm % CALM_FRAMES === 0) this.#target = Math.max(TARGET_FRAMES_MIN, this.#target - 1);
     this.#windowMin = Math.min(this.#windowMin, this.#held - FRAME_SAMPLES);

@@ -60,6 +60,17 @@ function meaningOf(written: WrittenConfig): NodeConfig {
       usb_id === undefined ? { usbPath: usb_path ?? '' } : { usbId: usb_id },
     ),
     sims: simSettings(written.sims, written.sim_pin),
+    carriers: {
+      applies: written.carrier_settings?.apply ?? DEFAULT_CONFIG.carriers.applies,
+      networks: new Map(
+        Object.entries(written.carrier_settings?.networks ?? {}).map(
+          ([code, { apply, profile, ims, ims_apn }]) => [
+            code,
+            { applies: apply, carrierProfile: profile, ims, imsApn: ims_apn },
+          ],
+        ),
+      ),
+    },
     sendLimits: { perSim: rateOf(per_sim), perDestination: rateOf(per_destination) },
     destinations: written.destinations ?? DEFAULT_CONFIG.destinations,
     recovery: {

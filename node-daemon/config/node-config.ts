@@ -32,6 +32,24 @@ export function simSettings(sims: Readonly<Record<string, SimSetting>>, pin?: st
   };
 }
 
+/** The operator's settings for one network: each value overrides what the daemon knows. */
+interface CarrierSetting {
+  /** Whether the daemon may change settings of modems. */
+  readonly applies?: boolean | undefined;
+  readonly carrierProfile?: string | undefined;
+  readonly ims?: boolean | undefined;
+  readonly imsApn?: string | undefined;
+}
+
+/** The configuration of modems for calls on the networks of their cards. */
+export interface CarrierSettings {
+  readonly applies: boolean;
+  /** By code, MCC and MNC. */
+  readonly networks: ReadonlyMap<string, CarrierSetting>;
+}
+
+export const DEFAULT_CARRIER_SETTINGS: CarrierSettings = { applies: true, networks: new Map() };
+
 /** No configured values. */
 export const NO_SIM_SETTINGS: SimSettings = simSettings({});
 
@@ -86,6 +104,7 @@ export interface NodeConfig {
   readonly discover: boolean | undefined;
   readonly ignore: readonly IgnoredDevice[];
   readonly sims: SimSettings;
+  readonly carriers: CarrierSettings;
   readonly sendLimits: SendLimitSettings;
   /** Allowed destinations of texts and calls. */
   readonly destinations: Destinations;
@@ -107,6 +126,7 @@ export const DEFAULT_CONFIG: NodeConfig = {
   discover: undefined,
   ignore: [],
   sims: NO_SIM_SETTINGS,
+  carriers: DEFAULT_CARRIER_SETTINGS,
   sendLimits: { perSim: {}, perDestination: {} },
   destinations: DEFAULT_DESTINATIONS,
   recovery: {

@@ -8,7 +8,7 @@ import { LOG_FORMAT_OPTION, LOG_LEVEL_OPTION, type OptionsOf } from '#shared/pro
 import { DEFAULT_CONFIG_PATH, readConfigFile } from './config-file.ts';
 import { type NodeConfig, SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';
 
-const DEFAULT_DATA_DIR = 'data/node';
+export const DEFAULT_DATA_DIR = 'data/node';
 const DEFAULT_LOG_LEVEL: LogLevel = 'info';
 
 /** A slot and the device path of its modem's AT port. */
@@ -85,7 +85,7 @@ type GivenOptions = Omit<OptionsOf<typeof daemonOptions>, 'defaultDataDir' | 'de
 };
 
 /** The options joined with the file. */
-export interface Settings {
+export interface DaemonSettings {
   readonly dataDir: string;
   readonly logLevel: LogLevel;
   readonly config: NodeConfig;
@@ -97,12 +97,12 @@ export interface Settings {
  * Reads the configuration file and joins it with the options, which win. Ports of the options are slots like
  * those of the file. Throws `ConfigFileError`.
  */
-export function settingsOf(options: GivenOptions): Settings {
+export function settingsOf(options: GivenOptions): DaemonSettings {
   return joinedSettings(options, readConfigFile(options.config));
 }
 
 /** Joins the options with the configuration. Throws `ConfigFileError` for a slot that is in both. */
-export function joinedSettings(options: GivenOptions, file: NodeConfig): Settings {
+export function joinedSettings(options: GivenOptions, file: NodeConfig): DaemonSettings {
   const { defaultDataDir = DEFAULT_DATA_DIR, devRoot, modemPorts = [], sysfsRoot } = options;
   const ports = modemPorts.map(({ slot, path }) => ({ name: slot, port: path }));
   for (const { name } of ports) {

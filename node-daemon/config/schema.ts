@@ -10,6 +10,7 @@ import { SLOT_NAME_PATTERN, SLOTS_MAX } from './node-config.ts';
 
 const SIMS_MAX = 1024;
 const IGNORED_MAX = 64;
+const NETWORKS_MAX = 256;
 const COMMAND_WORDS_MAX = 32;
 const TIMES_MAX = 1_000_000;
 const RECOVERY_STEPS_MAX = 60;
@@ -107,6 +108,28 @@ export const configSchema = map({
     )
     .refine((sims) => Object.keys(sims).length <= SIMS_MAX, `must have at most ${SIMS_MAX} cards`)
     .default({}),
+  carrier_settings: map({
+    apply: yesOrNo.optional(),
+    networks: z
+      .record(
+        z.string().regex(/^\d{5,6}$/),
+        map({
+          apply: yesOrNo.optional(),
+          profile: text(/^[\w.-]{1,64}$/, 'the name of a carrier profile, such as VoLTE-ATT').optional(),
+          ims: yesOrNo.optional(),
+          ims_apn: text(/^[A-Za-z0-9.-]{1,63}$/, 'an access point name, such as ims').optional(),
+        }),
+        {
+          error: ({ code }) =>
+            code === 'invalid_type' ? 'must be a map' : 'must be a network: 5 or 6 digits, MCC and MNC',
+        },
+      )
+      .refine(
+        (networks) => Object.keys(networks).length <= NETWORKS_MAX,
+        `must have at most ${NETWORKS_MAX} networks`,
+      )
+      .default({}),
+  }).optional(),
   sms: map({
     limits: map({ per_sim: rate.default({}), per_destination: rate.default({}) }).optional(),
   }).optional(),

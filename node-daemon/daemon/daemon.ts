@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { OpenPort } from '../at/port.ts';
-import type { Settings } from '../config/options.ts';
+import type { DaemonSettings } from '../config/options.ts';
 import { type Host, openHost } from '../host/host.ts';
 import { countFacts } from '../metrics/counting.ts';
 import { NodeMetrics } from '../metrics/node-metrics.ts';
@@ -29,6 +29,8 @@ interface DaemonParts {
 export interface Daemon {
   /** Refuses new calls. Resolves when the calls in progress have ended, after their time, or when `signal` is aborted. */
   drain(signal: AbortSignal): Promise<void>;
+  /** Uses the slots and the values of SIM cards of other settings. Resolves when it is done. Other values need a restart. */
+  reload(next: DaemonSettings): Promise<void>;
   stop(): Promise<void>;
   status(): DaemonStatus;
   /** Workers that a restart would repair if they hang. */
@@ -41,17 +43,17 @@ export interface Daemon {
  * Starts the daemon of a host. Rejects if it cannot use its data folder. The daemon waits for missing modems, for a control plane that
  * does not answer, and for a metrics port that another program has open.
  */
-export async function startDaemon(settings: Settings, parts: DaemonParts): Promise<Daemon> {
+export async function startDaemon(settings: DaemonSettings, parts: DaemonParts): Promise<Daemon> {
   const { config, dataDir } = settings;
   const { recentLog } = parts;
   const isLinked = (): boolean => link.isLinked;
   const streamHoldMs = (): number | undefined => link.streamHoldMs;
-  const host = await openHost(settings, { ...parts, isLinked, streamHoldMs });
+  const host = await openHost(settings, { ...parts, isLinked, streamHoldMs, mayWriteSettings: true });
   const { calls, guard, journal, log, rack } = host;
   const metrics = startMetrics(host, isLinked);
   const { destinations, metricsPort } = config;
   const { commands, identity, link }: HostLink = await openLink(host, { dataDir, destinations, metrics });
-  const statusPage = await startStatusPage(host, { identity, link, metrics, port: metricsPort });
+  const statusPage = await startStatusPage(host, { dataDir, identity, link, metrics, port: metricsPort });
   const activity = new SlotActivity(host, () => link.state);
   const operator = new HostOperator({ host, commands, activity, recentLog });
   const operatorSocket = await listenForCommands(operator, settings, log);
@@ -66,6 +68,7 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
       callsUp: calls.live.length,
       isDraining: calls.isDraining,
     }),
+    reload: (next) => reload(host, settings, next),
     workers: () => daemonWorkers({ rack, journal, link }),
     async stop() {
       await operatorSocket.stop();
@@ -78,6 +81,23 @@ export async function startDaemon(settings: Settings, parts: DaemonParts): Promi
     },
     hasHangingPorts: () => guard.hanging > 0,
   };
+}
+
+/** Values of the file that only a restart changes. */
+const FIXED = [
+  ...(['sendLimits', 'destinations', 'recovery', 'modeSwitch'] as const),
+  ...(['metricsPort', 'operatorSocket', 'drainMs'] as const),
+];
+
+async function reload(host: Host, settings: DaemonSettings, next: DaemonSettings): Promise<void> {
+  const { config } = next;
+  const fixed = [
+    ...(['dataDir', 'logLevel'] as const).filter((key) => next[key] !== settings[key]),
+    ...FIXED.filter((key) => JSON.stringify(config[key]) !== JSON.stringify(settings.config[key])),
+  ];
+  await host.reconfigure(config);
+  host.log.info({ slots: host.rack.slots().map(({ slot }) => slot) }, 'configuration reloaded');
+  if (fixed.length > 0) host.log.warn({ changed: fixed }, 'these changes need a restart of the daemon');
 }
 
 /** Starts counting. */

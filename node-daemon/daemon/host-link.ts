@@ -1,10 +1,12 @@
 // The link of a host to its control plane: the node's identity, the commands that it runs, and the events that it reports.
 import type { Destinations } from '#shared/destination-list.ts';
+import { enrollCommand } from '../config/enroll-command.ts';
 import type { Host } from '../host/host.ts';
 import { CommandHandler } from '../link/command-handler.ts';
 import { ControlLink } from '../link/control-link.ts';
 import { IdentityFile } from '../link/identity.ts';
 import { MediaLink } from '../link/media-link.ts';
+import { PinBox } from '../link/pin-box.ts';
 import { countCommands } from '../metrics/counting.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 
@@ -40,9 +42,13 @@ export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLi
       'no journal found for an enrolled node: unless this is its first start, messages may be lost',
     );
   }
-  const commands = countCommands(commandHandler(host, destinations, identity), metrics);
+  if (identity.current === undefined)
+    log.warn({}, `this node is not enrolled: run "${enrollCommand(dataDir)}" while the daemon runs`);
+  const pins = await PinBox.create();
+  const commands = countCommands(commandHandler(host, { destinations, identity, pins }), metrics);
   const link = new ControlLink({
     identity,
+    pins,
     journal,
     commands,
     clock,
@@ -55,7 +61,10 @@ export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLi
   return { identity, commands, link };
 }
 
-function commandHandler(host: Host, destinations: Destinations, identity: IdentityFile): CommandHandler {
+function commandHandler(
+  host: Host,
+  { destinations, identity, pins }: { destinations: Destinations; identity: IdentityFile; pins: PinBox },
+): CommandHandler {
   const { calls, clock, journal, log, rack, sendLimits } = host;
   return new CommandHandler({
     rack,
@@ -65,6 +74,7 @@ function commandHandler(host: Host, destinations: Destinations, identity: Identi
     clock,
     log,
     destinations,
+    pins: { box: pins, sims: host.sims },
     openMedia: async (baseUrl, ticket, events) => {
       const { controlPlaneUrl, isInsecure = false } = identity.current ?? {};
       const url = baseUrl ?? controlPlaneUrl;

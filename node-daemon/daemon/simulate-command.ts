@@ -8,14 +8,22 @@ import * as z from 'zod';
 import type { LogLevel } from '#shared/log.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
-import { integerOption } from '#shared/process/options.ts';
-import { ownCommand } from '#shared/process/own-command.ts';
+import { integerOption, LOG_LEVEL_OPTION, optionalInteger } from '#shared/process/options.ts';
+import { ownCommand, quoted } from '#shared/process/own-command.ts';
+import { DEFAULT_CONFIG_PATH, readConfigFile } from '../config/config-file.ts';
+import { enrollCommand } from '../config/enroll-command.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
-import { daemonOptions } from '../config/options.ts';
+import { type DaemonSettings, daemonOptions } from '../config/options.ts';
 import { print } from '../operator/cli/with-operator.ts';
 
 /** Not every package contains it. */
 const SIMULATOR = join(import.meta.dirname, '../../dist/hardware-sim/main.js');
+/** That of the package. */
+const METRICS_PORT = 9464;
+/** The most modems of "npm start". */
+const FIRST_MODEM = 64;
+/** A telephone of the simulated carrier. */
+const FAR_END = '+13105550188';
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
 
@@ -24,14 +32,29 @@ export const SIMULATE_COMMAND = programCommand({
   about: 'Run simulated modems and a daemon that uses them, until Ctrl-C.',
   options: {
     modems: { about: 'Number of modems', schema: integerOption(1, 64, 4) },
+    firstModem: {
+      about: `Position of the first modem among those of all simulated racks: it decides IMEIs, SIMs and numbers. The default is past those of "npm start", so that one service takes both`,
+      schema: integerOption(0, 9_000, FIRST_MODEM),
+    },
     dir: {
       about: 'Folder of the simulated rack and its daemon’s data',
       schema: z.string().min(1, 'must be a path').default('data/simulated'),
     },
-    logLevel: daemonOptions.logLevel,
+    config: {
+      about: `Configuration file of the daemon; without it, the daemon uses the defaults. It does not read ${DEFAULT_CONFIG_PATH}`,
+      schema: z.string().min(1, 'must be a path').optional(),
+    },
+    metricsPort: {
+      about: `Port of the status page and the metrics, on 127.0.0.1; default: that of the configuration file, else ${METRICS_PORT}`,
+      schema: optionalInteger(1, 65_535).optional(),
+    },
+    logLevel: {
+      ...daemonOptions.logLevel,
+      about: `${LOG_LEVEL_OPTION.about}; default: that of the configuration file, else warn`,
+    },
     logFormat: daemonOptions.logFormat,
   },
-  async run({ modems, dir, logFormat, logLevel = 'warn' }) {
+  async run({ config: configFile, dir, firstModem, logFormat, metricsPort, modems, ...given }) {
     if (!existsSync(SIMULATOR)) {
       throw new OperatorError(
         'unavailable',
@@ -42,15 +65,18 @@ export const SIMULATE_COMMAND = programCommand({
     const { runProgram } = await import('#shared/process/run.ts');
     const { RecentLog } = await import('../operator/recent-log.ts');
     const { startDaemon } = await import('./daemon.ts');
+    const config = configFile === undefined ? DEFAULT_CONFIG : readConfigFile(configFile);
+    const logLevel = given.logLevel ?? config.logLevel ?? 'warn';
+    const port = metricsPort ?? config.metricsPort ?? METRICS_PORT;
     const recentLog = new RecentLog();
     const log = createLogger('node-daemon', { logLevel, logFormat }, recentLog.take);
     const dataDir = join(resolve(dir), 'node');
     await runProgram(log, async () => {
-      const simulator = await startSimulator(modems, join(dir, 'rack'), logLevel);
+      const simulator = await startSimulator({ modems, firstModem, dir: join(dir, 'rack'), logLevel });
       const settings = {
         dataDir,
         logLevel,
-        config: DEFAULT_CONFIG,
+        config: { ...config, metricsPort: port },
         sysfsRoot: join(simulator.dir, 'sys'),
         devRoot: join(simulator.dir, 'dev'),
       };
@@ -58,7 +84,8 @@ export const SIMULATE_COMMAND = programCommand({
         await simulator.stop();
         throw error;
       });
-      print(introduction(modems, dataDir, simulator.url));
+      const { url } = simulator;
+      print(introduction({ modems, number: await firstNumberAt(url), port, ...settings, url }));
       return {
         async stop() {
           await daemon.stop();
@@ -76,8 +103,19 @@ interface SimulatorProcess {
 }
 
 /** Starts the simulator as a process that ends with this one, even if this one is killed. */
-async function startSimulator(modems: number, dir: string, logLevel: LogLevel): Promise<SimulatorProcess> {
-  const args = [SIMULATOR, '--modems', String(modems), '--dir', dir, '--log-level', logLevel];
+async function startSimulator({
+  dir,
+  firstModem,
+  logLevel,
+  modems,
+}: {
+  dir: string;
+  firstModem: number;
+  logLevel: LogLevel;
+  modems: number;
+}): Promise<SimulatorProcess> {
+  const size = ['--modems', String(modems), '--first-modem', String(firstModem)];
+  const args = [SIMULATOR, ...size, '--dir', dir, '--log-level', logLevel];
   const child = spawn(process.execPath, [...args, '--port', '0', '--end-with-input', 'yes'], {
     // Ctrl-C must reach this process only, which stops the daemon first.
     detached: true,
@@ -102,15 +140,41 @@ async function startSimulator(modems: number, dir: string, logLevel: LogLevel): 
   };
 }
 
-const introduction = (
-  modems: number,
-  dataDir: string,
-  url: string,
-): string => `${modems} simulated modems and their daemon run until Ctrl-C. In another terminal:
+async function firstNumberAt(url: string): Promise<string> {
+  const answer = await fetch(`${url}/modems`, { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
+  const [first] = (await answer.json()) as Array<{ number: string }>;
+  return String(first?.number);
+}
 
-  ${ownCommand('node-daemon')} watch --data-dir ${dataDir}
-  ${ownCommand('node-daemon')} list --data-dir ${dataDir}
-  ${ownCommand('node-daemon')} at 1-1.1 AT+CSQ --data-dir ${dataDir}
-  ${ownCommand('node-daemon')} ussd 1-1.1 '*100#' --data-dir ${dataDir}
+interface Introduced extends Pick<DaemonSettings, 'dataDir' | 'sysfsRoot' | 'devRoot'> {
+  readonly modems: number;
+  /** Of the first card. */
+  readonly number: string;
+  readonly port: number;
+  readonly url: string;
+}
 
-To simulate messages, calls and faults, use the rack's HTTP API: ${url} (docs/simulator/carrier-http.md)`;
+function introduction({ modems, number, dataDir, sysfsRoot, devRoot, port, url }: Introduced): string {
+  const ours = (command: string): string =>
+    `  ${ownCommand('node-daemon')} ${command} --data-dir ${quoted(dataDir)}`;
+  const rack =
+    modems === 1 ? 'A simulated modem and its daemon' : `${modems} simulated modems and their daemon`;
+  return `${rack} run until Ctrl-C. In another terminal:
+
+${ours('watch')}
+${ours('list')}
+${ours(`doctor --sysfs-root ${quoted(sysfsRoot)} --dev-root ${quoted(devRoot)}`)}
+${ours(`send 1-1.1 ${FAR_END} 'Hello from the rack'`)}
+${ours('sms 1-1.1')}
+${ours('at 1-1.1 AT+CSQ')}
+${ours("ussd 1-1.1 '*100#'")}
+
+To connect it to a service, run "${ownCommand('control-plane')} node add rack-7" there, then here with its URL and code:
+
+  ${enrollCommand(dataDir)}
+
+Status page: http://127.0.0.1:${port}/   Metrics: http://127.0.0.1:${port}/metrics
+To simulate messages, calls and faults, use the rack's HTTP API: ${url} (docs/simulator/carrier-http.md). A text to the first modem:
+
+  curl -s ${url}/sms -d '{"from":"${FAR_END}","to":"${number}","body":"Hello, rack"}'`;
+}

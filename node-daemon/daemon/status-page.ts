@@ -1,4 +1,5 @@
 // The status page and the metrics of a daemon, at the configured port.
+import { enrollCommand } from '../config/enroll-command.ts';
 import type { Host } from '../host/host.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 import { RecentEvents } from '../status-page/recent-events.ts';
@@ -9,6 +10,7 @@ import type { HostLink } from './host-link.ts';
 /** The parts that the page shows, besides the host. */
 interface StatusPageParts extends Pick<HostLink, 'identity' | 'link'> {
   readonly metrics: NodeMetrics;
+  readonly dataDir: string;
   /** `undefined`: there is no page. */
   readonly port: number | undefined;
 }
@@ -16,7 +18,7 @@ interface StatusPageParts extends Pick<HostLink, 'identity' | 'link'> {
 /** The page collects data and is available until `stop`. Resolves after the first attempt to open the port. Never rejects. */
 export async function startStatusPage(
   host: Host,
-  { identity, link, metrics, port }: StatusPageParts,
+  { dataDir, identity, link, metrics, port }: StatusPageParts,
 ): Promise<{ stop(): Promise<void> }> {
   const { calls, clock, journal, log, rack } = host;
   const signals = new SignalHistory(clock, () => rack.slots());
@@ -24,6 +26,7 @@ export async function startStatusPage(
   const startedAt = clock.now();
   signals.start();
   const status = () => ({
+    enrollCommand: enrollCommand(dataDir),
     nodeId: identity.current?.nodeId,
     controlPlane: hostOf(identity.current?.controlPlaneUrl),
     isLinked: link.isLinked,

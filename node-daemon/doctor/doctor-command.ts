@@ -6,7 +6,7 @@ import { ConfigFileError } from '#shared/process/config-file.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { ConfigDeniedError } from '../config/config-file.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
-import { daemonOptions, joinedSettings, type Settings, settingsOf } from '../config/options.ts';
+import { type DaemonSettings, daemonOptions, joinedSettings, settingsOf } from '../config/options.ts';
 
 const { logLevel: _, ...options } = daemonOptions;
 const isSwitched = z.boolean().default(false);
@@ -34,12 +34,12 @@ const COMMAND = programCommand({
     const { settings, configurationProblem } = readSettings({ ...given, logLevel: undefined });
     // Loads the parts of the daemon only if the options are valid.
     const { examineRack } = await import('./examine-rack.ts');
-    const { textOf } = await import('./report/report-text.ts');
+    const { doctorTextOf } = await import('./report/report-text.ts');
     const { stdout } = process;
     // `hasColors` respects NO_COLOR.
     const hasColour = stdout.isTTY && stdout.hasColors();
     await examineRack(settings, { configurationProblem, playsTones: loopTest }, (report) => {
-      stdout.write(json ? `${toJson(report)}\n` : textOf(report, { hasColour, isVerbose: verbose }));
+      stdout.write(json ? `${toJson(report)}\n` : doctorTextOf(report, { hasColour, isVerbose: verbose }));
       process.exitCode = EXIT_CODES[report.verdict];
     });
     // Without this, the process waits minutes for a daemon that hangs.
@@ -58,7 +58,7 @@ export const DOCTOR_COMMAND: AnyCommand = {
 
 /** An error in the configuration file is a finding. Doctor then examines the host without the file. */
 function readSettings(given: Parameters<typeof settingsOf>[0]): {
-  settings: Settings;
+  settings: DaemonSettings;
   configurationProblem: string | undefined;
 } {
   try {

@@ -4,14 +4,14 @@ import type { Slot } from '#shared/link/messages.ts';
 import { type Outcome, warning } from '#shared/operator/findings.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import type { NodeConfig } from '../config/node-config.ts';
-import type { Settings } from '../config/options.ts';
+import type { DaemonSettings } from '../config/options.ts';
 import { authorizedFile } from '../modem/recovery/outside-steps.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
 import { messageOf } from './audio-port.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
 import type { Seen } from './checks/check.ts';
 import { findSlots, modemDevices, type RackAccess, settledSlots } from './rack-slots.ts';
-import { type Finding, type Report, reportOf } from './report/report.ts';
+import { type DoctorReport, doctorReportOf, type Finding } from './report/report.ts';
 import { type HostView, readHost, readPrograms } from './seen/host-view.ts';
 import { examineSlot } from './slot-examination.ts';
 
@@ -37,7 +37,7 @@ export interface ExaminationParts {
 }
 
 /** Examines the host and its modems, in less than 20 s even if some of them hang. Never rejects. */
-export async function examine(settings: Settings, parts: ExaminationParts): Promise<Report> {
+export async function examine(settings: DaemonSettings, parts: ExaminationParts): Promise<DoctorReport> {
   const { configurationProblem, guard, openRack, playsTones, clock = systemClock } = parts;
   const { openPort = serialPorts({ clock, guard }) } = parts;
   const { config, devRoot } = settings;
@@ -64,7 +64,7 @@ export async function examine(settings: Settings, parts: ExaminationParts): Prom
   ]);
   const isDaemonRunning = rack?.isRunningDaemon === true;
   const problem = [opened, settled].find((each) => typeof each === 'string');
-  return reportOf({
+  return doctorReportOf({
     findings: judgeAll({ host, slots, daemon: { isDaemonRunning, link, configurationProblem, problem } }),
     slots: slots.map(({ name }) => name),
     isDaemonRunning,

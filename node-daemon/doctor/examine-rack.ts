@@ -1,20 +1,20 @@
 // Examines a rack through the operator API: that of the running daemon, or one that opens the modems for the examination.
 import { systemClock } from '#shared/clock.ts';
-import type { Settings } from '../config/options.ts';
+import type { DaemonSettings } from '../config/options.ts';
 import type { NodeOperator } from '../operator/node-operator.ts';
 import { openNodeOperator } from '../operator/open-operator.ts';
 import { guardOfProcess } from '../system/hang-guard.ts';
 import { type ExaminationParts, examine } from './examination.ts';
 import type { RackAccess } from './rack-slots.ts';
-import type { Report } from './report/report.ts';
+import type { DoctorReport } from './report/report.ts';
 
 const LINK_TIMEOUT_MS = 2_000;
 
 /** Examines, and calls `onReport` before the modems are given back, which may take seconds. */
 export async function examineRack(
-  settings: Settings,
+  settings: DaemonSettings,
   parts: Pick<ExaminationParts, 'configurationProblem' | 'playsTones'>,
-  onReport: (report: Report) => void,
+  onReport: (report: DoctorReport) => void,
 ): Promise<void> {
   const guard = guardOfProcess(systemClock);
   let operator: NodeOperator | undefined;
@@ -33,8 +33,8 @@ export function rackAccessOf(operator: NodeOperator): RackAccess {
   return {
     isRunningDaemon: operator.isRunningDaemon,
     slots: () => operator.call('slots', {}),
-    at: (slot, command, { timeoutMs, unsafe }) =>
-      operator.call('at', { slot, command, unsafe, timeout_ms: timeoutMs }),
+    at: (slot, command, { timeoutMs, turnMs, unsafe }) =>
+      operator.call('at', { slot, command, unsafe, timeout_ms: timeoutMs, turn_ms: turnMs }),
     async link() {
       const signal = AbortSignal.timeout(LINK_TIMEOUT_MS);
       for await (const { link } of operator.follow('watch', { signal })) return link ?? undefined;

@@ -1,4 +1,5 @@
 // Sends a modem the queries that the checks need, one at a time.
+import { OperatorError } from '#shared/operator/operator-error.ts';
 import { findProfile } from '../modem/profiles/find-profile.ts';
 import type { UsbId } from '../usb/usb-device.ts';
 import { messageOf } from './audio-port.ts';
@@ -25,8 +26,8 @@ const STANDARD = [
 const UNANSWERED_MAX = 2;
 
 /**
- * Returns the modem's answers to all queries, or to those before the signal. Rejects with the last query's error when the modem
- * stops answering. Rejects with the signal's reason if the modem had not identified itself before the signal.
+ * Returns the modem's answers to all queries, or to those before the signal, or before the modem was busy. Rejects with the last query's
+ * error when the modem stops answering, or is busy from the start. Rejects with the signal's reason if the modem had not identified itself before the signal.
  */
 export async function askAll(
   ask: AskModem,
@@ -44,6 +45,7 @@ export async function askAll(
       answers.set(command, await ask(command));
       unanswered = 0;
     } catch (error) {
+      if (isUntried(error)) throw error;
       unanswered += 1;
       unansweredQueries.push(command);
       if (unanswered >= UNANSWERED_MAX) throw new Error(messageOf(error), { cause: error });
@@ -53,12 +55,26 @@ export async function askAll(
   signal.throwIfAborted();
   const identification = IDENTIFICATION.slice(0, 2).flatMap((command) => answers.get(command)?.lines ?? []);
   const profile = findProfile(identification, usbId);
-  for (const command of STANDARD) await put(command);
-  for (const command of profile.iccidCommands) {
-    await put(command);
-    if ((answers.get(command)?.lines.length ?? 0) > 0) break;
+  const askFurther = async (): Promise<void> => {
+    for (const command of STANDARD) await put(command);
+    for (const command of profile.iccidCommands) {
+      await put(command);
+      if ((answers.get(command)?.lines.length ?? 0) > 0) break;
+    }
+    if (profile.pinTries !== undefined) await put(profile.pinTries.command);
+    for (const command of diagnosisOf(profile).questions) await put(command);
+  };
+  try {
+    await askFurther();
+  } catch (error) {
+    if (!isUntried(error)) throw error;
+    return new ModemView(profile, answers, { notAsked: messageOf(error) });
   }
-  if (profile.pinTries !== undefined) await put(profile.pinTries.command);
-  for (const command of diagnosisOf(profile).questions) await put(command);
   return new ModemView(profile, answers, { unanswered: unansweredQueries, isMute: unanswered > 0 });
+}
+
+/** The daemon answered that the modem did not get the query: it works on a long command, or is being set up. */
+export function isUntried(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof OperatorError && cause.reason !== 'unanswered';
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { compareNaturally } from '#shared/natural-order.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { LinkState } from '../link/control-link.ts';
 import { isIgnored, isModem, type Place, placeAt, placeOf, VENDORS } from '../modem/place/place.ts';
@@ -13,7 +14,11 @@ import type { UsbDevice } from '../usb/usb-device.ts';
 export interface RackAccess {
   readonly isRunningDaemon: boolean;
   slots(): Promise<Slot[]>;
-  at(slot: string, command: string, options: { timeoutMs: number; unsafe: boolean }): Promise<AtAnswer>;
+  at(
+    slot: string,
+    command: string,
+    options: { timeoutMs: number; turnMs: number; unsafe: boolean },
+  ): Promise<AtAnswer>;
   /** Of the daemon; `undefined` without one. */
   link(): Promise<LinkState | undefined>;
 }
@@ -56,7 +61,7 @@ export function modemDevices(devices: readonly UsbDevice[], { ignore }: NodeConf
   );
 }
 
-/** Each slot with its place, then the devices that are in no slot. `devRoot` is /dev on a real system. */
+/** Each slot with its place, and the devices that are in no slot, in the natural order of names. `devRoot` is /dev on a real system. */
 export function findSlots(
   slots: readonly Slot[],
   { devices, config, devRoot }: { devices: readonly UsbDevice[]; config: NodeConfig; devRoot: string },
@@ -72,7 +77,7 @@ export function findSlots(
     .map((device): FoundSlot => {
       return { name: device.usbPath, slot: undefined, device, place: placeOf(device, devRoot) };
     });
-  return [...found, ...others];
+  return [...found, ...others].sort((one, other) => compareNaturally(one.name, other.name));
 }
 
 function namedPlace(name: string, { slots }: NodeConfig): Place | undefined {

@@ -2,12 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, withTimeout } from '#shared/clock.ts';
-import { OperatorError } from '#shared/operator/operator-error.ts';
 import type { OpenPort } from '../at/port.ts';
 import { isIdle, testLoop } from './audio-loop.ts';
 import { listenTo, messageOf } from './audio-port.ts';
 import { diagnosisOf } from './makes/find-diagnosis.ts';
-import { askAll } from './questions.ts';
+import { askAll, isUntried } from './questions.ts';
 import { cardPaths, type FoundSlot, type RackAccess } from './rack-slots.ts';
 import { type Programs, readDeviceNode } from './seen/device-node.ts';
 import { type HostView, PROC } from './seen/host-view.ts';
@@ -51,7 +50,11 @@ export async function examineSlot(found: FoundSlot, parts: SlotExaminationParts)
     paths.flatMap((path) => (path === undefined ? [] : (readDeviceNode(path, programs) ?? [])));
   const ask: AskModem = (command) => {
     if (rack === undefined) return Promise.reject(new Error('the modems cannot be queried'));
-    const answer = rack.at(name, command, { timeoutMs: ANSWER_TIMEOUT_MS, unsafe: true });
+    const answer = rack.at(name, command, {
+      timeoutMs: ANSWER_TIMEOUT_MS,
+      turnMs: ANSWER_TIMEOUT_MS,
+      unsafe: true,
+    });
     return withTimeout(
       clock,
       answer,
@@ -105,12 +108,6 @@ async function modemOf(
       ? { ...untried(`not queried: ${why}`), wasExpected: true }
       : { why: `does not answer: ${why}`, wasTried: true };
   }
-}
-
-/** The daemon answered that it did not ask the modem. */
-function isUntried(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof OperatorError && cause.reason !== 'unanswered';
 }
 
 const nothingHeard = (why: string): { audio: HeardAudio; loop: LoopResult } => ({

@@ -6,16 +6,18 @@ import type { LiveCall } from '#shared/voice/call.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import type { CommandEnd } from '../at/command-end.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
-import type { Settings } from '../config/options.ts';
+import { LiveSimSettings } from '../config/live-sim-settings.ts';
+import type { NodeConfig } from '../config/node-config.ts';
+import type { DaemonSettings } from '../config/options.ts';
 import { Journal } from '../journal/journal.ts';
 import { Modem } from '../modem/modem.ts';
-import { Rack } from '../modem/rack.ts';
+import { Rack, type RackSettings } from '../modem/rack.ts';
 import { outsideSteps, recoveryLimits } from '../modem/recovery/outside-steps.ts';
 import type { RecoveryStep } from '../modem/recovery/recovery.ts';
 import type { Trouble } from '../modem/recovery/trouble.ts';
 import { LateParts } from '../modem/sms/late-parts.ts';
 import { SendLimits } from '../modem/sms/send-limits.ts';
-import { settleUnfinished } from '../modem/sms/unfinished-commands.ts';
+import { concludeUnfinished } from '../modem/sms/unfinished-commands.ts';
 import { refuseOthersFolder } from '../system/file-owners.ts';
 import { guardOfProcess, type HangGuard } from '../system/hang-guard.ts';
 import { UsbTreeReader } from '../usb/usb-tree.ts';
@@ -38,6 +40,8 @@ interface HostParts {
   readonly streamHoldMs?: (() => number | undefined) | undefined;
   /** Name in the error of another program that wants the same data folder. Default: a daemon. */
   readonly holder?: string | undefined;
+  /** Whether the settings in the flash memory of modems may be changed. Default: no, as for a tool that ends soon. */
+  readonly mayWriteSettings?: boolean | undefined;
   /** Default: one of its own. */
   readonly guard?: HangGuard | undefined;
 }
@@ -61,7 +65,10 @@ export interface Host {
   readonly guard: HangGuard;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly sims: LiveSimSettings;
   observe(observer: HostObserver): void;
+  /** Uses other slots and other values of SIM cards. Resolves when it is done; calls take turns. */
+  reconfigure(config: Pick<NodeConfig, 'slots' | 'discover' | 'ignore' | 'sims'>): Promise<void>;
   /** Alarms of the whole host, such as "journal_unavailable". */
   alarms(): string[];
   /** Starts to use the modems. */
@@ -74,7 +81,7 @@ export interface Host {
 
 /** Locks the data folder and opens its journal. Uses no modem before `start`. Throws `FolderInUseError`, `OthersFolderError`. */
 export async function openHost(
-  settings: Settings,
+  settings: DaemonSettings,
   { log, clock = systemClock, isLinked, streamHoldMs = () => undefined, ...parts }: HostParts,
 ): Promise<Host> {
   const { config, dataDir, devRoot, sysfsRoot } = settings;
@@ -86,7 +93,7 @@ export async function openHost(
     await unlock();
     throw error;
   });
-  await settleUnfinished({ journal, clock, log });
+  await concludeUnfinished({ journal, clock, log });
   const observers: HostObserver[] = [];
   const notify = (what: (observer: HostObserver) => void): void => {
     for (const observer of observers) what(observer);
@@ -100,10 +107,13 @@ export async function openHost(
     onChange: (call) => notify((observer) => observer.callChanged?.(call)),
   });
   const createResampler = await loadResampler();
+  const sims = new LiveSimSettings(config.sims);
   const modemParts = {
     openPort,
     journal,
-    sims: config.sims,
+    sims,
+    carriers: config.carriers,
+    mayWriteSettings: parts.mayWriteSettings ?? false,
     limits: recoveryLimits(config.recovery),
     clock,
     outside: outsideSteps(config, { sysfsRoot, clock, guard }),
@@ -123,9 +133,7 @@ export async function openHost(
     },
   };
   const rack: Rack = new Rack({
-    slots: config.slots,
-    discover: config.discover ?? true,
-    ignore: config.ignore,
+    ...rackSettings(config),
     devRoot,
     log,
     createModem: (options) =>
@@ -148,6 +156,14 @@ export async function openHost(
     log,
   });
   const lateParts = new LateParts({ journal, clock, log });
+  let isStarted = false;
+  let isUsbWatched = false;
+  let reconfigured: Promise<void> = Promise.resolve();
+  const watchUsb = (): void => {
+    if (isUsbWatched || !isStarted || !rack.wantsUsb) return;
+    isUsbWatched = true;
+    usb.start();
+  };
   return {
     journal,
     rack,
@@ -156,7 +172,21 @@ export async function openHost(
     clock,
     log,
     sendLimits: new SendLimits(config.sendLimits, journal.state.commands, clock.now()),
+    sims,
     observe: (observer) => void observers.push(observer),
+    reconfigure(next) {
+      // One that failed does not fail the next.
+      reconfigured = reconfigured
+        .catch(() => undefined)
+        .then(async () => {
+          sims.configure(next.sims);
+          await rack.reconfigure(rackSettings(next));
+          rack.simsChanged();
+          watchUsb();
+          notify((observer) => observer.slotsChanged?.());
+        });
+      return reconfigured;
+    },
     alarms: () => [
       ...rack.alarms(),
       ...(journal.isFailing ? ['journal_unavailable'] : []),
@@ -164,7 +194,8 @@ export async function openHost(
     ],
     start() {
       rack.start();
-      if (rack.wantsUsb) usb.start();
+      isStarted = true;
+      watchUsb();
       lateParts.start();
     },
     async stop() {
@@ -179,3 +210,13 @@ export async function openHost(
     },
   };
 }
+
+const rackSettings = ({
+  discover,
+  ignore,
+  slots,
+}: Pick<NodeConfig, 'slots' | 'discover' | 'ignore'>): RackSettings => ({
+  slots,
+  discover: discover ?? true,
+  ignore,
+});

@@ -10,6 +10,7 @@ import {
   type PartRecord,
   type PinRecord,
   type StorageEntry,
+  type VoiceSettingsRecord,
 } from './record.ts';
 
 /** For this long, a repeated command id is answered with its outcome. */
@@ -52,6 +53,8 @@ export interface JournalState {
   readonly pins: Map<string, PinRecord>;
   /** ICCID of the last card of each modem, by IMEI. */
   readonly cards: Map<string, string>;
+  /** The settings that each modem was sent for its last card, by IMEI. */
+  readonly voiceSettings: Map<string, VoiceSettingsRecord>;
 }
 
 /** The state, read-only. */
@@ -65,6 +68,7 @@ export interface ReadonlyJournalState {
   readonly groups: ReadonlyMap<string, PartGroup>;
   readonly pins: ReadonlyMap<string, PinRecord>;
   readonly cards: ReadonlyMap<string, string>;
+  readonly voiceSettings: ReadonlyMap<string, VoiceSettingsRecord>;
 }
 
 /** The state of a journal without records. */
@@ -79,6 +83,7 @@ export function emptyState(journalId: string): JournalState {
     groups: new Map(),
     pins: new Map(),
     cards: new Map(),
+    voiceSettings: new Map(),
   };
 }
 
@@ -123,12 +128,12 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
       setEntry(state, record.entry);
       break;
     case 'deleted':
-      settleEntry(state, record.entry, (key) =>
+      changeEntry(state, record.entry, (key) =>
         state.entries.set(key, { entry: record.entry, deleted: true }),
       );
       break;
     case 'gone':
-      settleEntry(state, record.entry, (key) => state.entries.delete(key));
+      changeEntry(state, record.entry, (key) => state.entries.delete(key));
       break;
     case 'synced':
       // Describes the file, not its contents.
@@ -139,6 +144,9 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
       break;
     case 'card':
       setBounded(state.cards, record.device, record.iccid, CARDS_MAX);
+      break;
+    case 'voiceSettings':
+      setBounded(state.voiceSettings, record.device, record, CARDS_MAX);
       break;
   }
 }
@@ -167,6 +175,7 @@ export function snapshotOf(state: JournalState): Iterable<JournalRecord> {
     entries: [...state.entries.values()],
     pins: [...state.pins.values()],
     cards: [...state.cards],
+    voiceSettings: [...state.voiceSettings.values()],
   };
   return recordsOf(first, copy);
 }
@@ -180,6 +189,7 @@ interface StateCopy {
   readonly entries: readonly EntryState[];
   readonly pins: readonly PinRecord[];
   readonly cards: readonly (readonly [device: string, iccid: string])[];
+  readonly voiceSettings: readonly VoiceSettingsRecord[];
 }
 
 function* recordsOf(first: JournalRecord, copy: StateCopy): Generator<JournalRecord> {
@@ -197,6 +207,7 @@ function* recordsOf(first: JournalRecord, copy: StateCopy): Generator<JournalRec
   }
   yield* copy.pins;
   for (const [device, iccid] of copy.cards) yield { kind: 'card', device, iccid };
+  yield* copy.voiceSettings;
 }
 
 /** Forgets outcomes whose time is over, oldest first. `now` in milliseconds since the epoch. */
@@ -254,8 +265,8 @@ function setBounded<T>(map: Map<string, T>, key: string, value: T, sizeMax: numb
   map.delete(oldest);
 }
 
-/** Settles an entry, unless another message has taken its place since. */
-function settleEntry(state: JournalState, entry: StorageEntry, settle: (key: string) => void): void {
+/** Changes an entry, unless another message has taken its place since. */
+function changeEntry(state: JournalState, entry: StorageEntry, change: (key: string) => void): void {
   const key = entryKey(entry);
-  if (state.entries.get(key)?.entry.digest === entry.digest) settle(key);
+  if (state.entries.get(key)?.entry.digest === entry.digest) change(key);
 }

@@ -126,7 +126,7 @@ export class JournalWriter {
       this.#refuse(cause, this.#staged.splice(0));
     }
     this.#writing = false;
-    await this.#settle();
+    await this.#mendAndContinue();
   }
 
   async #writeStaged(): Promise<void> {
@@ -173,7 +173,7 @@ export class JournalWriter {
       this.#parts.onGroupDurable();
     }
     this.#syncing = false;
-    await this.#settle();
+    await this.#mendAndContinue();
   }
 
   #fail(cause: unknown, group: readonly Written[]): void {
@@ -183,7 +183,7 @@ export class JournalWriter {
   }
 
   /** Called when no write and no sync runs. Repairs a failure, then continues with the records that came meanwhile. */
-  async #settle(): Promise<void> {
+  async #mendAndContinue(): Promise<void> {
     if (this.#writing || this.#syncing) return;
     if (this.#failure !== undefined) {
       const { cause, entries } = this.#failure;
@@ -224,8 +224,8 @@ export function deferred(): {
   resolve: () => void;
   reject: (error: unknown) => void;
 } {
-  let settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
-  const promise = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  let handlers: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+  const promise = new Promise<void>((resolve, reject) => (handlers = { resolve, reject }));
   promise.catch(() => undefined);
-  return { promise, resolve: () => settle?.resolve(), reject: (error) => settle?.reject(error) };
+  return { promise, resolve: () => handlers?.resolve(), reject: (error) => handlers?.reject(error) };
 }

@@ -297,7 +297,7 @@ export class Journal {
   #apply(records: readonly JournalRecord[], bytes: Uint8Array): void {
     for (const record of records) {
       applyRecord(this.#state, record);
-      this.#groups.settle(record);
+      this.#groups.confirm(record);
       if (isGrowth(record)) this.#growthUnderWay -= 1;
       if (record.kind === 'fact') this.#factsCame = true;
     }

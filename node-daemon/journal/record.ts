@@ -19,7 +19,10 @@ export interface StorageEntry {
 /** A part of a concatenated message. */
 export interface PartRecord {
   readonly from: string;
+  /** Of a WAP push: its octets, hexadecimal. */
   readonly text: string;
+  /** Of a WAP push: the received PDU. Absent for a text. */
+  readonly pdu?: string;
   readonly sentAt: string | null;
   readonly receivedAt: string;
   /** It reached the modem after this time; absent if unknown. */
@@ -51,6 +54,24 @@ interface CardRecord {
   /** IMEI. */
   readonly device: string;
   readonly iccid: string;
+}
+
+/** The settings for calls that a modem was sent for one card, so that none is sent twice and the modem is restarted once. */
+export interface VoiceSettingsRecord {
+  readonly kind: 'voiceSettings';
+  /** IMEI. */
+  readonly device: string;
+  /** SHA-256 of the card and of what its network needs. */
+  readonly digest: string;
+  readonly at: string;
+  /** Times that the commands were begun since they last ended. */
+  readonly attempts: number;
+  /** Commands that the modem answered. */
+  readonly sent: readonly string[];
+  /** It must be restarted for what was sent, and was not yet. */
+  readonly awaitsRestart: boolean;
+  /** It was restarted, or is at this moment. */
+  readonly restarted: boolean;
 }
 
 /** A record to append. The journal assigns the sequence number when it writes the record. */
@@ -95,6 +116,7 @@ export type NewRecord =
   /** The command never reached the modem. It may come again. */
   | { readonly kind: 'withdrawn'; readonly commandId: string }
   | CardRecord
+  | VoiceSettingsRecord
   | PinRecord;
 
 /** A record on disk. */

@@ -47,7 +47,7 @@ export class WrittenGroups implements ReadonlyGroups {
   }
 
   /** Call it when one of the records is durable and applied. */
-  settle(record: JournalRecord): void {
+  confirm(record: JournalRecord): void {
     const key = groupOf(record);
     const change = key === undefined ? undefined : this.#changes.get(key);
     if (key === undefined || change === undefined) return;

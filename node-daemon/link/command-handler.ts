@@ -11,14 +11,17 @@ import {
 } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
+import type { LiveSimSettings } from '../config/live-sim-settings.ts';
 import type { CommandState } from '../journal/command-map.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Rack } from '../modem/rack.ts';
+import { TAKES_PIN } from '../modem/sim/sim-pin.ts';
 import { CommandRefusal } from '../modem/slot/command-refusal.ts';
 import type { SendLimits } from '../modem/sms/send-limits.ts';
 import { NODE_STOPPED } from '../modem/sms/unfinished-commands.ts';
 import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
+import type { PinBox } from './pin-box.ts';
 
 /** A command from the link. */
 export interface LinkCommand {
@@ -55,6 +58,8 @@ interface CommandHandlerParts {
     | undefined;
   /** The operator's limits. Default: none. */
   readonly limits?: SendLimits | undefined;
+  /** Opens the PINs of the control plane, and keeps them. Default: the node takes none. */
+  readonly pins?: { box: Pick<PinBox, 'open'>; sims: Pick<LiveSimSettings, 'addCentral'> } | undefined;
   /** Allowed destinations of texts and calls. Default: the US and its territories. */
   readonly destinations?: Destinations | undefined;
 }
@@ -108,6 +113,8 @@ export class CommandHandler {
         return this.#openMedia(paramsOf('open_media', command.params)).then(nothing);
       case 'restart_modem':
         return this.#restartModem(paramsOf('restart_modem', command.params)).then(nothing);
+      case 'unlock_sim':
+        return this.#unlockSim(paramsOf('unlock_sim', command.params)).then(nothing);
       default:
         throw new CommandRefusal('command_unknown', 'This version of the node does not support the command.');
     }
@@ -117,6 +124,27 @@ export class CommandHandler {
     const modem = this.#parts.rack.inSlot(slot);
     if (modem === undefined) throw new CommandRefusal('slot_unavailable', `Slot ${slot} has no modem.`);
     await modem.restart({ force });
+  }
+
+  /** The session of the modem tries the PIN, by the rules of `enterPin`. */
+  async #unlockSim({ iccid, sealed_pin: sealed }: CommandParams<'unlock_sim'>): Promise<void> {
+    const { pins, rack } = this.#parts;
+    if (pins === undefined)
+      throw new CommandRefusal('command_unknown', 'This node takes no PINs of the control plane.');
+    const modem = rack.find(iccid);
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
+    const { reason, state } = modem.slot;
+    if (state !== 'sim_locked' || reason === null || !TAKES_PIN.has(reason))
+      throw new CommandRefusal('slot_unavailable', `The slot is ${state} (${reason ?? 'in service'}).`);
+    const opened = await pins.box.open(sealed);
+    if (opened === undefined || opened.iccid !== iccid)
+      throw new CommandRefusal('params_invalid', 'sealed_pin: is not sealed for this node and this SIM');
+    if (!pins.sims.addCentral(iccid, opened.pin))
+      throw new CommandRefusal(
+        'slot_unavailable',
+        "The node's configuration file has a PIN for the SIM: it is used instead.",
+      );
+    modem.simsChanged();
   }
 
   #hangUp(params: CommandParams<'hang_up'>): Promise<void> {

@@ -3,12 +3,13 @@
 import type { Timer } from '#shared/clock.ts';
 import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
+import type { PinKey } from '#shared/link/pin-seal.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
-import { ownCommand } from '#shared/process/own-command.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
 import { fingerprintOf, type IdentitySource, makeProof } from './identity.ts';
 import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
+import type { PinBox } from './pin-box.ts';
 import { planReconnect } from './reconnect.ts';
 import { SentFacts } from './sent-facts.ts';
 
@@ -22,10 +23,13 @@ export const LOAD_REPORT_MS = 10_000;
 const HANDOVER_DELAY_MAX_MS = 250;
 
 /** The parts that the control link uses. */
-interface ControlLinkParts extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'sentFacts'> {
+interface ControlLinkParts
+  extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'pinKey' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly alarms?: () => string[];
   readonly calls?: () => LiveCall[];
+  /** For PINs of the control plane. Default: the node takes none. */
+  readonly pins?: PinBox | undefined;
 }
 
 /** `pending`: the key waits for an operator’s approval. `away`: the control plane does not answer, or refuses the node. */
@@ -64,10 +68,12 @@ export class ControlLink {
   #steps = 0;
   #onAllClosed: () => void = () => undefined;
 
-  constructor({ identity, alarms = () => [], calls = () => [], ...parts }: ControlLinkParts) {
+  constructor({ identity, pins, alarms = () => [], calls = () => [], ...parts }: ControlLinkParts) {
     const clockCorrection = new ClockCorrection(parts);
     this.#clockCorrection = clockCorrection;
-    this.#parts = { ...parts, alarms, calls, clockCorrection, sentFacts: new SentFacts(parts.journal) };
+    const pinKey = (): PinKey | undefined => identity.current && pins?.keyOf(identity.current);
+    const sentFacts = new SentFacts(parts.journal);
+    this.#parts = { ...parts, alarms, calls, clockCorrection, pinKey, sentFacts };
     this.#identity = identity;
     this.#awaySince = parts.clock.now();
     parts.journal.onFact(() => this.#current?.sendFacts());
@@ -98,12 +104,6 @@ export class ControlLink {
 
   /** Keeps a link until `stop`, as soon as the node is enrolled. */
   start(): void {
-    if (this.#identity.current === undefined) {
-      this.#parts.log.warn(
-        {},
-        `this node is not enrolled: run "${ownCommand('node-daemon')} enroll <url> <code>" while the daemon runs`,
-      );
-    }
     this.#clockCorrection.start();
     this.#sendLoad();
     this.#connect();

@@ -14,6 +14,7 @@ import {
   type ServerFrame,
 } from '#shared/link/frame.ts';
 import type { Slot, SlotEvent } from '#shared/link/messages.ts';
+import type { PinKey } from '#shared/link/pin-seal.ts';
 import { LINK_FRAME_BYTES_MAX, LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
 import type { Logger } from '#shared/log.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
@@ -44,6 +45,8 @@ export interface NodeLinkParts {
   /** Alarms of the whole node, such as "journal_unavailable". */
   readonly alarms: () => string[];
   readonly calls: () => LiveCall[];
+  /** The key that PINs are sealed for; undefined if this node takes none. */
+  readonly pinKey: () => PinKey | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -194,7 +197,7 @@ export class NodeLink {
   }
 
   #greet(): void {
-    const { journal, calls } = this.#parts;
+    const { journal, calls, pinKey } = this.#parts;
     const { journalId, facts } = journal.state;
     const [oldest = 0] = facts.keys();
     this.#send({
@@ -205,6 +208,7 @@ export class NodeLink {
       oldest_sequence: oldest,
       ...this.#snapshot(),
       calls: calls(),
+      pin_key: pinKey(),
     });
     this.#expect(WELCOME_TIMEOUT_MS, 'no welcome');
   }

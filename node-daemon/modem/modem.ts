@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import type { CommandEnd } from '../at/command-end.ts';
 import type { OpenPort } from '../at/port.ts';
-import type { SimSettings } from '../config/node-config.ts';
+import type { CarrierSettings, SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Telephone, Telephony } from '../voice/telephone.ts';
 import { findPort } from './find-port.ts';
@@ -52,6 +52,9 @@ export interface ModemParts {
   readonly openPort: OpenPort;
   readonly journal: Journal;
   readonly sims: SimSettings;
+  readonly carriers: CarrierSettings;
+  /** As in `SessionParts`. */
+  readonly mayWriteSettings: boolean;
   readonly limits: RecoveryLimits;
   readonly outside: OutsideSteps;
   /** Returns whether the daemon may use the modem with this IMEI. Called for USB modems. */
@@ -204,6 +207,11 @@ export class Modem {
     await channel.close(new Error('the modem is being restarted'));
   }
 
+  /** Call it when the values of SIM cards have changed. */
+  simsChanged(): void {
+    this.#session?.simsChanged();
+  }
+
   /** Waits for the message that is being sent, then closes the port. */
   async stop(): Promise<void> {
     const outbox = this.outbox;
@@ -247,7 +255,7 @@ export class Modem {
 
   /** Runs one session from opening the port to its end. Always rejects. */
   async #serve(place: Place): Promise<never> {
-    const { clock, journal, log, observer, sims, telephonyAt } = this.#parts;
+    const { carriers, clock, journal, log, mayWriteSettings, observer, sims, telephonyAt } = this.#parts;
     this.#record.beginCounting();
     this.#isRestartRequested = false;
     const channel = await this.#open(place);
@@ -262,6 +270,8 @@ export class Modem {
         clock,
         log,
         sims,
+        carriers,
+        mayWriteSettings,
         ...(place.usb === undefined ? {} : { usbId: place.usb.id }),
         ...(telephonyAt === undefined ? {} : { telephony: telephonyAt(place) }),
         report: (report) => this.#record.report(report),

@@ -2,6 +2,7 @@
 
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import { compareNaturally } from '#shared/natural-order.ts';
 import { type IgnoredDevice, type NamedSlot, SLOTS_MAX } from '../config/node-config.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { Modem } from './modem.ts';
@@ -15,12 +16,16 @@ type CreateModem = (options: {
   readonly admits: (imei: string) => boolean;
 }) => Modem;
 
-/** The configured slots, and the parts that make modems. */
-export interface RackParts {
+/** The configuration of the slots. */
+export interface RackSettings {
   readonly slots: readonly NamedSlot[];
   /** Whether to use modems that no slot names. */
   readonly discover: boolean;
   readonly ignore: readonly IgnoredDevice[];
+}
+
+/** The configured slots, and the parts that make modems. */
+export interface RackParts extends RackSettings {
   /** /dev on a real system. */
   readonly devRoot: string;
   readonly createModem: CreateModem;
@@ -30,26 +35,30 @@ export interface RackParts {
 /** The modems of one host. */
 export class Rack {
   readonly #parts: RackParts;
-  readonly #names: SlotNames;
-  readonly #atPorts: readonly Modem[];
+  #settings: RackSettings;
+  #names: SlotNames;
+  /** By the path of their port. */
+  readonly #atPorts = new Map<string, { slot: PortSlot; modem: Modem }>();
   /** Modems by USB path. They stay after their device has disappeared. */
   readonly #atUsb = new Map<string, Modem>();
+  /** USB paths of modems that still close their ports. */
+  readonly #stopping = new Set<string>();
   /** Unused devices, as "<path> <id>: <why>". Each is logged once. */
   #leftAlone: ReadonlySet<string> = new Set();
+  #devices: readonly UsbDevice[] = [];
   #started = false;
   #stopped = false;
 
   constructor(parts: RackParts) {
     this.#parts = parts;
+    this.#settings = parts;
     this.#names = new SlotNames(parts.slots);
-    this.#atPorts = parts.slots.flatMap((slot) =>
-      'port' in slot ? parts.createModem({ slot: slot.name, place: placeAt(slot), admits: () => true }) : [],
-    );
+    for (const slot of parts.slots) if ('port' in slot) this.#addAtPort(slot);
   }
 
   /** Whether the configuration allows any USB device. */
   get wantsUsb(): boolean {
-    return this.#parts.discover || this.#names.areOfUsb;
+    return this.#settings.discover || this.#names.areOfUsb;
   }
 
   start(): void {
@@ -65,11 +74,76 @@ export class Rack {
   /** Updates the modems from the current USB devices. */
   devicesChanged(devices: readonly UsbDevice[]): void {
     if (this.#stopped) return;
+    this.#devices = devices;
     const wanted = devices.filter((device) => this.#whyNot(device) === undefined);
     this.#logUnused(devices);
     const paths = new Set(wanted.map(({ usbPath }) => usbPath));
     for (const [usbPath, modem] of this.#atUsb) if (!paths.has(usbPath)) modem.move(undefined);
     for (const device of wanted) this.#place(device);
+  }
+
+  /**
+   * Changes the slots. Modems that stay keep their session; others are stopped, as by `Modem.stop`. Resolves when these have closed their
+   * ports and the new slots are in use. One call at a time.
+   */
+  async reconfigure(settings: RackSettings): Promise<void> {
+    this.#settings = settings;
+    this.#names = new SlotNames(settings.slots);
+    const atPorts = settings.slots.filter((slot) => 'port' in slot);
+    await Promise.all([...this.#withoutOldPorts(atPorts), ...this.#withoutOldDevices()]);
+    if (this.#stopped) return;
+    for (const slot of atPorts) {
+      if (this.#atPorts.has(slot.port)) continue;
+      const modem = this.#addAtPort(slot);
+      if (this.#started) modem.start();
+    }
+    this.devicesChanged(this.#devices);
+    // The second time gives a name that another modem had at the first.
+    this.rename();
+    this.rename();
+  }
+
+  /** Call it when the values of SIM cards have changed. */
+  simsChanged(): void {
+    for (const modem of this.#modems()) modem.simsChanged();
+  }
+
+  /** Stops the modems at ports that have no slot any more. */
+  #withoutOldPorts(slots: readonly PortSlot[]): Promise<void>[] {
+    const wanted = new Map(slots.map((slot) => [slot.port, slot]));
+    return [...this.#atPorts].flatMap(([port, { modem, slot }]) => {
+      const next = wanted.get(port);
+      if (next !== undefined && next.audioPort === slot.audioPort) {
+        modem.name = next.name;
+        return [];
+      }
+      this.#atPorts.delete(port);
+      return [modem.stop()];
+    });
+  }
+
+  /** Stops the modems that may not be used any more, and those that were refused and may be used now. */
+  #withoutOldDevices(): Promise<void>[] {
+    const present = new Map(this.#devices.map((device) => [device.usbPath, device]));
+    return [...this.#atUsb].flatMap(([usbPath, modem]) => {
+      const device = present.get(usbPath);
+      const { device_id: imei } = modem.slot;
+      const isWanted = device === undefined || this.#whyNot(device) === undefined;
+      if (isWanted && !modem.isRefused && (imei === null || this.#admits(imei, usbPath))) return [];
+      this.#atUsb.delete(usbPath);
+      this.#stopping.add(usbPath);
+      return [modem.stop().finally(() => this.#stopping.delete(usbPath))];
+    });
+  }
+
+  #addAtPort(slot: PortSlot): Modem {
+    const modem = this.#parts.createModem({ slot: slot.name, place: placeAt(slot), admits: () => true });
+    this.#atPorts.set(slot.port, { slot, modem });
+    return modem;
+  }
+
+  #admits(imei: string, usbPath: string): boolean {
+    return this.#settings.discover || this.#names.nameOf({ imei, usbPath }) !== undefined;
   }
 
   /** Gives each modem its slot name. Call it when any fact has changed. */
@@ -90,7 +164,7 @@ export class Rack {
     }
   }
 
-  /** All slots. A SIM that was moved is only in its new slot, even if the old slot's modem did not notice the removal. */
+  /** All slots, in the natural order of their names. A SIM that was moved is only in its new slot, even if the old slot's modem did not notice the removal. */
   slots(): Slot[] {
     const shown = this.#shown();
     const present = new Set(shown.filter(isPresent).map(({ slot }) => slot.iccid));
@@ -100,10 +174,9 @@ export class Rack {
       return moved ? { ...slot, iccid: null, number: null } : slot;
     });
     const names = new Set(slots.map(({ slot }) => slot));
-    return [...slots, ...this.#names.all.filter((name) => !names.has(name)).map(emptySlot)].slice(
-      0,
-      SLOTS_MAX,
-    );
+    return [...slots, ...this.#names.all.filter((name) => !names.has(name)).map(emptySlot)]
+      .slice(0, SLOTS_MAX)
+      .sort((one, other) => compareNaturally(one.slot, other.slot));
   }
 
   /** Returns the modem with this SIM. A modem that answers comes before a lost one. */
@@ -140,7 +213,7 @@ export class Rack {
   }
 
   #modems(): Modem[] {
-    return [...this.#atPorts, ...this.#atUsb.values()];
+    return [...[...this.#atPorts.values()].map(({ modem }) => modem), ...this.#atUsb.values()];
   }
 
   /** Leaves out modems that are not used, not known yet, or now at another place. */
@@ -157,7 +230,7 @@ export class Rack {
 
   /** Returns why a device is not used; `undefined` if it is, or may be, a modem to use. */
   #whyNot(device: UsbDevice): string | undefined {
-    const { discover, ignore } = this.#parts;
+    const { discover, ignore } = this.#settings;
     if (isIgnored(device, ignore)) return 'the configuration ignores it';
     if (this.#isNamed(device)) return undefined;
     if (!discover && !this.#names.hasImeis) return 'discover is off, and no slot names its place';
@@ -171,7 +244,7 @@ export class Rack {
 
   /** Returns whether the device is used whatever it answers. The daemon also recovers such a device when it does not answer. */
   #isCertain(device: UsbDevice): boolean {
-    return this.#isNamed(device) || (this.#parts.discover && isModem(device));
+    return this.#isNamed(device) || (this.#settings.discover && isModem(device));
   }
 
   #logUnused(devices: readonly UsbDevice[]): void {
@@ -191,8 +264,10 @@ export class Rack {
   }
 
   #place(device: UsbDevice): void {
-    const { createModem, devRoot, discover, log } = this.#parts;
+    const { createModem, devRoot, log } = this.#parts;
     const { usbPath } = device;
+    // Two modems must not use one port: `reconfigure` places the device when the old modem has stopped.
+    if (this.#stopping.has(usbPath)) return;
     const place = this.#isCertain(device)
       ? placeOf(device, devRoot)
       : { ...placeOf(device, devRoot), onlyAsk: true as const };
@@ -206,7 +281,7 @@ export class Rack {
       return;
     }
     const slot = this.#names.nameOf({ imei: null, usbPath }) ?? this.#names.defaultName(usbPath);
-    const admits = (imei: string): boolean => discover || this.#names.nameOf({ imei, usbPath }) !== undefined;
+    const admits = (imei: string): boolean => this.#admits(imei, usbPath);
     const modem = createModem({ slot, place, admits });
     this.#atUsb.set(usbPath, modem);
     log.info(
@@ -227,6 +302,8 @@ export class Rack {
     return false;
   }
 }
+
+type PortSlot = Extract<NamedSlot, { port: string }>;
 
 /** States in which the SIM was seen recently, unlike in a lost modem. */
 function isPresent({ slot }: Modem): boolean {

@@ -1,15 +1,16 @@
 // One session with an opened modem: identify → SIM → set up → serve, until it must be opened or set up again.
-import { type Clock, sleep } from '#shared/clock.ts';
+import { type Clock, sleep, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
 import { AtTimeoutError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
-import type { SimSettings } from '../config/node-config.ts';
+import type { CarrierSettings, SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { UsbId } from '../usb/usb-device.ts';
-import { endLeftCalls } from '../voice/call-list.ts';
+import { endLeftCalls, listCalls } from '../voice/call-list.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';
+import { applyVoiceSettings, recordRestart, type VoiceSettingsResult } from './carrier/voice-settings.ts';
 import { setFullFunctionality } from './full-functionality.ts';
 import { identify } from './identity.ts';
 import { NetworkWatch } from './network/network-watch.ts';
@@ -26,9 +27,9 @@ import { type SlotReport, UNKNOWN_SERVICE } from './slot/slot-record.ts';
 import {
   haveChanged,
   improveIndications,
+  type MessageSettings,
   type MessageSetUp,
   readSettings,
-  type Settings,
   setUpMessages,
 } from './sms/message-set-up.ts';
 import { SmsInbox } from './sms/sms-inbox.ts';
@@ -47,6 +48,9 @@ export const NO_SERVICE_MAX_MS = 120_000;
 /** A lost network comes back within seconds, or the modem cannot find it again. */
 const LOST_SERVICE_MAX_MS = 45_000;
 
+/** A restart waits for the message that is being sent no longer than this; the next poll tries again. */
+const SENDING_MAX_MS = 10_000;
+
 /** URCs that need no log: messages, early registrations, and late ends of commands. */
 const KNOWN_URC = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
 const FULL_STORE_LOG_MS = 60_000;
@@ -59,6 +63,9 @@ export interface SessionParts {
   readonly log: Logger;
   /** The configuration of SIM cards. */
   readonly sims: SimSettings;
+  readonly carriers: CarrierSettings;
+  /** Whether settings in the modem's flash memory may be changed. */
+  readonly mayWriteSettings: boolean;
   /** The ids of the modem's USB device, if it is one. */
   readonly usbId?: UsbId;
   readonly report: (report: SlotReport) => void;
@@ -82,8 +89,12 @@ export class ModemSession {
   /** Repeats the settings of `#serve`. */
   #setUpAgain: (() => Promise<void>) | undefined;
   readonly #ussd: Ussd;
+  /** The card in service, and the number that it contains. */
+  #card: { readonly iccid: string; readonly ownNumber: string | undefined } | undefined;
   readonly #unknownUrcs: UnknownUrcs;
   #fullLoggedAt = Number.NEGATIVE_INFINITY;
+  /** The next step for the settings for calls. */
+  #settingsNext: VoiceSettingsResult['next'] = 'done';
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -125,6 +136,17 @@ export class ModemSession {
     return changeFromOutside({ ...this.#parts, outbox: this.#outbox, setUp: this.#setUpAgain }, work);
   }
 
+  /** Call it when the values of SIM cards have changed. A locked card gets its new PIN at once. */
+  simsChanged(): void {
+    const { report, sims } = this.#parts;
+    if (this.#card === undefined) {
+      this.#pauses.pollNow();
+      return;
+    }
+    const { iccid, ownNumber } = this.#card;
+    report({ number: sims.numberOf(iccid) ?? ownNumber ?? null });
+  }
+
   /** Serves the modem until its port is gone or it must be set up again. Always rejects with `SessionEndedError`. */
   async run(): Promise<never> {
     try {
@@ -162,17 +184,20 @@ export class ModemSession {
     log.info({ profile: profile.name, model, firmware }, 'modem opened');
   }
 
-  async #describe({ iccid }: Sim): Promise<void> {
+  /** Resolves with the IMSI, if the modem returns it. */
+  async #describe({ iccid }: Sim): Promise<string | undefined> {
     const { log, report, sims } = this.#parts;
     const imsi = await readImsi(this.#channel);
     const ownNumber = await readOwnNumber(this.#channel);
     const configured = sims.numberOf(iccid);
+    this.#card = { iccid, ownNumber };
     if (configured !== undefined && ownNumber !== undefined && configured !== ownNumber) {
       log.warn({ iccid }, 'the SIM reports another number than the configuration: using the configured one');
     }
     report({ state: 'searching', reason: null, iccid, number: configured ?? ownNumber ?? null });
     // The first five or six digits are the home network. The others identify the subscriber.
     log.info({ iccid, home: imsi?.slice(0, 6) }, 'SIM ready');
+    return imsi;
   }
 
   async #serve(sim: Sim): Promise<never> {
@@ -180,7 +205,9 @@ export class ModemSession {
     const parts = { channel: this.#channel, clock, log, profile: this.#profile };
     const guard = new SimGuard({ ...parts, sim });
     await this.#giveAll(this.#profile.setUp);
-    await this.#describe(sim);
+    const imsi = await this.#describe(sim);
+    // Before calls and messages: a restart of the modem interrupts none of them then.
+    await this.#optional(this.#applySettings(sim.iccid, imsi));
     const network = new NetworkWatch({ ...parts, report });
     await network.setUp();
     const pause = (delayMs: number): Promise<void> => this.#pauses.pause(delayMs);
@@ -201,6 +228,8 @@ export class ModemSession {
     for (let misses = 0; ; ) {
       try {
         await this.#poll(guard, network, setUp.settings);
+        if (this.#settingsNext !== 'done' && this.#telephone?.isBusy !== true)
+          await this.#applySettings(sim.iccid, imsi);
         setUp = await improveIndications(parts, setUp);
         misses = 0;
       } catch (error) {
@@ -209,6 +238,39 @@ export class ModemSession {
         log.warn({ err: error }, 'the modem did not answer a query');
       }
       await this.#pauses.pause(misses === 0 ? POLL_MS : MISSED_POLL_MS);
+    }
+  }
+
+  /** Settings for calls on the network of the card. Does what waits for the end of a call. */
+  async #applySettings(iccid: string, imsi: string | undefined): Promise<void> {
+    if (this.#settingsNext !== 'restart') {
+      const { carriers, clock, journal, log, mayWriteSettings: mayWrite, report } = this.#parts;
+      const parts = { carriers, clock, journal, log, mayWrite, iccid, imsi };
+      const modem = { channel: this.#channel, profile: this.#profile, device: this.#imei };
+      const result = await applyVoiceSettings({ ...parts, ...modem });
+      this.#settingsNext = result.next;
+      report({ voice_settings: result.report });
+    }
+    if (this.#settingsNext === 'restart') await this.#restartUnlessBusy();
+  }
+
+  /** Restarts the modem between two messages, and never during a call: the next poll tries again. */
+  async #restartUnlessBusy(): Promise<void> {
+    const outbox = this.#outbox;
+    const release = outbox?.hold() ?? (() => undefined);
+    try {
+      const sent = outbox?.sendingDone() ?? Promise.resolve();
+      await withTimeout(this.#parts.clock, sent, SENDING_MAX_MS, () => new Error('still sending'));
+      const calls = await listCalls(this.#channel);
+      if (calls.length > 0 || this.#telephone?.isBusy === true) return;
+      const { clock, journal } = this.#parts;
+      await recordRestart({ clock, journal, device: this.#imei });
+      await this.#restart('settings for calls on the network of the card were changed');
+    } catch (error) {
+      if (!(error instanceof AtTimeoutError))
+        this.#parts.log.warn({ err: error }, 'the modem is not restarted yet');
+    } finally {
+      release();
     }
   }
 
@@ -226,7 +288,7 @@ export class ModemSession {
     }
   }
 
-  async #poll(guard: SimGuard, network: NetworkWatch, settings: Settings): Promise<void> {
+  async #poll(guard: SimGuard, network: NetworkWatch, settings: MessageSettings): Promise<void> {
     const noServiceMaxMs = network.hasServed ? LOST_SERVICE_MAX_MS : NO_SERVICE_MAX_MS;
     await network.poll();
     await this.#checkUnchanged(guard, settings);
@@ -278,7 +340,7 @@ export class ModemSession {
   }
 
   /** Detects a reset or another SIM that the modem did not report. */
-  async #checkUnchanged(guard: SimGuard, settings: Settings): Promise<void> {
+  async #checkUnchanged(guard: SimGuard, settings: MessageSettings): Promise<void> {
     const state = await readSimState(this.#channel, 'background');
     if (state.kind !== 'ready') throw new SessionEndedError('sim_changed', `the SIM is ${state.kind}`);
     await guard.confirmNow();

@@ -5,7 +5,7 @@ import { type Logger, silentLogger } from '#shared/log.ts';
 import { isAway, SocketClient } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
-import type { Settings } from '../config/options.ts';
+import type { DaemonSettings } from '../config/options.ts';
 import type { Host } from '../host/host.ts';
 import { howToGetAt, OthersFolderError } from '../system/file-owners.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
@@ -34,7 +34,7 @@ interface OpenOptions {
  * runs again. Throws `OperatorError`.
  */
 export async function openNodeOperator(
-  settings: Settings,
+  settings: DaemonSettings,
   { tool, log = silentLogger, guard, waitsForModems = true }: OpenOptions,
 ): Promise<NodeOperator> {
   const running = await findDaemon(settings);
@@ -65,7 +65,7 @@ export async function openNodeOperator(
 }
 
 async function openOwnHost(
-  settings: Settings,
+  settings: DaemonSettings,
   { tool, log, guard, waitsForModems }: OpenOptions & { readonly log: Logger },
 ): Promise<NodeOperator> {
   const { openHost } = await import('../host/host.ts');
@@ -117,7 +117,10 @@ const LOOK_FOR_DAEMON_MS = 500;
  * The daemon when it is back; undefined when the signal came first. Throws `OperatorError` when it is one that cannot be used: of another
  * version, or of another user.
  */
-export async function daemonBack(settings: Settings, signal: AbortSignal): Promise<NodeOperator | undefined> {
+export async function daemonBack(
+  settings: DaemonSettings,
+  signal: AbortSignal,
+): Promise<NodeOperator | undefined> {
   for (;;) {
     await pause(LOOK_FOR_DAEMON_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
@@ -131,7 +134,7 @@ export async function daemonBack(settings: Settings, signal: AbortSignal): Promi
 }
 
 /** Undefined when no daemon listens at its socket. Throws `OperatorError`. */
-export async function findDaemon(settings: Settings): Promise<NodeOperator | undefined> {
+export async function findDaemon(settings: DaemonSettings): Promise<NodeOperator | undefined> {
   const socketPath = socketPathOf(settings);
   const clientWaiting = (timeoutMs: number): SocketClient<typeof PROCEDURES> =>
     new SocketClient({ socketPath, program: 'the daemon', timeoutMs, howToOpen: howToGetAt(socketPath) });

@@ -3,19 +3,19 @@ import { join, resolve } from 'node:path';
 import type { Logger } from '#shared/log.ts';
 import type { LocalServer } from '#shared/operator/local-socket.ts';
 import { listenOperators, type OperatorStream, writeLines } from '#shared/operator/operator-server.ts';
-import type { Settings } from '../config/options.ts';
+import type { DaemonSettings } from '../config/options.ts';
 import type { NodeOperator, Streams } from './node-operator.ts';
 
 /** Its folder is the gate where it is the data folder; elsewhere its group is. */
 const SOCKET_MODE = 0o660;
 
-export const socketPathOf = ({ config, dataDir }: Pick<Settings, 'config' | 'dataDir'>): string =>
+export const socketPathOf = ({ config, dataDir }: Pick<DaemonSettings, 'config' | 'dataDir'>): string =>
   config.operatorSocket ?? join(resolve(dataDir), 'operator.sock');
 
 /** Listens for commands. Without a socket, and with a line in the log, where there cannot be one: numbers are served without it. */
 export async function listenForCommands(
   operator: NodeOperator,
-  settings: Settings,
+  settings: DaemonSettings,
   log: Logger,
 ): Promise<LocalServer> {
   const path = socketPathOf(settings);

@@ -2,8 +2,8 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import { type Notify, notifySocket } from '#shared/process/notify-socket.ts';
 import { LINK_WORDS, type LinkState } from '../link/control-link.ts';
-import { type Notify, notifySocket } from './notify-socket.ts';
 import { HangDetector, type Worker } from './worker.ts';
 
 /** A change of the status is sent within this time. */

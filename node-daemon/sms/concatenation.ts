@@ -4,7 +4,10 @@ import type { ConcatenationHeader } from './user-data.ts';
 /** A received part that waits for the others. */
 export interface MessagePart extends ConcatenationHeader {
   readonly from: string;
+  /** Of a WAP push: its octets, hexadecimal. */
   readonly text: string;
+  /** Of a WAP push: the received PDU. */
+  readonly pdu?: string;
   readonly sentAt: string | null;
   readonly receivedAt: string;
   /** It reached the modem after this time; absent if unknown. */
@@ -13,14 +16,18 @@ export interface MessagePart extends ConcatenationHeader {
 
 /** Returns the key that the parts of one message share. Senders reuse references, so it is not unique. */
 export function groupKey(iccid: string, part: MessagePart): string {
-  return [iccid, part.referenceBits, part.reference, part.total, part.from].join('/');
+  const key = [iccid, part.referenceBits, part.reference, part.total, part.from];
+  return (part.pdu === undefined ? key : [...key, 'push']).join('/');
 }
 
 /**
  * Returns the relation of a part to those that wait under its key. `new`: it was missing. `repeated`: it is already
  * there. `other`: its place has another text, so it begins a new message.
  */
-export function placeOf(waiting: readonly MessagePart[], part: MessagePart): 'new' | 'repeated' | 'other' {
+export function partPlaceOf(
+  waiting: readonly MessagePart[],
+  part: MessagePart,
+): 'new' | 'repeated' | 'other' {
   const same = waiting.find((other) => other.part === part.part);
   if (same === undefined) return 'new';
   return same.text === part.text ? 'repeated' : 'other';

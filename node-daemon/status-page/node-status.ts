@@ -4,6 +4,8 @@ import type { LiveCall } from '#shared/voice/call.ts';
 import type { HostEvent } from './recent-events.ts';
 
 export interface NodeStatus {
+  /** The command that enrolls the node. */
+  readonly enrollCommand: string;
   /** Undefined while the node is not enrolled. */
   readonly nodeId: string | undefined;
   /** Host in the control plane's URL. */

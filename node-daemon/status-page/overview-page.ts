@@ -1,7 +1,6 @@
 // The overview page: the state of the node, the rack in its layout, calls, and the latest events.
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { ownCommand } from '#shared/process/own-command.ts';
 import type { NodeStatus } from './node-status.ts';
 import { eventList, page } from './page.ts';
 import { type Hub, layOut } from './rack-layout.ts';
@@ -50,9 +49,9 @@ function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatu
   return `${trouble}${good}/${slots.length} · ${nodeId}`;
 }
 
-function alarms({ alarms: troubles, isLinked, nodeId, controlPlane }: NodeStatus): Html {
+function alarms({ alarms: troubles, enrollCommand, isLinked, nodeId, controlPlane }: NodeStatus): Html {
   const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}. Incoming messages wait in the journal, and nothing is sent.`;
-  const enrol = html`This node is not enrolled: run <code>${ownCommand('node-daemon')} enroll</code> with the URL and the code from the control plane.`;
+  const enrol = html`This node is not enrolled: run <code>${enrollCommand}</code> with the URL and the code from the control plane.`;
   const texts = [
     ...(nodeId === undefined ? [enrol] : isLinked ? [] : [link]),
     ...troubles.map((alarm) => html`${alarmText(alarm)}`),

@@ -1,5 +1,6 @@
 // Computes the layout of the rack: hubs with their ports by USB path, and slots without a USB port. Pure.
 import type { Slot } from '#shared/link/messages.ts';
+import { compareNaturally } from '#shared/natural-order.ts';
 
 /** A port of a hub. */
 type HubPort =
@@ -76,5 +77,5 @@ function portsOf(path: string, slots: ReadonlyMap<number, Slot[]>, hubs: readonl
 /** Orders "usb1" before "1-1", and "1-2" before "1-10". */
 function byPath(a: string, b: string): number {
   const isRoot = Number(b.startsWith('usb')) - Number(a.startsWith('usb'));
-  return isRoot !== 0 ? isRoot : a.localeCompare(b, 'en', { numeric: true });
+  return isRoot !== 0 ? isRoot : compareNaturally(a, b);
 }

@@ -1,7 +1,9 @@
 // The page of one slot: its state, its signal over a day in detail, its events.
+
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { callSettingsDetail } from '#shared/operator/call-settings.ts';
 import type { NodeStatus } from './node-status.ts';
 import { eventList, page } from './page.ts';
 import { describedSignal, signalPlot } from './signal-plot.ts';
@@ -43,6 +45,7 @@ function facts(slot: Slot, { calls }: NodeStatus): Html {
     storage,
     usb_path: usbPath,
     failed_step: failed = null,
+    voice_settings: settings = null,
   } = slot;
   const call = calls.find((each) => each.iccid === iccid);
   const rows: [string, string | null][] = [
@@ -51,6 +54,9 @@ function facts(slot: Slot, { calls }: NodeStatus): Html {
     ['storage', storage === null ? null : `${storage.used} of ${storage.total}`],
     ['call', call === undefined ? 'none' : `${call.direction}, ${call.state}`],
     ...(failed === null ? [] : [['failed recovery', failed] satisfies [string, string]]),
+    ...(settings === null
+      ? []
+      : [['set up for calls', callSettingsDetail(settings)] satisfies [string, string]]),
     ['modem', model],
     ['USB port', usbPath],
     ['SIM', iccid === null ? null : maskedIccid(iccid)],

@@ -1,4 +1,5 @@
 // Makes devices with their serial ports from entries of the USB tree. Pure.
+import { compareNaturally } from '#shared/natural-order.ts';
 import type { UsbTree } from './usb-tree.ts';
 
 /** A USB product, four lower-case hexadecimal digits each. */
@@ -65,7 +66,7 @@ export function usbDevices(tree: UsbTree): UsbDevice[] {
         ...(soundCard === undefined ? {} : { soundCard }),
       };
     })
-    .sort((one, other) => one.usbPath.localeCompare(other.usbPath, 'en', { numeric: true }));
+    .sort((one, other) => compareNaturally(one.usbPath, other.usbPath));
 }
 
 /** Returns whether the device currently is only a disk. */

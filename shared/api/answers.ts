@@ -1,12 +1,8 @@
-// The answers of the public API: one definition gives types, OpenAPI and the tools' output schemas.
+// The answers of the public API: one definition gives types, OpenAPI and the tools' output schemas. Those of calls: call-answers.ts.
 import * as z from 'zod';
-import { audioStatisticsSchema, directionSchema, liveCallStateSchema } from '../voice/call.ts';
-import { causeSchema, endReasonSchema } from '../voice/release-cause.ts';
 import {
-  callIdField,
   countField,
   cursorField,
-  destinationField,
   messageBodyField,
   messageIdField,
   numberField,
@@ -44,6 +40,9 @@ export const acceptedPaymentSchema = z.object({
   resource: urlField,
   description: z.string(),
   mimeType: z.string(),
+  outputSchema: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'Request and answer, for indexes of paid resources.' }),
   extra: z.object({ name: z.string(), version: z.string() }),
 });
 
@@ -153,11 +152,60 @@ export const sentSchema = z.object({
     .meta({ description: 'Limits of your number of which 80 % or more are used. Absent if there are none.' }),
 });
 
+/** The tool split_text. */
+export const splitSchema = z.object({
+  encoding: z.enum(['gsm7', 'ucs2']),
+  messages: z.array(z.string()).meta({ description: 'The texts to send, in this order.' }),
+  replaced: z
+    .array(z.object({ from: z.string(), to: z.string(), count: countField }))
+    .meta({ description: 'Characters that were replaced.' }),
+});
+
 /** Set if the whole text is a keyword such as STOP or START. */
 const optOutTypeField = z.enum(['stop', 'start']).nullable().meta({
   description:
     '`stop`: the sender wants no more texts, and you cannot text it. `start`: you can again. Null for any other text.',
 });
+
+/** The one-time code in a received text. */
+const codeFields = {
+  code: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'The one-time code in a received text, as it is typed: without spaces and dashes. Null if there is none, or it is not certain which.',
+      examples: ['417209'],
+    }),
+  code_origin: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'The web site that the code is for, if the last line of the text names it (`@example.com #417209`). Enter the code nowhere else.',
+      examples: ['https://example.com'],
+    }),
+  code_embedded_origin: z.string().nullable().meta({
+    description: 'The origin of the frame in `code_origin` that takes the code, if the text names one.',
+  }),
+};
+
+/** The kind of a message, and the details of an announced MMS. */
+const kindFields = {
+  kind: z.enum(['text', 'mms_notice']).meta({
+    description:
+      '`mms_notice`: an MMS, such as a picture, waits at the carrier. This number cannot fetch it, and `body` is a sentence of the service.',
+  }),
+  mms: z
+    .object({
+      size_bytes: countField.nullable(),
+      expires_at: timeField
+        .nullable()
+        .meta({ description: 'Until when the carrier keeps the MMS, as it said.' }),
+    })
+    .nullable()
+    .meta({ description: 'Details of an MMS, as the carrier announced them; null for a text.' }),
+};
 
 /** An inbound message of GET /sms/receive. */
 export const inboundMessageSchema = z.object({
@@ -169,10 +217,20 @@ export const inboundMessageSchema = z.object({
   created_at: timeField,
   received_at: timeField.nullable(),
   opt_out_type: optOutTypeField,
+  ...codeFields,
+  ...kindFields,
 });
 
 /** GET /sms/receive. */
 export const receivedSchema = z.object({ messages: z.array(inboundMessageSchema), count: countField });
+
+/** The tool wait_for_code. */
+export const awaitedCodeSchema = z.object({
+  ...codeFields,
+  message: inboundMessageSchema.nullable().meta({
+    description: 'The text with the code, now claimed. Null, like `code`, if none arrived in time.',
+  }),
+});
 
 /** Of an outbound message. `delivered`: the carrier has reported it. `unknown`: no answer in time. */
 const outboundStatusSchema = z.enum([
@@ -202,6 +260,8 @@ export const historyMessageSchema = z.object({
     description: 'Time when /sms/receive returned a received message; null for sent and unclaimed ones.',
   }),
   opt_out_type: optOutTypeField,
+  ...codeFields,
+  ...kindFields,
 });
 
 /** GET /sms/messages. */
@@ -220,53 +280,23 @@ export const deletedIdsSchema = z.object({
   deleted: countField.meta({ description: 'Number of messages that existed and are now deleted.' }),
 });
 
-/** POST /voice/dial. */
-export const dialledSchema = z.object({
-  call_id: callIdField,
-  stream_url: z.url().meta({ description: 'WebSocket with the audio of the call.' }),
-  direction: z.literal('outbound'),
-  caller: destinationField,
-  phone_number: numberField,
-});
-
-/** POST /voice/hangup. */
-export const hungUpSchema = z.object({
-  call_id: callIdField,
-  device_id: z.string(),
-  status: z.literal('hangup_sent'),
-});
-
-/** A call of GET /voice/calls. */
-export const callSchema = z.object({
-  call_id: callIdField,
-  direction: directionSchema,
-  caller: peerField.nullable().meta({ description: 'Number of the far end; null if it is withheld.' }),
-  phone_number: numberField,
-  state: z.enum([...liveCallStateSchema.options, 'ended']),
-  started_at: timeField,
-  answered_at: timeField.nullable(),
-  ended_at: timeField.nullable(),
-  duration_ms: countField
-    .nullable()
-    .meta({ description: 'Duration of the conversation; null until the call has ended.' }),
-  reason: endReasonSchema.nullable(),
-  cause: causeSchema.nullable(),
-  audio: audioStatisticsSchema
-    .extend({ overflow_frames: countField, undelivered_frames: countField })
-    .partial()
-    .nullable(),
-});
-
-/** GET /voice/calls. */
-export const callsSchema = z.object({ calls: z.array(callSchema), next_cursor: cursorField });
-
 /** POST /demo: the exact shapes of the real answers, with made-up contents. */
 export const demoSchema = z.object({
   demo: z.literal(true),
   simulated_subscribe: subscribedSchema,
   simulated_send: sentSchema,
   simulated_receive: z.object({
-    messages: z.array(inboundMessageSchema.omit({ received_at: true, opt_out_type: true })),
+    messages: z.array(
+      inboundMessageSchema.omit({
+        received_at: true,
+        opt_out_type: true,
+        code: true,
+        code_origin: true,
+        code_embedded_origin: true,
+        kind: true,
+        mms: true,
+      }),
+    ),
     count: countField,
   }),
   note: z.string(),

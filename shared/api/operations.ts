@@ -1,36 +1,14 @@
-// Every operation of the public API on one page: request, answer, refusals.
+// Every operation of the public API: request, answer, refusals. Those of receipts and webhooks come from files of their own.
 import type * as z from 'zod';
 import * as answers from './answers.ts';
+import * as callAnswers from './call-answers.ts';
+import type { Operation } from './operation.ts';
+import { RECEIPT_OPERATION } from './receipt-operations.ts';
 import type { RefusalCode } from './refusals.ts';
 import * as requests from './requests.ts';
+import { WEBHOOK_OPERATION } from './webhook-operations.ts';
 
-export interface Operation {
-  /** OpenAPI's operationId. */
-  readonly id: string;
-  readonly method: 'get' | 'post' | 'delete';
-  readonly path: `/${string}`;
-  readonly tag: 'service' | 'subscription' | 'sms' | 'voice';
-  readonly summary: string;
-  readonly description: string;
-  /** `bearer`: a token of the subscription. `payment`: a payment takes its place. */
-  readonly auth: 'none' | 'bearer' | 'payment';
-  /** Its answer is the only copy of something, so it must not be sent without the body (`HEAD`). */
-  readonly isClaim?: boolean;
-  /** A browser gets a page, and may send a form. */
-  readonly hasPage?: boolean;
-  /** The answer is constant, so the operation cannot fail. */
-  readonly isConstant?: boolean;
-  /** The names in braces of its path. */
-  readonly params?: z.ZodObject;
-  readonly query?: z.ZodObject;
-  readonly body?: z.ZodType;
-  /** The refusal of a missing or wrong field of the body, if it is not `invalid_request`. */
-  readonly fieldRefusal?: RefusalCode;
-  /** Absent if the answer is 204, without a body. */
-  readonly answer?: z.ZodType;
-  /** Refusals in addition to those of all operations. */
-  readonly refusals: readonly RefusalCode[];
-}
+export type { Operation } from './operation.ts';
 
 const catalog = {
   id: 'getCatalog',
@@ -232,7 +210,7 @@ const dial = {
   description:
     'Answers when the far end rings or has answered. Its audio is at `stream_url`, a WebSocket (/asyncapi.json).',
   body: requests.dialRequestSchema,
-  answer: answers.dialledSchema,
+  answer: callAnswers.dialledSchema,
   refusals: [
     'destination_not_allowed',
     'forbidden',
@@ -253,7 +231,7 @@ const hangUp = {
   description:
     'Answers when the modem has accepted the request. Presence reports when the network has ended the call.',
   body: requests.hangUpRequestSchema,
-  answer: answers.hungUpSchema,
+  answer: callAnswers.hungUpSchema,
   refusals: ['call_not_found', 'phone_node_error'],
 } as const satisfies Operation;
 
@@ -266,7 +244,7 @@ const calls = {
   summary: 'List the calls, newest first',
   description: 'Pages work as in /sms/messages.',
   query: requests.callsQuerySchema,
-  answer: answers.callsSchema,
+  answer: callAnswers.callsSchema,
   refusals: [],
 } as const satisfies Operation;
 
@@ -288,6 +266,8 @@ export const OPERATION = {
   dial,
   hangUp,
   calls,
+  ...RECEIPT_OPERATION,
+  ...WEBHOOK_OPERATION,
 } as const satisfies Record<string, Operation>;
 
 /** Types of the body and of the answer, for handlers. */

@@ -1,4 +1,7 @@
 // The chains that payment clients know, the dollar of each, and what a payer signs to move it.
+import type { ChainId } from './chain-id.ts';
+
+export type { ChainId };
 
 interface KnownNetwork {
   /** Its name in x402 v1; a client of v1 refuses any other. */
@@ -24,9 +27,7 @@ export const NETWORKS = {
       domain: { name: 'USDC', version: '2' },
     },
   },
-} as const satisfies Record<number, KnownNetwork>;
-
-export type ChainId = keyof typeof NETWORKS;
+} as const satisfies Record<ChainId, KnownNetwork>;
 
 export const CHAIN_IDS = Object.keys(NETWORKS).map(Number) as ChainId[];
 

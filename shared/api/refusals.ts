@@ -28,6 +28,11 @@ export const REFUSALS = {
     action:
       'Use another destination. An operator allows more with `DESTINATIONS`, on the service and on the host of the SIM.',
   },
+  webhook_url_not_allowed: {
+    status: 400,
+    meaning: 'Webhooks cannot be sent to this URL.',
+    action: 'Use an https URL with a public address, without user name, password and fragment.',
+  },
   unauthorized: {
     status: 401,
     meaning: 'The bearer token is missing, unknown, revoked or expired.',
@@ -83,6 +88,16 @@ export const REFUSALS = {
     meaning: 'Your number has no such message, or the message was deleted.',
     action: 'After a lost answer to a deletion, treat this as success.',
   },
+  webhook_not_found: {
+    status: 404,
+    meaning: 'Your number has no such webhook, or the webhook was deleted.',
+    action: 'Check `GET /webhooks`.',
+  },
+  webhook_delivery_not_found: {
+    status: 404,
+    meaning: 'The webhook has no such delivery, or its text was deleted.',
+    action: 'Check `GET /webhooks/{id}/deliveries`.',
+  },
   call_not_found: {
     status: 404,
     meaning: 'The call is unknown or has ended.',
@@ -113,10 +128,26 @@ export const REFUSALS = {
     meaning: 'The SIM of the number is not in a modem right now.',
     action: 'Try again in a minute.',
   },
+  webhook_limit_reached: {
+    status: 409,
+    meaning: 'The number has as many webhooks as allowed.',
+    action: 'Delete one, or change it with `PATCH /webhooks/{id}`.',
+  },
   line_busy: {
     status: 409,
     meaning: 'The number already has a call.',
-    action: 'End that call, or wait until it ends.',
+    action:
+      'End that call, or wait until it ends. With `Retry-After`, the call is ending: try again after that time.',
+  },
+  stream_open: {
+    status: 409,
+    meaning: 'A client has the stream of the call, so tools cannot speak or listen on it.',
+    action: 'Use the stream.',
+  },
+  speech_in_progress: {
+    status: 409,
+    meaning: 'Another tool speaks or listens on the call.',
+    action: 'Wait for its answer.',
   },
   approval_pending: {
     status: 409,
@@ -157,6 +188,11 @@ export const REFUSALS = {
     status: 502,
     meaning: 'The modem did not confirm the request.',
     action: 'Check `GET /sms/messages` (`failed` or `unknown`) before you send again.',
+  },
+  speech_failed: {
+    status: 502,
+    meaning: 'The service could not make speech of the text. Nothing was said.',
+    action: 'Try again, or with another text. If it goes on, report it to the operator.',
   },
   phone_node_unreachable: {
     status: 502,

@@ -54,17 +54,48 @@ export const smsSendRequestSchema = z.object({
   to: requiredText.max(32, 'is too long'),
   body: requiredText
     .refine((text) => !text.includes('\u0000'), 'must not contain NUL')
-    .refine((text) => !LONE_SURROGATE.test(text), 'must be valid Unicode'),
+    .refine((text) => !LONE_SURROGATE.test(text), 'must be valid Unicode')
+    .meta({
+      description:
+        'By default one SMS: at most 160 characters of the GSM 7-bit alphabet (^ { } [ ] ~ \\ | € count twice), or 70 UTF-16 units if ' +
+        'any character is outside it, such as a curly quote or an emoji. A longer text is refused; send several.',
+    }),
 });
 
-const limitSchema = (fallback: number) =>
-  z
-    .string({ error: 'must be one integer from 1 to 100' })
-    .regex(/^\d{1,4}$/, 'must be an integer from 1 to 100')
+/** Fields that a schema does not have, and why: they are refused by name, not ignored. */
+export const refusedFields = z.registry<Readonly<Record<string, string>>>();
+
+const NO_PICTURES = 'is not supported: this number sends text only. Put a link into "body".';
+refusedFields.add(smsSendRequestSchema, {
+  media: NO_PICTURES,
+  media_url: NO_PICTURES,
+  media_urls: NO_PICTURES,
+  mediaUrl: NO_PICTURES,
+  attachments: NO_PICTURES,
+});
+
+/** The tool split_text. */
+export const splitToolSchema = z.object({
+  body: smsSendRequestSchema.shape.body.max(10_000, 'is too long'),
+  transliterate: z.boolean().default(false).meta({
+    description:
+      'Replace curly quotes, dashes, ellipses and special spaces, so that a text has 160 characters and not 70. Letters stay.',
+  }),
+});
+
+/** An integer of a query string, also for JSON Schema. */
+function integerSchema(minimum: number, maximum: number, fallback: number) {
+  const problem = `must be an integer from ${minimum} to ${maximum}`;
+  return z
+    .string({ error: `must be one integer from ${minimum} to ${maximum}` })
+    .regex(/^\d{1,5}$/, problem)
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= 100, 'must be an integer from 1 to 100')
+    .refine((value) => value >= minimum && value <= maximum, problem)
     .default(fallback)
-    .meta({ type: 'integer', minimum: 1, maximum: 100, default: fallback });
+    .meta({ type: 'integer', minimum, maximum, default: fallback });
+}
+
+export const limitSchema = (fallback: number) => integerSchema(1, 100, fallback);
 
 /** Years with four digits: what every database can read. */
 const TIME_MS_MIN = Date.parse('0001-01-01T00:00:00Z');
@@ -73,7 +104,7 @@ const TIME_MS_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 export const isStorable = (date: Date): boolean =>
   date.getTime() >= TIME_MS_MIN && date.getTime() <= TIME_MS_MAX;
 
-const dateTimeSchema = z.iso
+export const dateTimeSchema = z.iso
   .datetime({ offset: true, error: 'must be an RFC 3339 date-time with a zone' })
   .transform((text) => new Date(text))
   .refine((date) => isStorable(date), 'must be within the years 1 to 9999 (UTC)');
@@ -86,19 +117,24 @@ const WAIT_SECONDS_MAX = 50;
 
 /** The tool receive_sms: the same claim, which waits while there is nothing. */
 export const receiveToolSchema = receiveQuerySchema.extend({
-  wait_seconds: z
-    .string({ error: `must be one integer from 0 to ${WAIT_SECONDS_MAX}` })
-    .regex(/^\d{1,2}$/, `must be an integer from 0 to ${WAIT_SECONDS_MAX}`)
-    .transform(Number)
-    .refine((seconds) => seconds <= WAIT_SECONDS_MAX, `must be an integer from 0 to ${WAIT_SECONDS_MAX}`)
-    .default(25)
-    .meta({
-      type: 'integer',
-      minimum: 0,
-      maximum: WAIT_SECONDS_MAX,
-      default: 25,
-      description: 'How long to wait if there is no message; 0 answers at once.',
-    }),
+  wait_seconds: integerSchema(0, WAIT_SECONDS_MAX, 25).meta({
+    description: 'How long to wait if there is no message; 0 answers at once.',
+  }),
+});
+
+/** Older codes have expired. */
+const CODE_AGE_SECONDS = 600;
+const CODE_AGE_SECONDS_MAX = 86_400;
+
+/** The tool wait_for_code. */
+export const waitForCodeToolSchema = z.object({
+  wait_seconds: receiveToolSchema.shape.wait_seconds,
+  from: printableText(32).optional().meta({
+    description: 'Only a text from this sender: E.164, a short code or a name, as in `from_number`.',
+  }),
+  max_age_seconds: integerSchema(0, CODE_AGE_SECONDS_MAX, CODE_AGE_SECONDS).meta({
+    description: 'Ignores texts that arrived earlier than this before the call.',
+  }),
 });
 
 const pageFields = {
@@ -160,6 +196,36 @@ export const callsQuerySchema = z.object({
 export const dialRequestSchema = z.object({
   phone_number: requiredText.max(32, 'is too long'),
   to: requiredText.max(32, 'is too long'),
+  detect_machine: z.boolean('must be true or false').optional().meta({
+    description:
+      'Whether to judge, by the first seconds of audio, if a person or a machine answered. See `answered_by` of the call.',
+  }),
+});
+
+/** Longer texts take more than 40 s to say. */
+const SPOKEN_CHARACTERS_MAX = 600;
+
+/** The tool say. */
+export const sayToolSchema = z.object({
+  call_id: printableText(64),
+  text: smsSendRequestSchema.shape.body
+    .max(SPOKEN_CHARACTERS_MAX, 'is too long')
+    .meta({ description: 'The text, in plain words: at most 600 characters, 40 seconds of speech.' }),
+});
+
+/** The tool listen. */
+export const listenToolSchema = z.object({
+  call_id: printableText(64),
+  wait_seconds: receiveToolSchema.shape.wait_seconds.meta({
+    description: 'How long to wait for the far end to speak and fall silent.',
+  }),
+});
+
+/** The tool wait_for_call. */
+export const waitForCallToolSchema = z.object({
+  wait_seconds: receiveToolSchema.shape.wait_seconds.meta({
+    description: 'How long to wait if no call rings; 0 answers at once.',
+  }),
 });
 
 /** POST /voice/hangup. */

@@ -1,11 +1,16 @@
 // The text frames on the WebSockets of calls. Binary frames are audio.
 import * as z from 'zod';
+import { answererSchema } from '../voice/call.ts';
 import { dtmfDigitsSchema } from '../voice/media.ts';
 import { causeSchema, endReasonSchema } from '../voice/release-cause.ts';
 import { callIdField, countField, numberField, peerField, timeField } from './fields.ts';
 
 /** Clients that want text frames ask for this subprotocol. */
 export const VOICE_SUBPROTOCOL = 'voice.v1';
+
+/** Values of `protocol` in the query of a stream; `raw` if it is absent. */
+export const STREAM_PROTOCOLS = ['raw', 'twilio', 'vonage'] as const;
+export type StreamProtocol = (typeof STREAM_PROTOCOLS)[number];
 
 const markNameField = z.string().min(1).max(256);
 
@@ -22,7 +27,11 @@ export const clientFrameSchema = z.union([
   z
     .object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema })
     .meta({ description: 'Presses keys: 1 to 32 of 0-9, *, # and A-D.' }),
-  /** The same, as clients of Vonage send it. */
+  z.object({ type: z.literal('hangup'), when: z.enum(['now', 'played']).default('now') }).meta({
+    description:
+      'Hangs up, now or when the far end has heard all audio that was sent before. The client may close the stream after it.',
+  }),
+  /** The same as `clear`, as clients of Vonage send it. */
   z
     .object({ action: z.literal('clear') })
     .transform(() => ({ type: 'clear' as const }))
@@ -45,6 +54,9 @@ export const serverFrameSchema = z.discriminatedUnion('type', [
       marks: z.array(markNameField).readonly().meta({ description: 'Marks that were not reached.' }),
     })
     .meta({ description: 'The answer to `clear`.' }),
+  z.object({ type: z.literal('answered_by'), answered_by: answererSchema }).meta({
+    description: 'A person or a machine answered. Only of a call that was dialed with `detect_machine`.',
+  }),
   z.object({ type: z.literal('dtmf'), digit: keyField }).meta({ description: 'The far end pressed a key.' }),
   z
     .object({
@@ -61,7 +73,7 @@ export const serverFrameSchema = z.discriminatedUnion('type', [
     .meta({ description: 'The service did not understand the last text frame.' }),
 ]);
 export type ServerFrame = z.input<typeof serverFrameSchema>;
-export type ClientFrame = z.output<typeof clientFrameSchema>;
+export type ClientFrame = z.input<typeof clientFrameSchema>;
 
 const presenceFields = {
   call_id: callIdField,
@@ -78,6 +90,9 @@ export const presenceEventSchema = z.discriminatedUnion('kind', [
   z
     .object({ kind: z.literal('answered'), ...presenceFields })
     .meta({ description: 'The call was answered.' }),
+  z.object({ kind: z.literal('detected'), ...presenceFields, answered_by: answererSchema }).meta({
+    description: 'It was judged who answered. Only of a call that was dialed with `detect_machine`.',
+  }),
   z
     .object({
       kind: z.literal('ended'),
@@ -85,6 +100,10 @@ export const presenceEventSchema = z.discriminatedUnion('kind', [
       reason: endReasonSchema,
       cause: causeSchema.meta({ description: 'Cause of ITU-T Q.850.' }),
       duration_ms: countField.meta({ description: 'Duration of the conversation; 0 without one.' }),
+      answered_by: answererSchema.nullable().optional().meta({
+        description:
+          'A person or a machine; null if the call was not answered. Only of a call that was dialed with `detect_machine`.',
+      }),
     })
     .meta({ description: 'The call has ended.' }),
 ]);

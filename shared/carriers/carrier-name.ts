@@ -12,6 +12,9 @@ export function shownCarrier(reported: string): string {
 /** "T-Mobile", or the code, or what the modem reports: for narrow places. */
 export const shortCarrier = (reported: string): string => US_NETWORKS.get(reported) ?? reported;
 
+/** Whether the code is one of a US network. */
+export const isKnownCarrier = (reported: string): boolean => US_NETWORKS.has(reported);
+
 /** Whether the text is a code, and not any text of a modem. */
 export const isCarrierCode = (reported: string): boolean => CODE.test(reported);
 

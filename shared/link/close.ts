@@ -1,7 +1,7 @@
 // Why a control link ends or is refused, and when the node connects again: one table for both sides.
 
 /**
- * What the node does next. `retry`: it connects again soon, with growing waits. `slow`: it connects again every 30 s, because
+ * The next step of the node. `retry`: it connects again soon, with growing waits. `slow`: it connects again every 30 s, because
  * someone has to change something first. `stop`: it waits until it is enrolled again, and asks only rarely.
  */
 export type Reconnect = 'retry' | 'slow' | 'stop';

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { liveCallSchema } from '../voice/call.ts';
 import { alarmsSchema, factSchema, journalDepthSchema, slotEventSchema, slotSchema } from './messages.ts';
+import { pinKeySchema } from './pin-seal.ts';
 import { LINK_FRAME_BYTES_MAX } from './version.ts';
 
 /** Why a node refuses a command, by code. A refused command was never tried: no part of it reached a modem. */
@@ -28,6 +29,9 @@ const versionSchema = z.number().int().min(1);
 const sequenceSchema = z.number().int().min(0);
 const commandIdSchema = z.string().min(1).max(64);
 
+/** Of what is wrong with a frame: a node may have many fields wrong. */
+const PROBLEM_LENGTH_MAX = 500;
+
 /** Frames that a node sends. */
 export const nodeFrameSchema = z.discriminatedUnion('type', [
   /** The first frame: versions, journal and the state of everything. */
@@ -44,6 +48,8 @@ export const nodeFrameSchema = z.discriminatedUnion('type', [
     journal_depth: journalDepthSchema,
     /** All calls in progress. */
     calls: z.array(liveCallSchema).max(256).default([]),
+    /** The key that PINs are sealed for; absent if the node takes none. */
+    pin_key: pinKeySchema.optional(),
   }),
   /** The state of all slots, whenever it changes. */
   z.object({
@@ -140,6 +146,6 @@ function parseFrame<T>(schema: z.ZodType<T>, text: string): T {
     throw new FrameError('frame is not JSON', { cause });
   }
   const parsed = schema.safeParse(json);
-  if (!parsed.success) throw new FrameError(z.prettifyError(parsed.error));
+  if (!parsed.success) throw new FrameError(z.prettifyError(parsed.error).slice(0, PROBLEM_LENGTH_MAX));
   return parsed.data;
 }

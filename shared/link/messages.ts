@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { e164Schema, iccidSchema, imeiSchema } from '../identities.ts';
 import { callEndedSchema, callIdSchema, type DialOutcome } from '../voice/call.ts';
+import { SEALED_PIN_LENGTH_MAX } from './pin-seal.ts';
 
 /** The operator's name for a slot of a node, one line of text. */
 export const slotNameSchema = z
@@ -24,6 +25,18 @@ export const slotStateSchema = z.enum([
   'lost',
 ]);
 export type SlotState = z.infer<typeof slotStateSchema>;
+
+/** The settings of a modem for calls on the network of its card. */
+const voiceSettingsSchema = z.object({
+  /** Code of the card's network, MCC and MNC. */
+  network: z.string().max(8),
+  state: z.enum(['right', 'differs']),
+  /** Why they differ: a word such as "refused", "not_kept", "off". */
+  why: z.string().max(64).nullable(),
+  /** "carrier_profile: ROW_Generic_3GPP, not Commercial-TMO_VoLTE" */
+  detail: z.string().max(200).nullable(),
+});
+export type VoiceSettings = z.infer<typeof voiceSettingsSchema>;
 
 /** A slot of a node and what is in it now. The last state wins; it is not a fact. */
 export const slotSchema = z.object({
@@ -58,6 +71,8 @@ export const slotSchema = z.object({
   swept_at: timestampSchema.nullable().default(null),
   /** The last recovery step, if it failed, and why: "usb_reset: EACCES: permission denied". Null or absent once one succeeded, or in service. */
   failed_step: z.string().max(200).nullable().optional(),
+  /** Null or absent if the daemon knows no settings for this make on this network. */
+  voice_settings: voiceSettingsSchema.nullable().optional(),
 });
 export type Slot = z.infer<typeof slotSchema>;
 
@@ -107,6 +122,16 @@ export const factSchema = z.discriminatedUnion('kind', [
     arrived_after: timestampSchema.optional(),
     /** True if parts of a long message never arrived. */
     partial: z.boolean(),
+    /** Set for the announcement of an MMS, which the node does not fetch. `body` is a sentence of the node. */
+    mms: z
+      .object({
+        /** X-Mms-Transaction-ID: the carrier may announce one MMS several times. */
+        transaction_id: z.string().min(1).max(128),
+        size_bytes: z.int32().min(0).nullable(),
+        /** Until when the carrier keeps it. */
+        expires_at: timestampSchema.nullable(),
+      })
+      .optional(),
   }),
   /** A TPDU that the node could not decode. */
   z.object({
@@ -197,6 +222,15 @@ export const commandSchemas = {
    * `force` is true. An older node refuses it as `command_unknown`.
    */
   restart_modem: z.object({ slot: slotNameSchema, force: z.boolean() }),
+  /**
+   * Gives the node the PIN of a card that is locked. Result: `{}`, once the node has the PIN; the slot then shows what the card answered.
+   * Refused as `slot_unavailable` if no slot waits for a PIN of this card. An older node refuses it as `command_unknown`.
+   */
+  unlock_sim: z.object({
+    iccid: iccidSchema,
+    /** A file of age for the `pin_key` of `hello`, base64. It contains `{iccid, pin}` as JSON. */
+    sealed_pin: z.base64().max(SEALED_PIN_LENGTH_MAX),
+  }),
 } as const;
 
 export type CommandName = keyof typeof commandSchemas;
@@ -210,4 +244,5 @@ export interface CommandResults {
   hang_up: Record<string, never>;
   open_media: Record<string, never>;
   restart_modem: Record<string, never>;
+  unlock_sim: Record<string, never>;
 }

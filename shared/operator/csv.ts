@@ -2,8 +2,8 @@
 import { onOneLine } from '../process/terminal.ts';
 import type { Cell, Column, View } from './listing.ts';
 
-/** A telephone number, masked or not, is data, although it begins with a plus. */
-const NUMBER = /^\+[\d…]+$/;
+/** A telephone number, masked or not, and a negative amount are data, although they begin with a sign. */
+const NUMBER = /^\+[\d…]+$|^-\d+(\.\d+)?$/;
 /** Spreadsheets run such a cell as a formula. A text may come from a stranger. */
 const FORMULA = /^[=+\-@\t\r]/;
 

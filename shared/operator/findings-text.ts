@@ -23,7 +23,7 @@ interface NamedOutcome extends Outcome {
 }
 
 /** One part of the installation. */
-export interface Section {
+interface Section {
   /** Name of the part in the advice. */
   readonly where: string;
   readonly head: string;

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 /** `warning`: it works but will cause trouble. `problem`: something does not work. `skipped`: the check was impossible or not needed. */
-export const VERDICTS = ['ok', 'warning', 'problem', 'skipped'] as const;
+const VERDICTS = ['ok', 'warning', 'problem', 'skipped'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 /** The result of a check. It contains nothing private, so it is safe to publish. */
@@ -18,6 +18,15 @@ export const ok = (seen: string): Outcome => ({ verdict: 'ok', seen, advice: nul
 export const skipped = (seen: string): Outcome => ({ verdict: 'skipped', seen, advice: null });
 export const warning = (seen: string, advice: string): Outcome => ({ verdict: 'warning', seen, advice });
 export const problem = (seen: string, advice: string): Outcome => ({ verdict: 'problem', seen, advice });
+
+/** The fields that the findings of all such commands have. */
+export const FINDING_FIELDS = {
+  /** Name of the check, such as "relayer" or "autosuspend". */
+  check: z.string(),
+  verdict: z.enum(VERDICTS),
+  seen: z.string(),
+  advice: z.string().nullable(),
+};
 
 /** The exit codes of monitoring plugins (Nagios, Icinga), so that these can run the commands. */
 export const EXIT_CODES = { ok: 0, warning: 1, problem: 2, couldNotRun: 3 } as const;

@@ -53,6 +53,15 @@ export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row
     rows.map((row) => columns.map(({ cell }) => textOf(cell(row, view)) ?? '-')),
   );
 
+/** One row as lines with its titles; without the empty ones. */
+export function recordOf<Row>(columns: readonly Column<Row>[], row: Row, view: View): string {
+  const [first = [], ...others] = columns.flatMap(({ title, cell }) => {
+    const text = textOf(cell(row, view));
+    return text ? [[title, text]] : [];
+  });
+  return alignedTable(first, others);
+}
+
 /** The rows of a listing's JSON. */
 export const jsonRows = <Row>({ masked }: Listing<Row>, rows: readonly Row[], { isFull }: View): Row[] =>
   isFull || masked === undefined ? [...rows] : rows.map((row) => masked(row));

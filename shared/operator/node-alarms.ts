@@ -15,7 +15,7 @@ export const NODE_ALARMS = {
   },
 } as const satisfies Record<string, { means: string; advice: string }>;
 
-export type NodeAlarm = keyof typeof NODE_ALARMS;
+type NodeAlarm = keyof typeof NODE_ALARMS;
 
 /** A newer node may report others. */
 export const isNodeAlarm = (word: string): word is NodeAlarm => Object.hasOwn(NODE_ALARMS, word);

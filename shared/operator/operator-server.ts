@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Logger } from '../log.ts';
+import { linkedSignal } from '../process/linked-signal.ts';
 import { isSocketPath, type LocalServer, listenLocal } from './local-socket.ts';
 import { OperatorError, type OperatorErrorReason } from './operator-error.ts';
 import { jsonText } from './procedure.ts';
@@ -15,8 +16,8 @@ export const VERSION_HEADER = 'simrack-operator-api';
 /** How often a stream of lines shows its readers that the program is there. */
 export const ALIVE_EVERY_MS = 5_000;
 
-/** The longest list of numbers that is imported at once has less. */
-const BODY_BYTES_MAX = 2 * 1024 * 1024;
+/** The longest fleet file that is applied at once has less. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
 const STREAMS_MAX = 32;
 const STATUS: Readonly<Record<OperatorErrorReason, number>> = {
   refused: 400,
@@ -102,7 +103,8 @@ async function stream(
   if (write === undefined) throw new OperatorError('refused', `there is no stream "${name}"`);
   // They are sent with the first byte: until then, an error can still be the answer.
   response.setHeaders(new Headers(headersOf('application/octet-stream')));
-  await write(response, { signal: AbortSignal.any([signalOf(response), stopping]), query });
+  const { signal, unlink } = linkedSignal(signalOf(response), stopping);
+  await write(response, { signal, query }).finally(unlink);
   response.end();
 }
 

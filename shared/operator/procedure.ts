@@ -53,7 +53,7 @@ export function checkedInput(procedures: Procedures, name: string, input: unknow
   );
 }
 
-/** What a client gets over a socket, for a client in the same process. */
+/** The same answer as over a socket, for a client in the same process. */
 export const asJson = <T>(value: T): Json<T> => JSON.parse(jsonText(value)) as Json<T>;
 
 export const jsonText = (value: unknown): string =>

@@ -26,9 +26,10 @@ export interface Status {
 
 /**
  * Of a slot, or of a number that is sold. `node_away`: its node has no link, so its own state is not known. Only of a number: `sim_missing`,
- * its SIM is in no slot; `unbound`, its node has not confirmed the SIM for the subscriber.
+ * its SIM is in no slot; `unbound`, its node has not confirmed the SIM for the subscriber; `unreached`, it is on the network, but texts to it
+ * do not arrive.
  */
-export type ServiceState = SlotState | 'node_away' | 'sim_missing' | 'unbound';
+export type ServiceState = SlotState | 'node_away' | 'sim_missing' | 'unbound' | 'unreached';
 
 export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
   registered: { health: 'good', sign: 'check', words: 'in service' },
@@ -41,10 +42,14 @@ export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
   node_away: { health: 'off', sign: 'away', words: 'node away' },
   sim_missing: { health: 'bad', sign: 'empty', words: 'SIM in no slot' },
   unbound: { health: 'warn', sign: 'wait', words: 'not confirmed by its node' },
+  unreached: { health: 'bad', sign: 'cross', words: 'texts to it do not arrive' },
 };
+
+/** Of a slot on the network that is not sold: an operator or a probe took it out of service. */
+export const OUT_OF_SERVICE: Status = { health: 'off', sign: 'pause', words: 'out of service' };
 
 export const SERVICE_STATES = Object.keys(SLOT_STATUS) as readonly ServiceState[];
 
-/** Whatever keeps a paid number from its service is a case for a person. */
+/** A paid number without service needs a person, whatever the cause. */
 export const soldStatus = (state: ServiceState): Status =>
   state === 'registered' ? SLOT_STATUS.registered : { ...SLOT_STATUS[state], health: 'bad' };

@@ -20,6 +20,8 @@ const NO_SERVICE: ReasonText = {
   advice: `${ASK}the plan does not include this service.`,
 };
 
+const NOT_NOW = 'Wait: the network refuses the SIM card here or now. Then check the antenna.';
+
 const REASONS: Readonly<Record<string, ReasonText>> = {
   denied_unknown_sim: INACTIVE,
   denied_illegal_sim: INACTIVE,
@@ -41,6 +43,43 @@ const REASONS: Readonly<Record<string, ReasonText>> = {
     words: 'not in this area',
     advice: 'The network does not accept the SIM card in this area. Check the antenna, and ask the carrier.',
   },
+  denied_no_cells: { words: 'no usable cell of it here', advice: NOT_NOW },
+  denied_network_failure: { words: 'it has a failure', advice: NOT_NOW },
+  denied_congestion: { words: 'it is overloaded', advice: NOT_NOW },
+  sim_pin: {
+    words: 'the card asks for a PIN',
+    advice: 'Add the PIN to the fleet file, or to the configuration of the node.',
+  },
+  sim_pin_wrong: {
+    words: 'the card refused the PIN',
+    advice:
+      'Correct the PIN where it is set: in the fleet file, or in the configuration of the node. The daemon never repeats a refused one.',
+  },
+  sim_pin_unproved: {
+    words: 'a try of the PIN was interrupted',
+    advice: 'Configure another PIN, or turn the PIN off in a phone.',
+  },
+  sim_pin_no_iccid: {
+    words: 'the locked card does not report its ICCID',
+    advice: 'Put the card into a phone, and turn the PIN off there.',
+  },
+  sim_pin_last_try: { words: 'one try of the PIN is left', advice: 'Enter the PIN in a phone.' },
+  sim_puk: {
+    words: 'the card asks for its PUK',
+    advice: 'There were too many wrong PINs. Enter the PUK in a phone.',
+  },
+  sim_failure: {
+    words: 'the card does not answer',
+    advice: 'Clean the contacts, test the card in a phone, replace it.',
+  },
+  sim_wrong: {
+    words: 'the modem rejects the card',
+    advice: 'Clean the contacts, test the card in a phone, replace it.',
+  },
+  ph_net_pin: {
+    words: 'the modem is locked to a network',
+    advice: 'Ask the maker of the modem or the carrier to unlock it.',
+  },
   no_coverage: {
     words: 'no usable network here',
     advice: 'Check the antenna and its plug. Test the card in a phone at this place.',
@@ -53,6 +92,36 @@ const REASONS: Readonly<Record<string, ReasonText>> = {
     words: 'the stick shows its driver disk',
     advice: 'Run "apt install usb-modeswitch" on the host, then plug the stick in again.',
   },
+  probes_lost: {
+    words: 'two test texts were lost',
+    advice: `Restart the modem, then try the card in a phone. If texts do not arrive there either, ask the carrier, or replace the card.`,
+  },
+  absent: { words: 'not plugged in', advice: 'Check the cable, the power of the hub and "lsusb".' },
+  no_port: {
+    words: 'it has no port',
+    advice: 'Plug the modem in again. "node-daemon doctor" on the host says whether a driver is missing.',
+  },
+  silent: {
+    words: 'it does not answer',
+    advice: 'Wait: the daemon restarts it. If that does not help, check power and cable.',
+  },
+  faulty: {
+    words: 'its set-up fails',
+    advice: 'Wait: the daemon restarts it. The log of the node names the command that failed.',
+  },
+  no_service: {
+    words: 'no network since its start, or for a while',
+    advice: 'Wait: the daemon restarts it. If that does not help, check the antenna.',
+  },
+  sim_absent: {
+    words: 'the modem sees no card',
+    advice: 'Insert a card. If the modem does not see it, unplug the modem and plug it in again.',
+  },
+  searching: {
+    words: 'no usable network',
+    advice: 'Check the antenna. Test the card in a phone at this place.',
+  },
+  port_gone: { words: 'port gone', advice: 'Check power, hub and cable.' },
   gave_up: {
     words: 'all recovery steps failed',
     advice: 'Unplug the modem for a minute. If that does not help, swap it.',

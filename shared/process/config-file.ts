@@ -1,11 +1,17 @@
 // Reads a YAML file of an operator, and reports every problem with line, column and key; schemas for its values.
 import { readFileSync } from 'node:fs';
-import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
+import { CST, type Document, isMap, isNode, isPair, isScalar, Lexer, LineCounter, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { allowedKeys, closest, type Path } from './suggestion.ts';
 
+const MIB = 1024 * 1024;
 /** A file of the most slots and SIM cards is a tenth of this. */
-const TEXT_LENGTH_MAX = 1024 * 1024;
+const TEXT_LENGTH_MAX = MIB;
+/** Aliases may not make a document many times as large as its text. */
+const ALIASES_MAX = 100;
+/** Of lists and maps in each other: none of our files has more than five levels. */
+const DEPTH_MAX = 64;
+const INDENTED_TOO_FAR = /^[ \t?:-]{256}/m;
 
 /** The file cannot be used; the message has a line for each problem: `file:line:column: key: what is allowed`. */
 export class ConfigFileError extends Error {
@@ -27,12 +33,23 @@ export function readConfigText(file: string): string | undefined {
  * Parses YAML, with every scalar as text: 0123 stays a PIN, and a long number is not rounded. `file` is the name
  * in messages. Returns `undefined` for an empty text. Throws `ConfigFileError`.
  */
-export function parseConfigText<S extends z.ZodType>(
+export const parseConfigText = <S extends z.ZodType>(
   schema: S,
   text: string,
   file: string,
-): z.output<S> | undefined {
-  if (text.length > TEXT_LENGTH_MAX) throw new ConfigFileError(`${file}: the file is longer than 1 MiB`);
+): z.output<S> | undefined => parseConfigDocument(schema, text, file)?.value;
+
+/** As `parseConfigText`, with the line of each value. `lengthMax`: of the text, in characters. */
+export function parseConfigDocument<S extends z.ZodType>(
+  schema: S,
+  text: string,
+  file: string,
+  lengthMax = TEXT_LENGTH_MAX,
+): { value: z.output<S>; lineOf(path: Path): number } | undefined {
+  if (text.length > lengthMax)
+    throw new ConfigFileError(`${file}: the file is longer than ${lengthMax / MIB} MiB`);
+  if (isTooDeep(text))
+    throw new ConfigFileError(`${file}: has more than ${DEPTH_MAX} lists and maps in each other`);
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { schema: 'failsafe', lineCounter, prettyErrors: false });
   const at = (offset: number): string => {
@@ -46,12 +63,47 @@ export function parseConfigText<S extends z.ZodType>(
     throw new ConfigFileError(`${at(broken.pos[0])}: ${message}`);
   }
   if (document.contents === null) return undefined;
-  const parsed = schema.safeParse(document.toJS({ maxAliasCount: 100 }));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues
+  const parsed = schema.safeParse(valuesIn(document, file));
+  if (parsed.success)
+    return {
+      value: parsed.data,
+      lineOf: (path) => lineCounter.linePos(offsetOf(document, path)).line,
+    };
+  const { issues } = parsed.error;
+  const misspelled = new Set(
+    issues.filter(({ code }) => code === 'unrecognized_keys').map(({ path }) => path.join('.')),
+  );
+  const problems = issues
+    // A misspelled key explains the problem of the whole map.
+    .filter(({ code, path }) => code !== 'custom' || !misspelled.has(path.join('.')))
     .flatMap((issue) => problemsOf(document, schema, issue))
     .sort((one, other) => one.offset - other.offset);
   throw new ConfigFileError(problems.map(({ offset, text }) => `${at(offset)}: ${text}`).join('\n'));
+}
+
+/** The parser and all that reads its document call themselves for each level, and their stack ends. */
+function isTooDeep(text: string): boolean {
+  // In lines, a level below another begins further right, but for a list in a map.
+  if (INDENTED_TOO_FAR.test(text)) return true;
+  let depth = 0;
+  let before = '';
+  for (const token of new Lexer().lex(text)) {
+    // Behind the mark of a scalar there is its text.
+    if (before !== CST.SCALAR && /^[[{]$/.test(token)) depth += 1;
+    else if (before !== CST.SCALAR && /^[\]}]$/.test(token)) depth -= 1;
+    if (depth > DEPTH_MAX) return true;
+    before = token;
+  }
+  return false;
+}
+
+function valuesIn(document: Document, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: ALIASES_MAX });
+  } catch (cause) {
+    // The library's error for aliases that expand too far, or to themselves.
+    throw new ConfigFileError(`${file}: its aliases (*name) cannot be used: write the values out`, { cause });
+  }
 }
 
 interface Problem {

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
 export const METRICS_PATH = '/metrics';
+/** Metrics of nodes, as the service has them from their reports. */
+export const FLEET_METRICS_PATH = '/metrics/nodes';
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** A server that runs until `stop`. */
@@ -14,16 +16,18 @@ export interface MetricsServer {
 }
 
 /**
- * Listens on `host`, by default 127.0.0.1; port 0 takes a free one. Rejects, with the name of its `option`, when
- * the port is not available.
+ * Serves each registry at its path. Listens on `host`, by default 127.0.0.1; port 0 takes a free one. Rejects, with the name of its
+ * `option`, when the port is not available.
  */
 export async function serveMetrics(
-  registry: Registry,
+  registries: Readonly<Record<string, Registry>>,
   { host = '127.0.0.1', port, option }: { host?: string; port: number; option: string },
 ): Promise<MetricsServer> {
+  const served = new Map(Object.entries(registries));
   const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url !== METRICS_PATH) {
-      response.writeHead(404).end(`GET ${METRICS_PATH}\n`);
+    const registry = served.get(request.url ?? '');
+    if (request.method !== 'GET' || registry === undefined) {
+      response.writeHead(404).end([...served.keys()].map((path) => `GET ${path}\n`).join(''));
       return;
     }
     registry.metrics().then(

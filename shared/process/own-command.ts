@@ -33,5 +33,6 @@ function currentFolder(): string {
   }
 }
 
-const quoted = (path: string): string =>
+/** A path as a shell takes it. */
+export const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

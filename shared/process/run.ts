@@ -10,16 +10,20 @@ const STOP_TIMEOUT_MS = 10_000;
  */
 const SAME_SIGNAL_MS = 1_000;
 
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 interface Running {
   /** Runs before `stop` and takes the time that it needs. It ends at once when `signal` is aborted. */
   drain?(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
+  /** Rejects when the program cannot go on: it stops, and exits with 1. */
+  failed?: Promise<never> | undefined;
+  /** Reads the configuration again on SIGHUP, which then does not stop the program. Never rejects. */
+  reload?(): Promise<void>;
 }
 
 /**
- * Starts a program and stops it on SIGINT, SIGTERM or SIGHUP. A signal during the start takes effect after it. A
+ * Starts a program and stops it on SIGINT, SIGTERM, or SIGHUP without `reload`. A signal during the start takes effect after it. A
  * failed start prints one line and exits with 1. Another signal, at least a second
  * later, ends the draining if the program drains, and otherwise the process. A stop that hangs ends the process too.
  */
@@ -45,6 +49,11 @@ export async function runProgram(
     }
     await program.stop();
   };
+  const onHangUp = async (): Promise<void> => {
+    const program = await running.catch(() => undefined);
+    if (program?.reload === undefined) onSignal('SIGHUP');
+    else if (signalledAt === undefined) await program.reload();
+  };
   const onSignal = (signal: NodeJS.Signals): void => {
     const now = performance.now();
     if (signalledAt !== undefined && now - signalledAt < SAME_SIGNAL_MS) return;
@@ -65,11 +74,18 @@ export async function runProgram(
     );
   };
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  process.on('SIGHUP', () => void onHangUp());
+  let failed: Promise<never> | undefined;
   try {
-    await running;
+    ({ failed } = await running);
   } catch (error) {
     log.debug({ err: error }, 'start failed');
     process.stderr.write(errorLine(error));
     process.exit(1);
   }
+  failed?.catch((error: unknown) => {
+    log.error({ err: error }, 'stopping: the program cannot go on');
+    const leave = (): never => process.exit(1);
+    stop().then(leave, leave);
+  });
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Defined by `node-daemon/package/bundle.ts`. */
+/** Defined by `shared/packaging/bundle.ts`. */
 declare const PACKAGED_VERSION: string | undefined;
 
 /** Whether this is the Debian package. */

@@ -39,3 +39,13 @@ export function segmentText(text: string): Segmentation {
   }
   return { encoding, units, segments: [...segments, segment] };
 }
+
+/** Up to `max` different characters of the text that the GSM 7 bit alphabet lacks, in their order: they make the whole text UCS-2. */
+export function ucs2CharactersOf(text: string, max: number): string[] {
+  const found = new Set<string>();
+  for (const char of text) {
+    if (found.size === max) break;
+    if (septetsOfChar(char) === undefined) found.add(char);
+  }
+  return [...found];
+}

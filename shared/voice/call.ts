@@ -18,6 +18,13 @@ export type CallDirection = z.infer<typeof directionSchema>;
 export const liveCallStateSchema = z.enum(['dialing', 'ringing', 'active']);
 export type LiveCallState = z.infer<typeof liveCallStateSchema>;
 
+/** The party that answered: `unknown` if it could not be judged. */
+export const answererSchema = z.enum(['human', 'machine', 'unknown']);
+export type Answerer = z.infer<typeof answererSchema>;
+
+/** Of a call whose client asked who answers: `undecided` until it is judged. */
+export type AskedAnswerer = Answerer | 'undecided';
+
 /** A call in progress. The last state wins; it is not a fact. */
 export const liveCallSchema = z.object({
   call_id: callIdSchema,

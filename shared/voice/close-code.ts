@@ -2,13 +2,15 @@
 
 /** Of `/voice/stream/{call_id}`. Beside these, 4000 plus the cause of ITU-T Q.850 says that the call has ended. */
 export const STREAM_CLOSE = {
+  /** The call has ended normally. The reason is `16 normal_clearing`. In the Twilio and Vonage dialects, any end of the call. */
+  normal: 1000,
   /** The service restarts. The call continues: open the stream again within 5 seconds. */
   goingAway: 1001,
   /** A binary frame was not audio of the right format, or a text frame was not JSON. The reason says which. Open the stream again. */
   invalidData: 1007,
-  /** The client sent too many messages: more than 3,000 at once, or more than 1,000 a second. Send larger frames. */
+  /** The client sent too many messages: more than 3,000 at once, or more than 1,000 a second. Send them more slowly. */
   tooManyMessages: 1008,
-  /** A message was too long. The limit is 64 KiB of audio, or 1,280 KiB in the Twilio dialect. Send smaller messages. */
+  /** A message was too long. The limit is 2 MiB of audio, 1,280 KiB in the Twilio dialect, and 64 KiB of text. Send smaller messages. */
   tooBig: 1009,
   /** The service could not look up the call. Open the stream again. */
   internalError: 1011,

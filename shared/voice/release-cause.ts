@@ -1,5 +1,6 @@
 // The reason that a call ended: the cause of ITU-T Q.850, a word for programs, and the close code of its sockets.
 import * as z from 'zod';
+import { causeName } from './cause-name.ts';
 
 /** ITU-T Q.850 §2.2.5: a cause value has seven bits. */
 export const causeSchema = z.number().int().min(0).max(127);
@@ -38,6 +39,24 @@ export const endReasonSchema = z.enum(END_REASONS);
 
 /** WebSocket close codes of a call: 4000 and the cause (RFC 6455 §7.4.2, private use). */
 export const callCloseCode = (cause: number): number => 4000 + cause;
+
+/** The cause in a close code of 4000 and a cause; undefined for other codes. */
+export const causeOfClose = (code: number): number | undefined => causeSchema.safeParse(code - 4000).data;
+
+/** RFC 6455 §7.4.1. */
+const NORMAL_CLOSURE = 1000;
+
+/**
+ * How the stream of a call that has ended is closed: with 1000 after a normal end, because many WebSocket clients report any other code as
+ * an error. The reason is the cause and its name: `17 user_busy`.
+ */
+export const callClose = (cause: number): { code: number; reason: string } => ({
+  code: cause === CAUSE.normalClearing ? NORMAL_CLOSURE : callCloseCode(cause),
+  reason: causeText(cause),
+});
+
+/** The cause and its name. */
+export const causeText = (cause: number): string => `${cause} ${causeName(cause)}`;
 
 /** The reason for a cause alone. `wasAnswered`: the call was answered before. */
 export function reasonOfCause(cause: number, wasAnswered: boolean): EndReason {

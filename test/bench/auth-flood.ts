@@ -1,22 +1,17 @@
 // A flood of /auth as a program of its own: wrong signatures, each over a nonce that was just issued, until the parent stops it.
 import { createInterface } from 'node:readline';
 import { privateKeyToAccount } from 'viem/accounts';
-import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
+import { ALICE, BOB } from '../dev-stack/wallets.ts';
+import { jsonPost } from '../fixtures/agents/json-post.ts';
 
 /** So many wait for an answer, and ask again at once. */
 const FLOODERS = 32;
 
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const signature = await privateKeyToAccount(BOB.privateKey).signMessage({ message: 'another text' });
 let isOver = false;
 let attempts = 0;
 
-const post = (url: string, body: unknown): Promise<Response> =>
-  fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+const post = (url: string, body: unknown): Promise<Response> => fetch(url, jsonPost(body));
 
 async function flood(url: string): Promise<void> {
   while (!isOver) {

@@ -2,9 +2,9 @@
 import type { Measurement } from './report.ts';
 
 /** One side's work in a round: things per second. */
-export type Side = () => Promise<number>;
+type Side = () => Promise<number>;
 
-export interface Comparison {
+interface Comparison {
   name: string;
   ours: Side;
   theirs: Side;

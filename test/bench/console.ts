@@ -2,12 +2,12 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { addOperator, enter, rackSlots, signedIn } from '../fixtures/fleet-console.ts';
-import { ScriptedNode } from '../fixtures/scripted-node.ts';
+import { ScriptedNode } from '../fixtures/nodes/scripted-node.ts';
+import { addOperator, enter, rackSlots, signedIn } from '../fixtures/service/fleet-console.ts';
 import { until } from '../fixtures/until.ts';
 import { processorSeconds } from './child.ts';
 import { type Measurement, percentile } from './report.ts';
-import { type BenchService, startBenchService } from './voice-service.ts';
+import { type BenchService, startBenchService } from './voice/voice-service.ts';
 
 const SLOTS = rackSlots(64);
 const ROUNDS = 7;

@@ -2,11 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../dev-stack/wallets.ts';
-import { startPaidChain } from '../fixtures/paid-chain.ts';
-import { signPaymentHeader } from '../fixtures/payer.ts';
-import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
-import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
+import { ALICE, BOB, PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
+import { type Account, subscribeInStore } from '../fixtures/agents/subscribed.ts';
+import { startPaidChain } from '../fixtures/chain/paid-chain.ts';
+import { DURABLE, startPostgres } from '../fixtures/database/postgres.ts';
+import { signPaymentHeader } from '../fixtures/payments/payer.ts';
 import { type Child, processorSeconds, startChild } from './child.ts';
 import { type Measurement, percentile } from './report.ts';
 
@@ -19,8 +19,6 @@ const ASKED_EVERY_MS = 10;
 
 /** So many bad payments at once. */
 const CONNECTIONS = 32;
-
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 
 export async function benchCredentials(): Promise<Measurement[]> {
   const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);

@@ -1,6 +1,6 @@
 // A reader of server-sent events (WHATWG HTML §9.2), as far as the simulator sends them.
 
-export interface SentEvent {
+interface SentEvent {
   event: string;
   data: Record<string, unknown>;
 }

@@ -10,13 +10,14 @@ import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import { listNumbers } from '#control-plane/store/fleet/numbers.ts';
 import { listCalls } from '#control-plane/store/messages/call-list.ts';
 import { findCallsSince } from '#control-plane/store/messages/calls.ts';
+import { claimReceived, findFilledInboxes } from '#control-plane/store/messages/message-claims.ts';
 import { purgeOldMessages } from '#control-plane/store/messages/message-deletion.ts';
-import { claimReceived, findFilledInboxes, listMessages } from '#control-plane/store/messages/messages.ts';
+import { listMessages } from '#control-plane/store/messages/messages.ts';
 import { listPayments } from '#control-plane/store/money/payment-list.ts';
 import { listNumberEvents, listSlotEvents } from '#control-plane/store/operations/events.ts';
 import { takeInventory } from '#control-plane/store/operations/inventory.ts';
 import { takeSample } from '#control-plane/store/operations/samples.ts';
-import { DURABLE, startPostgres } from '../fixtures/postgres.ts';
+import { DURABLE, startPostgres } from '../fixtures/database/postgres.ts';
 import {
   ACTIVE,
   DAY_MS,
@@ -40,7 +41,7 @@ const HOUR_MS = 3_600_000;
 /** More than one page, so that the API knows whether there is another one. */
 const PAGE = 51;
 
-/** What a server for tables of this size has; the default of 128 MB is for a toy. */
+/** Settings of a server for tables of this size; Postgres' default of 128 MB is far too small. */
 const SERVER = ['shared_buffers=1GB', 'max_wal_size=4GB'];
 
 interface Side {

@@ -1,7 +1,7 @@
 // How long a message takes from the modem's +CMTI to the commit of the row that can be claimed.
 import { Client } from 'pg';
 import { until } from '../fixtures/until.ts';
-import type { SimulatedRack } from './simulated-rack.ts';
+import type { SimulatedRack } from './modems/simulated-rack.ts';
 
 const TAKE_TIMEOUT_MS = 60_000;
 

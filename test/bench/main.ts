@@ -1,24 +1,26 @@
 // `npm run bench`: every promise that is a number, measured now, on this machine.
 import { parseArgs } from 'node:util';
 import { benchConsole } from './console.ts';
-import { benchCpu } from './cpu.ts';
 import { benchCredentials } from './credentials.ts';
-import { benchDoctor } from './doctor.ts';
 import { benchHistory } from './history.ts';
-import { benchInbound } from './inbound.ts';
+import { benchCpu } from './modems/cpu.ts';
+import { benchDoctor } from './modems/doctor.ts';
+import { benchInbound } from './modems/inbound.ts';
+import { benchRack } from './modems/rack.ts';
+import { benchRadio } from './modems/radio.ts';
+import { benchReceive } from './modems/receive.ts';
+import { benchSend } from './modems/send.ts';
 import { benchPayments } from './payments.ts';
-import { benchRack } from './rack.ts';
-import { benchRadio } from './radio.ts';
-import { benchReceive } from './receive.ts';
 import { benchReceiveSms } from './receive-sms.ts';
 import { holds, type Measurement, toTable } from './report.ts';
 import { SCALE_BENCHES } from './scale.ts';
-import { benchSend } from './send.ts';
 import { benchStartup } from './startup.ts';
 import { benchTools } from './tools.ts';
-import { benchVoiceDelay } from './voice-delay.ts';
-import { benchVoicePresence } from './voice-presence.ts';
-import { benchVoiceRelay } from './voice-relay.ts';
+import { benchVoiceBridge } from './voice/voice-bridge.ts';
+import { benchVoiceDelay } from './voice/voice-delay.ts';
+import { benchVoicePresence } from './voice/voice-presence.ts';
+import { benchVoiceRelay } from './voice/voice-relay.ts';
+import { benchWebhooks } from './webhooks.ts';
 
 interface Options {
   /** Messages in the large database of `history`. */
@@ -41,9 +43,11 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<Measurement
   doctor: benchDoctor,
   tools: benchTools,
   console: benchConsole,
+  webhooks: benchWebhooks,
   'voice-relay': benchVoiceRelay,
   'voice-presence': benchVoicePresence,
   'voice-delay': benchVoiceDelay,
+  'voice-bridge': benchVoiceBridge,
   ...SCALE_BENCHES,
   history: benchHistory,
 };

@@ -3,12 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
-import { PRICE } from '../fixtures/paid-chain.ts';
-import { signPaymentHeader } from '../fixtures/payer.ts';
-import { type Account, subscribeInStore } from '../fixtures/subscribed.ts';
+import { type Account, subscribeInStore } from '../fixtures/agents/subscribed.ts';
+import { PRICE } from '../fixtures/chain/paid-chain.ts';
+import { signPaymentHeader } from '../fixtures/payments/payer.ts';
 import { perSecond } from './compare.ts';
 import { type Measurement, percentile } from './report.ts';
-import { startBenchService } from './voice-service.ts';
+import { startBenchService } from './voice/voice-service.ts';
 
 const ROUNDS = 5;
 const IN_FLIGHT = 50;
@@ -31,7 +31,7 @@ export async function benchPayments(): Promise<Measurement[]> {
     for (const [index, key] of keys.entries()) {
       const { address } = privateKeyToAccount(key);
       await chain.dollar.fund(address, BigInt(PASSES * (ROUNDS + 1)) * PRICE);
-      account = await subscribeInStore(databaseUrl, { address }, await stock(db, index));
+      account = await subscribeInStore(databaseUrl, { address }, await addNumber(db, index));
     }
     if (account === undefined) throw new Error('no buyer');
     const atOnce = await measure(url, keys, account, 'each mined at once');
@@ -44,7 +44,7 @@ export async function benchPayments(): Promise<Measurement[]> {
   }
 }
 
-async function stock(db: Database, index: number): Promise<string> {
+async function addNumber(db: Database, index: number): Promise<string> {
   const number = `+1206555${String(index).padStart(4, '0')}`;
   const iccid = `89010000000000${String(index).padStart(5, '0')}`;
   await db.insertInto('numbers').values({ number, iccid, created_at: new Date() }).execute();

@@ -2,11 +2,11 @@
 import { until } from '../fixtures/until.ts';
 import { startChild } from './child.ts';
 import { against, type Compared, compare, perSecond } from './compare.ts';
-import { LinkedDaemon } from './linked-daemon.ts';
-import { OTHER_PROGRAMS_MAX, startOtherPrograms } from './other-programs.ts';
-import { ProcessorMeter } from './processor-meter.ts';
+import { LinkedDaemon } from './modems/linked-daemon.ts';
+import { OTHER_PROGRAMS_MAX, startOtherPrograms } from './modems/other-programs.ts';
+import { ProcessorMeter } from './modems/processor-meter.ts';
+import { type RackModem, SimulatedRack } from './modems/simulated-rack.ts';
 import { type Measurement, median } from './report.ts';
-import { type RackModem, SimulatedRack } from './simulated-rack.ts';
 import { withTemporaryFolder } from './temporary-folder.ts';
 
 const ROUNDS = 7;
@@ -41,7 +41,7 @@ async function receiveBesideRaw(
 ): Promise<Compared & { cost: Measurement }> {
   const [modem, rawModem] = [rack.modem(0), rack.modem(1)];
   const daemon = await LinkedDaemon.start(folder, [modem]);
-  const raw = await startChild('test/bench/raw-loop.ts', { PORTS: rawModem.ports.at });
+  const raw = await startChild('test/bench/modems/raw-loop.ts', { PORTS: rawModem.ports.at });
   const meter = new ProcessorMeter(daemon.pid);
   const ourBurst = (): Promise<number> => {
     const wanted = daemon.received.length + BURST_MESSAGES;

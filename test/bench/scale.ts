@@ -1,7 +1,7 @@
 // Several instances on one Postgres: what it costs to reach another one, and how large the service may be.
 import { NatsServer } from '../dev-stack/nats.ts';
-import { ScriptedLine } from '../fixtures/scripted-line.ts';
-import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
+import { ScriptedLine } from '../fixtures/nodes/scripted-line.ts';
+import { ScriptedNode, slotAt } from '../fixtures/nodes/scripted-node.ts';
 import type { Measurement } from './report.ts';
 import { benchFacts } from './scale/facts.ts';
 import { benchInstanceDeath } from './scale/instance-death.ts';
@@ -9,7 +9,7 @@ import { benchMemory } from './scale/memory.ts';
 import { benchPayers } from './scale/payers.ts';
 import { benchRings } from './scale/rings.ts';
 import { benchTexts } from './scale/texts.ts';
-import { startBenchService } from './voice-service.ts';
+import { startBenchService } from './voice/voice-service.ts';
 
 /** Each can run alone: `scale:memory`. */
 export const SCALE_BENCHES = {

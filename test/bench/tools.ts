@@ -2,14 +2,14 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
-import type { Account } from '../fixtures/subscribed.ts';
-import { received } from '../fixtures/subscriber.ts';
-import { toolRequest } from '../fixtures/tool-client.ts';
+import type { Account } from '../fixtures/agents/subscribed.ts';
+import { received } from '../fixtures/agents/subscriber.ts';
+import { toolRequest } from '../fixtures/agents/tool-client.ts';
+import { ScriptedNode, slotAt } from '../fixtures/nodes/scripted-node.ts';
 import { until } from '../fixtures/until.ts';
 import { startChild } from './child.ts';
 import { type Measurement, percentile } from './report.ts';
-import { type BenchService, startBenchService } from './voice-service.ts';
+import { type BenchService, startBenchService } from './voice/voice-service.ts';
 
 const ROUNDS = 7;
 const WARM_UPS = 3;

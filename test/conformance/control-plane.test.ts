@@ -4,16 +4,16 @@ import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import type { Service } from '#control-plane/service/service.ts';
 import { LINK_VERSION } from '#shared/link/version.ts';
-import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
-import { createRig } from '../fixtures/rig.ts';
-import { openLinkSocket } from '../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../fixtures/subscribed.ts';
+import { ALICE } from '../dev-stack/wallets.ts';
+import { jsonPost } from '../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../fixtures/agents/subscribed.ts';
+import { openLinkSocket } from '../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../fixtures/service/rig.ts';
 import { until } from '../fixtures/until.ts';
 import { blankOpenValues, fillOpenValues } from './match-frame.ts';
 import { INBOUND_CALL_ID, NUMBER, RECIPIENT, SCENARIOS, type Scenario } from './scenarios.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 /** The SIM of a node whose link has ended is the next one's. */
 const AT_ONCE = { handoverWaitMs: 0 };
@@ -39,11 +39,7 @@ async function provoke(plane: Plane, frame: { type: string; [field: string]: unk
   plane.headers ??= await holdNumber(plane);
   const { headers } = plane;
   const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const response = await fetch(plane.url + path, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+    const response = await fetch(plane.url + path, jsonPost(body, headers));
     return (await response.json()) as Record<string, unknown>;
   };
   // The new place of the SIM is stored and confirmed a moment after the welcome.

@@ -31,7 +31,7 @@ export interface Scenario {
 /** Stands for a value that is there and that the scenario does not say. */
 export const ANY = '*any*';
 
-export const ICCID = '8901000000000000017';
+const ICCID = '8901000000000000017';
 export const NUMBER = '+12065550017';
 export const RECIPIENT = '+13105550188';
 const AT = '2026-11-21T08:00:00.000Z';

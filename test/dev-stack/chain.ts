@@ -15,11 +15,12 @@ export interface LocalChain {
   stop(): Promise<void>;
 }
 
-/** Starts a chain on loopback. `stateFile` keeps it over restarts. `port` 0 is a free one. */
+/** Starts a chain on loopback. `stateFile` keeps it over restarts. `port` 0 is a free one. `flags`: further ones of anvil. */
 export async function startChain(options: {
   chainId: number;
   port: number;
   stateFile?: string;
+  flags?: readonly string[];
 }): Promise<LocalChain> {
   const stateFlags = options.stateFile ? ['--state', options.stateFile, '--state-interval', '5'] : [];
   const anvil = spawn(
@@ -32,6 +33,7 @@ export async function startChain(options: {
       '--chain-id',
       String(options.chainId),
       ...stateFlags,
+      ...(options.flags ?? []),
     ],
     { stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );

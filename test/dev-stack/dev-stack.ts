@@ -6,10 +6,12 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { enrol } from '#node-daemon/link/enrol.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
+import { mineOnTop, SHORT_EPOCH } from './empty-blocks.ts';
 import { startInstances } from './instances.ts';
 import { endLeftovers } from './leftovers.ts';
 import type { DevStackOptions } from './options.ts';
 import { Program, type ProgramSpec } from './program.ts';
+import { writeServiceEnvironment } from './service-environment.ts';
 import { DOLLAR, plantTestDollar } from './test-dollar.ts';
 import { BUYERS, PAY_TO, RELAYER } from './wallets.ts';
 
@@ -67,10 +69,15 @@ export async function startDevStack(
       chainId: options.chainId,
       port: options.rpcPort,
       stateFile: join(dataDir, 'chain.json'),
+      flags: SHORT_EPOCH,
     });
     started.push(() => chain.stop());
+    const endMining = mineOnTop(chain.rpcUrl);
+    started.push(async () => endMining());
     const dollar = await plantTestDollar(chain.rpcUrl, options.chainId);
     for (const buyer of BUYERS) await dollar.fund(buyer.address, BUYER_DOLLARS);
+
+    const keys = writeKeys(dataDir);
 
     const specOf = specsOf({ dataDir, onEvent: report });
     const programs: Record<string, Program> = {};
@@ -101,13 +108,22 @@ export async function startDevStack(
     const service = await startInstances(
       { ...options, instances: options.controlPlanes, dataDir },
       (name, env) =>
-        specOf('control-plane', name, { ...serviceEnv(options, chain), DATA_DIR: dataDir, ...env }),
+        specOf('control-plane', name, {
+          ...serviceEnv(options, chain, keys.relayer),
+          DATA_DIR: dataDir,
+          ...env,
+        }),
       (end) => started.push(end),
     );
     Object.assign(programs, { ...service.programs, 'node-daemon': daemon, 'hardware-sim': simulator });
     Object.assign(file.pids, service.pids);
     file.base_url = service.baseUrl;
     file.base_urls = service.baseUrls;
+    const [first] = Object.values(service.programs);
+    writeServiceEnvironment(join(dataDir, 'control-plane.env'), {
+      ...first?.env,
+      REFUND_KEY_FILE: keys.payTo,
+    });
     writeFileSync(nodeConfigPath(dataDir), await nodeConfig(file.simulator_url));
     await enrolRack({ databaseUrl: service.databaseUrl, dataDir, url: file.base_url });
     await start(daemon);
@@ -135,13 +151,34 @@ function specsOf({ dataDir, onEvent }: { dataDir: string; onEvent: (text: string
   });
 }
 
-const serviceEnv = (options: DevStackOptions, chain: LocalChain): Record<string, string> => ({
+/** Key files, as a service and its operator have them. */
+function writeKeys(dataDir: string): { relayer: string; payTo: string } {
+  const write = (name: string, key: Hex): string => {
+    const path = join(dataDir, name);
+    writeFileSync(path, `${key}\n`, { mode: 0o600 });
+    return path;
+  };
+  return {
+    relayer: write('relayer.key', RELAYER.privateKey),
+    payTo: write('pay-to.key', PAY_TO.privateKey),
+  };
+}
+
+const serviceEnv = (
+  options: DevStackOptions,
+  chain: LocalChain,
+  relayerKeyFile: string,
+): Record<string, string> => ({
   ENVIRONMENT: 'development',
   CHAIN_ID: String(options.chainId),
   RPC_URL: chain.rpcUrl,
   PAY_TO: PAY_TO.address,
-  RELAYER_KEY: RELAYER.privateKey,
+  RELAYER_KEY_FILE: relayerKeyFile,
+  // One in the environment of `npm start` is of another chain.
+  RELAYER_KEY: '',
   ADMIT_NEW_SIMS: 'true',
+  // Receivers of a trial run on this host.
+  WEBHOOK_ALLOW_PRIVATE: 'true',
 });
 
 function describeRack(

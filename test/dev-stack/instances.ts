@@ -1,5 +1,5 @@
 // The service of the stack: one instance on an embedded database, or several on Postgres with NATS between them, behind one port.
-import { freePort } from '../fixtures/free-port.ts';
+import { freePort } from '../fixtures/network/free-port.ts';
 import { NatsServer } from './nats.ts';
 import { Program, type ProgramSpec } from './program.ts';
 import { startRoundRobin } from './round-robin.ts';

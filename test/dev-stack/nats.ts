@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../fixtures/free-port.ts';
+import { freePort } from '../fixtures/network/free-port.ts';
 
 const PROGRAM = 'nats-server';
 /** Debian has it in a folder of root's PATH. */

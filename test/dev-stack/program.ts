@@ -48,6 +48,11 @@ export class Program {
     return this.#child?.pid ?? 0;
   }
 
+  /** Its own, beside the environment that it inherits. */
+  get env(): Readonly<Record<string, string>> {
+    return this.#spec.env;
+  }
+
   /** Starts the program and resolves with the JSON line that it prints when it is ready. */
   async start(): Promise<Record<string, unknown>> {
     closeSync(openSync(this.#spec.logFile, 'w'));

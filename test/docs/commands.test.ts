@@ -107,7 +107,8 @@ t.test('environment variables of the pages for agents and for the service are op
   const names = new Set(
     [...reference.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(([, name]) => name),
   );
-  const examples = ['BACKUP_PASSPHRASE', 'X_PAYMENT'];
+  const ofBots = ['CALL_ID', 'FROM', 'TO', 'DIRECTION'].map((name) => `SIMRACK_${name}`);
+  const examples = ['BACKUP_PASSPHRASE', 'X_PAYMENT', ...ofBots];
   for (const { path, text } of pages.filter(({ path }) => /^docs\/(agents|service)\//.test(path))) {
     const named = [...text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name]) =>
       String(name),

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { startStack, temporaryFolder } from '../fixtures/started-stack.ts';
+import { jsonPost } from '../fixtures/agents/json-post.ts';
+import { startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 /** A number of the simulated carrier: it takes texts, and answers calls. */
@@ -16,11 +17,7 @@ export async function startExamples(t: Test) {
   const stack = await startStack(t, { dataDir: temporaryFolder(t), env: { MODEMS: '2' } });
   const { base_url: url, simulator_url: simulatorUrl, wallets } = stack.file();
   const textTo = async (to: string, body: string): Promise<void> => {
-    const answer = await fetch(`${simulatorUrl}/sms`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ from: FAR_END, to, body }),
-    });
+    const answer = await fetch(`${simulatorUrl}/sms`, jsonPost({ from: FAR_END, to, body }));
     if (!answer.ok) throw new Error(await answer.text());
   };
   const environment = (wallet: number): Record<string, string> => ({
@@ -29,7 +26,7 @@ export async function startExamples(t: Test) {
     WALLET_KEY: String(wallets[wallet]?.private_key),
     TO: FAR_END,
   });
-  return { environment, textTo, url };
+  return { environment, textTo, url, simulatorUrl };
 }
 
 /** Runs a program; `onLine` is given each line of its output as it comes. */

@@ -1,51 +1,38 @@
-// The files that docs/service/install.md shows: the page has them to the letter, and systemd and a shell accept them.
-import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+// docs/service/install.md: it has the example of the options to the letter, every line is an option, and the user is the package's.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
-import { PROJECT_FOLDER } from '../tidy/sources.ts';
+import { OPTIONS } from '#control-plane/config/config.ts';
+import { IMAGE } from '#control-plane/package/debian-package.ts';
+import { listFiles, PROJECT_FOLDER } from '../tidy/sources.ts';
 
-const SERVICE = join(PROJECT_FOLDER, 'docs/service');
-const read = (name: string): string => readFileSync(join(SERVICE, name), 'utf8');
-const UNIT = 'simrack-control-plane.service';
-const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+const read = (name: string): string => readFileSync(join(PROJECT_FOLDER, name), 'utf8');
+const example = read('docs/service/control-plane.env');
 
-t.test('the page shows each file', async (t) => {
-  for (const name of ['control-plane.env', UNIT, 'control-plane.sh'])
-    t.ok(read('install.md').includes(`\n${read(name)}\`\`\`\n`), name);
+t.test('the pages name the user of the package', async (t) => {
+  const { name } = IMAGE.user;
+  for (const path of listFiles('docs/service/*.md'))
+    t.notMatch(read(path), /-o simrack\b(?!-service)|`simrack`/, `${path}: the service runs as ${name}`);
+  t.ok(read('docs/service/refunds.md').includes(`install -o ${name} `));
+});
+
+t.test('the page shows the file', async (t) => {
+  t.ok(read('docs/service/install.md').includes(`\n${example}\`\`\`\n`));
 });
 
 t.test(
-  'systemd knows every line of the unit',
-  { skip: hasSystemd ? false : 'systemd is not installed' },
+  'each line is an option, and those that the service needs are in the configuration of the package',
   async (t) => {
-    const path = join(temporaryFolder(t), UNIT);
-    writeFileSync(
-      path,
-      read(UNIT)
-        .replace('/usr/bin/node', process.execPath)
-        .replace(/^(User|Group)=.*\n/gm, ''),
+    const known = new Set<string>(
+      Object.values(OPTIONS).flatMap((option) => ('env' in option ? [option.env] : [])),
     );
-    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' });
-    t.notMatch(stderr, UNIT);
+    const names = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name);
+    t.same(
+      names.filter((name) => !known.has(name)),
+      [],
+    );
+    const packaged = read('control-plane/package/control-plane.env');
+    for (const name of names.filter((each) => each !== 'SECURITY_CONTACT'))
+      t.match(packaged, new RegExp(`^#?${name}=`, 'm'), name);
   },
 );
-
-t.test('the wrapper of the commands gives them the options of the service', async (t) => {
-  const folder = temporaryFolder(t);
-  const path = join(folder, 'control-plane');
-  writeFileSync(
-    join(folder, 'control-plane.env'),
-    read('control-plane.env').replace('127.0.0.1:5432', '127.0.0.1:1').replace('/var/lib/simrack', folder),
-  );
-  const wrapper = read('control-plane.sh')
-    .replace('[ "$(id -un)" != simrack ]', 'false')
-    .replace('/etc/simrack/', `${folder}/`)
-    .replace('/usr/bin/node /opt/simrack/', `${process.execPath} ${PROJECT_FOLDER}/`);
-  writeFileSync(path, wrapper);
-  chmodSync(path, 0o755);
-  const env = { PATH: String(process.env['PATH']) };
-  const { status, stderr } = spawnSync(path, ['node', 'list'], { env, encoding: 'utf8' });
-  t.same({ status, stderr }, { status: 1, stderr: 'error: the database is not available\n' });
-});

@@ -6,10 +6,10 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { freePort } from '../fixtures/free-port.ts';
-import { createRig } from '../fixtures/rig.ts';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
-import { telephone, telephoneClient } from '../fixtures/telephone.ts';
+import { telephone, telephoneClient } from '../fixtures/agents/telephone.ts';
+import { freePort } from '../fixtures/network/free-port.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 

@@ -33,7 +33,7 @@ async function startSlowSeller(t: Test, url: string): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-t.test('it buys a number, whose payment takes long, and uses it', { skip }, async (t) => {
+t.test('the Python quick start buys a number, whose payment takes long, and uses it', { skip }, async (t) => {
   const { environment, textTo, url } = await startExamples(t);
   const { status, stderr, number, lines } = await runQuickStart(
     [PYTHON, '-u', join(EXAMPLES, 'quick_start.py')],

@@ -1,14 +1,18 @@
-// The quick starts in JavaScript and for curl, as the page shows them.
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+// The quick starts in JavaScript and for curl, and the first bot, as the pages show them.
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { runProgram } from '../fixtures/run-program.ts';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 import { EXAMPLES, FAR_END, isShown, runExample, runQuickStart, startExamples } from './example.ts';
 
-t.test('in JavaScript, and with curl', async (t) => {
-  const { environment, textTo, url } = await startExamples(t);
+const hasVoice = spawnSync('espeak-ng', ['--version']).status === 0;
+
+t.test('in JavaScript, with curl, and a bot on the phone', async (t) => {
+  const { environment, simulatorUrl, textTo, url } = await startExamples(t);
 
   await t.test('JavaScript buys a number and uses it', async (t) => {
     const folder = temporaryFolder(t);
@@ -39,10 +43,85 @@ t.test('in JavaScript, and with curl', async (t) => {
     t.equal(status, 0, stderr + stdout);
     for (const said of [/"error":"payment_required"/, /"status":"queued"/, /"next_cursor":/, /"stream_url":/])
       t.match(stdout, said);
+
+    // One plain request waits for a text: with curl, and in Python without packages.
+    for (const [command, shown] of [
+      [['sh', 'wait.sh'], /^\{"result":.*"body":"Are you there\?"/],
+      [['/usr/bin/python3', 'wait.py'], /^\+13105550188 Are you there\?\n$/],
+    ] as const) {
+      const [program, example] = command;
+      const waiting = runExample([program, join(EXAMPLES, example)], {
+        env: { ...env, SIMRACK_URL: url, TOKEN: token },
+      });
+      await textTo(number, 'Are you there?');
+      const waited = await waiting;
+      t.equal(waited.status, 0, waited.stderr);
+      t.match(waited.stdout, shown);
+    }
+    const refused = await runExample(['sh', join(EXAMPLES, 'wait.sh')], {
+      env: { ...env, SIMRACK_URL: url, TOKEN: 'wrong' },
+    });
+    t.not(refused.status, 0);
+    t.match(refused.stderr, /"error":"unauthorized"/);
+  });
+
+  await t.test('a first bot says a sentence, which a telephone records', { skip: !hasVoice }, async (t) => {
+    const folder = temporaryFolder(t);
+    const env = { ...environment(0), HOME: folder };
+    copyFileSync(join(EXAMPLES, 'sentence_bot.mjs'), join(folder, 'bot.mjs'));
+    const bought = await runProgram('simrack', ['subscribe', '--print', 'number'], env);
+    let bridge: ChildProcess | undefined;
+    let said = '';
+    const bridging = runProgram(
+      'simrack',
+      ['bridge', '--command', `node ${join(folder, 'bot.mjs')}`],
+      env,
+      (child) => {
+        bridge = child;
+        child.stderr?.on('data', (chunk) => {
+          said += String(chunk);
+        });
+      },
+    );
+    t.teardown(() => bridge?.kill('SIGKILL'));
+    await until('it waits', () => said.includes('waiting for calls'), 30_000);
+    const heard = join(folder, 'heard.wav');
+    const called = await fetch(`${simulatorUrl}/calls`, {
+      method: 'POST',
+      body: JSON.stringify({ from: FAR_END, to: bought.stdout.trim(), far_end: { record: heard } }),
+    });
+    t.equal(called.status, 202);
+    await until('the call ends', () => said.includes('the program has ended'), 60_000);
+    await until('the recording', () => existsSync(heard), 10_000);
+    bridge?.kill('SIGTERM');
+    t.match(JSON.parse((await bridging).stdout), { connected: true, words: 'the program has ended' });
+    const { stdout: speech } = spawnSync(process.execPath, [join(folder, 'bot.mjs')]);
+    t.ok(speech.length > 2 * 32_000, 'more than two seconds of speech');
+    const recorded = readFileSync(heard).subarray(44);
+    const [saidFrames, heardFrames] = [loudFrames(speech), loudFrames(recorded)];
+    t.ok(
+      Math.abs(heardFrames - saidFrames) < 0.15 * saidFrames,
+      `${heardFrames} of ${saidFrames} loud frames`,
+    );
   });
 });
+
+/** The number of 20 ms frames with speech in them. */
+function loudFrames(audio: Buffer): number {
+  let count = 0;
+  for (let at = 0; at + 640 <= audio.length; at += 640) {
+    let peak = 0;
+    for (let sample = at; sample < at + 640; sample += 2)
+      peak = Math.max(peak, Math.abs(audio.readInt16LE(sample)));
+    if (peak > 1_000) count += 1;
+  }
+  return count;
+}
 
 t.test('the page shows them', async (t) => {
   t.ok(isShown('quick-start.md', 'quick_start.mjs'));
   t.ok(isShown('quick-start.md', 'quick_start.sh'));
+  t.ok(isShown('texts.md', 'wait.sh'));
+  t.ok(isShown('texts.md', 'wait.py'));
+  t.ok(isShown('first-bot.md', 'sentence_bot.mjs'));
 });

@@ -1,8 +1,8 @@
 // Any part of a service with three instances dies under traffic: no text, no call and no cent is lost by it.
 import t, { type Test } from 'tap';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
-import { skipWithoutNats } from '../fixtures/nats.ts';
-import { buyNumber } from '../fixtures/payer.ts';
+import { buyNumber } from '../fixtures/payments/payer.ts';
+import { skipWithoutNats } from '../fixtures/service/nats.ts';
 import { isWhole, shuffled } from '../fixtures/sweep.ts';
 import { until } from '../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
@@ -10,6 +10,7 @@ import { post, request } from '../hardware-sim/fixtures/http.ts';
 import { type Cluster, startCluster } from './cluster/cluster.ts';
 import { FAULTS, type Fault } from './cluster/faults.ts';
 import { Payer } from './cluster/payers.ts';
+import { Pushes } from './cluster/pushes.ts';
 import { ask } from './cluster/request.ts';
 import { Talk } from './cluster/talk.ts';
 import { type Account, Texts } from './cluster/texts.ts';
@@ -131,7 +132,7 @@ class Calls {
 
 async function round(
   t: Test,
-  { cluster, calls, texts }: { cluster: Cluster; calls: Calls; texts: readonly Texts[] },
+  { cluster, calls, texts, payer }: { cluster: Cluster; calls: Calls; texts: readonly Texts[]; payer: Payer },
   fault: Fault,
 ): Promise<void> {
   const what = `after: ${fault.name}`;
@@ -148,6 +149,7 @@ async function round(
     rung,
     calls.goOn(what),
     ...texts.map((one) => one.move(what, TRAFFIC_TIMEOUT_MS)),
+    payer.pays(what),
   ]);
   for (const [index, talk] of calls.talks.entries()) {
     const { breaks, longestSilenceMs } = talk.takeFigures();
@@ -174,19 +176,19 @@ t.test(
       Person,
       Person,
     ];
-    const texts = [
-      new Texts({ ...cluster, account: alice }, { name: 'alice', isWaited: false }),
-      new Texts({ ...cluster, account: bob }, { name: 'bob', isWaited: true }),
-    ];
+    const pushes = await Pushes.start(t, cluster, alice);
+    const ofAlice = new Texts({ ...cluster, account: alice }, { name: 'alice', isWaited: false });
+    const texts = [ofAlice, new Texts({ ...cluster, account: bob }, { name: 'bob', isWaited: true })];
     const payer = await Payer.start(cluster, erin.wallet, erin.expiresAt);
     const calls = new Calls(cluster, erin);
     t.teardown(() => Promise.all([...texts.map((one) => one.stop()), payer.stop(), calls.stop()]));
     await calls.begin(carol, dave);
-    for (const fault of faults) await round(t, { cluster, calls, texts }, fault);
+    for (const fault of faults) await round(t, { cluster, calls, texts, payer }, fault);
     await Promise.all([...texts.map((one) => one.stop()), payer.stop()]);
     await calls.end();
     await calls.check(t);
     for (const one of texts) await one.check(t);
+    await pushes.check(t, ofAlice.delivered);
     await payer.check(t);
   },
 );

@@ -2,18 +2,18 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
-import { whyNoDebianHost } from '../fixtures/debian-host.ts';
-import { nodeCode } from '../fixtures/enrolled-node.ts';
-import { freePort } from '../fixtures/free-port.ts';
-import { packageOf, startRackedHost } from '../fixtures/installed-daemon.ts';
-import { createRig } from '../fixtures/rig.ts';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
-import { subscribeInStore } from '../fixtures/subscribed.ts';
+import { ALICE } from '../dev-stack/wallets.ts';
+import { subscribeInStore } from '../fixtures/agents/subscribed.ts';
+import { freePort } from '../fixtures/network/free-port.ts';
+import { nodeCode } from '../fixtures/nodes/enrolled-node.ts';
+import { daemonPackage } from '../fixtures/packages/built-packages.ts';
+import { whyNoDebianHost } from '../fixtures/packages/debian-host.ts';
+import { startRackedHost } from '../fixtures/packages/installed-daemon.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
-const [ALICE] = BUYERS as [Wallet];
 const SECONDS_MAX = 300;
 
 const skip = whyNoDebianHost() ?? false;
@@ -25,7 +25,7 @@ if (skip === false) {
 async function firstSms(t: Test, rig: Awaited<ReturnType<typeof createRig>>): Promise<void> {
   const { url, databaseUrl } = await rig.start(t);
   const { host, simulator } = await startRackedHost(t, 1);
-  const { file } = await packageOf('0.1.0', temporaryFolder(t));
+  const { file } = await daemonPackage('0.1.0', temporaryFolder(t));
   copyFileSync(file, join(host.shared, 'package.deb'));
   copyFileSync(join(PROJECT_FOLDER, 'node-daemon/package/first-sms.sh'), join(host.shared, 'first-sms.sh'));
   const number = simulator.modems[0]?.identity.number;

@@ -1,9 +1,9 @@
 // kill -9 of each program under traffic: what was accepted arrives, once; what was sent was sent once.
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { Agent, deliver, heard } from '../fixtures/agent.ts';
-import { buyNumber } from '../fixtures/payer.ts';
-import { startStack, temporaryFolder } from '../fixtures/started-stack.ts';
+import { Agent, deliver, heard } from '../fixtures/agents/agent.ts';
+import { buyNumber } from '../fixtures/payments/payer.ts';
+import { startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { isWhole } from '../fixtures/sweep.ts';
 import { until } from '../fixtures/until.ts';
 

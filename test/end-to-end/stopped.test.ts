@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { DevStackFile } from '../dev-stack/dev-stack.ts';
-import { isAlive, startStack, temporaryFolder } from '../fixtures/started-stack.ts';
+import { isAlive, startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { someOf } from '../fixtures/sweep.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';

@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { createRig } from '../fixtures/rig.ts';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 
 const TIMEOUT_MS = 180_000;
 const isOlder = Number(process.versions.node.split('.')[0]) < 22;

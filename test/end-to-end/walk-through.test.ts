@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { startStack, temporaryFolder } from '../fixtures/started-stack.ts';
+import { startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { until } from '../fixtures/until.ts';
 
 t.test('each command of the walk-through does what it says', async (t) => {

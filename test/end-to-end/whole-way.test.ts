@@ -1,12 +1,13 @@
 // The whole way, once: npm start, pay with the unmodified client, send and receive over modems, stop, start again.
 import t from 'tap';
 import type { Wallet } from '../dev-stack/wallets.ts';
-import { Agent, deliver, heard } from '../fixtures/agent.ts';
-import { balanceOf } from '../fixtures/balance.ts';
-import { skipWithoutNats } from '../fixtures/nats.ts';
-import { PRICE } from '../fixtures/paid-chain.ts';
-import { buyNumber, paySubscribe } from '../fixtures/payer.ts';
-import { isAlive, startStack, temporaryFolder } from '../fixtures/started-stack.ts';
+import { Agent, deliver, heard } from '../fixtures/agents/agent.ts';
+import { balanceOf } from '../fixtures/chain/balance.ts';
+import { PRICE } from '../fixtures/chain/paid-chain.ts';
+import { buyNumber, paySubscribe } from '../fixtures/payments/payer.ts';
+import { availableAt } from '../fixtures/payments/presented.ts';
+import { skipWithoutNats } from '../fixtures/service/nats.ts';
+import { isAlive, startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { until } from '../fixtures/until.ts';
 
 const OUTSIDE = '+13105550188';
@@ -19,9 +20,8 @@ const TEXTS = [
   'line one\nline two\r\n"quoted" \u001a and ; AT+CMGD=1,4',
 ];
 
-async function available(url: string): Promise<number> {
-  return ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
-}
+/** Processes of a service with three instances. */
+const INSTANCES_OF_THREE = ['control-plane-1', 'control-plane-2', 'control-plane-3', 'nats', 'postgres'];
 
 for (const [chainId, instances] of [
   [84532, 1],
@@ -45,7 +45,7 @@ for (const [chainId, instances] of [
         pid: Number,
       });
       t.ok(wallets.length >= 3);
-      t.equal(await available(url), 2);
+      t.equal(await availableAt(url), 2);
 
       const [first, second, third] = wallets.map(
         ({ address, private_key }): Wallet => ({ address, privateKey: private_key }),
@@ -101,8 +101,12 @@ for (const [chainId, instances] of [
         t.match(got, [{ from_number: from.number, to_number: to.number, body }]);
       }
 
+      const names = instances === 1 ? ['control-plane'] : INSTANCES_OF_THREE;
+      t.same(Object.keys(file.pids).sort(), ['chain', 'hardware-sim', 'node-daemon', ...names].sort());
+      t.equal(file.base_urls.length, instances);
+      for (const own of file.base_urls) t.equal(await availableAt(own), 0, 'each instance answers by itself');
+      t.equal(file.base_urls.includes(url), instances === 1, 'three are behind one address');
       const pids = [file.pid, ...Object.values(file.pids)];
-      t.equal(pids.length, instances === 1 ? 5 : 9);
       t.equal(await stack.interrupt(), 0);
       t.same(pids.filter(isAlive), [], 'Ctrl-C leaves no process behind');
 

@@ -48,7 +48,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   return code;
 }
 
-t.test('says where it is, runs, and cleans up', async (t) => {
+t.test('the simulator prints its addresses, runs, and cleans up', async (t) => {
   const dir = temporaryFolder(t);
   const { child, ready, url } = await startMain(t, dir);
   t.equal(ready.dir, dir);
@@ -115,7 +115,7 @@ t.test('kill -9 loses nothing that was accepted', async (t) => {
   t.same((await request(`${url}/sms`)).body, heard);
   await terminal.command('AT+CMGD=1,4');
   await terminal.expect('+CMTI: "SM",2');
-  t.match(await listing(), /\+CMGL: 1,0.*\+CMGL: 2,0/s, 'what waited at the carrier is delivered');
+  t.match(await listing(), /\+CMGL: 1,0.*\+CMGL: 2,0/s, 'messages that waited at the carrier are delivered');
   t.match(await terminal.message('AT+CMGS=24', SUBMIT), /\+CMGS: 1/, 'references go on');
   t.match((await request(`${url}/sms?since=${(heard as { id: number }[])[0]?.id}`)).body, [
     { message_reference: 1 },
@@ -123,7 +123,7 @@ t.test('kill -9 loses nothing that was accepted', async (t) => {
   t.equal(await end(child, 'SIGTERM'), 0);
 });
 
-t.test('what kill -9 leaves behind leads to no port of another rack', async (t) => {
+t.test('links left by kill -9 lead to no port of another rack', async (t) => {
   const first = await startMain(t, temporaryFolder(t));
   t.doesNotThrow(() => accessSync(first.port));
   await end(first.child, 'SIGKILL');

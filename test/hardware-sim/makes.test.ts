@@ -56,7 +56,7 @@ const EXPECTED: Expectation[] = [
 ];
 
 for (const { make, information, maker, model, revision, iccid, unknown } of EXPECTED) {
-  t.test(`${make} says who it is, and knows no others' commands`, async (t) => {
+  t.test(`${make} identifies itself, and does not know the others' commands`, async (t) => {
     const { modem, terminal } = await startModem(t, { makes: [make] });
     t.match(await terminal.command('ATI'), information);
     t.match(await terminal.command('AT+CGMI'), `\r\n${maker}`);

@@ -1,5 +1,6 @@
 // The checker against histories made by hand: a good one, and one for each thing that can be wrong.
 import t from 'tap';
+import { RULES, type Rule } from './checker/findings.ts';
 import {
   alter,
   brokenRules,
@@ -14,7 +15,6 @@ import {
   rowOf,
   send,
 } from './example-run.ts';
-import { RULES, type Rule } from './findings.ts';
 
 const remove = (example: Example, key: string): void => {
   example.rows.splice(example.rows.indexOf(rowOf(example, key)), 1);
@@ -162,7 +162,7 @@ const SPOILED: ReadonlyArray<[claim: string, spoil: (example: Example) => void, 
     ['claimed_twice'],
   ],
   [
-    'what is claimed has another text',
+    'a claimed message has another text',
     (example) => {
       for (const message of example.claims[0]?.flatMap(({ messages = [] }) => messages) ?? [])
         message.digest += 1;

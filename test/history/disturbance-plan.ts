@@ -2,7 +2,7 @@
 import { FAULT_TABLE, type FaultTemplate, type PlayedFault } from './fault-table.ts';
 import { type Random, randomOf } from './random.ts';
 
-export const PROGRAMS = ['node-daemon', 'control-plane'] as const;
+const PROGRAMS = ['node-daemon', 'control-plane'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
 
 interface Due {

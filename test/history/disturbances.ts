@@ -2,7 +2,7 @@
 import type { DisturbanceRecord } from './record.ts';
 
 /** After a fault a modem needs to be found, set up and swept; after a kill a program needs to start. */
-export const RECOVERY_MS = 15_000;
+const RECOVERY_MS = 15_000;
 
 /** Disturbances by what they touch, for questions about an interval of time. */
 export class Disturbances {

@@ -1,8 +1,8 @@
 // After healing: waits until nothing is open any more, then checks; at the limit, checks what there is.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CheckTotals, HistoryChecker } from './check-history.ts';
+import { type CheckTotals, HistoryChecker } from './checker/check-history.ts';
+import type { Findings, Rule } from './checker/findings.ts';
 import type { Disturber } from './disturber.ts';
-import type { Findings, Rule } from './findings.ts';
 import type { RunRecord } from './record.ts';
 import type { Rogue } from './rogue.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';
@@ -17,7 +17,7 @@ const AGAIN_MS = 3_000;
 /** Violations that time may still repair. */
 const LATE: readonly Rule[] = ['lost', 'not_delivered', 'unclaimed', 'unsettled', 'claim_lost'];
 
-export interface DrainParts {
+interface DrainParts {
   carrier: SimulatedCarrier;
   traffic: Traffic;
   disturber: Disturber;

@@ -1,7 +1,7 @@
 // A small history made by hand, in which every rule holds: the tests of the checker spoil one thing each.
-import { digestOf } from './check-claims.ts';
-import { HistoryChecker } from './check-history.ts';
-import type { Rule } from './findings.ts';
+import { digestOf } from './checker/check-claims.ts';
+import { HistoryChecker } from './checker/check-history.ts';
+import type { Rule } from './checker/findings.ts';
 import type {
   ClaimRecord,
   DeliveredRecord,

@@ -261,5 +261,8 @@ export const FAULT_TABLE: readonly FaultTemplate[] = [...DEVICE, ...DIALOGUE, ..
 
 /** Kinds of the simulator that no run plays, each with the reason. */
 export const LEFT_OUT: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.keys(VOICE_FAULTS).map((kind) => [kind, 'of calls, which leave messages alone']),
+  [...Object.keys(VOICE_FAULTS), 'settings_lost', 'carrier_profiles'].map((kind) => [
+    kind,
+    'of calls, which leave messages alone',
+  ]),
 );

@@ -1,11 +1,11 @@
 // A short history with everything breaking and a rogue node beside the honest one: every rule of the checker holds. `HISTORY_SEED` repeats a run.
 import t from 'tap';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { isWhole } from '../fixtures/sweep.ts';
+import { verdictOf } from './checker/verdict.ts';
 import { usualCounts } from './disturbance-plan.ts';
 import { runHistory } from './run.ts';
 import { randomSeed } from './seed.ts';
-import { verdictOf } from './verdict.ts';
 
 const MESSAGES = isWhole() ? 1_500 : 500;
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { integerOption, LOG_LEVEL_OPTION, readOptions } from '#shared/process/options.ts';
+import { verdictOf } from './checker/verdict.ts';
 import { usualCounts } from './disturbance-plan.ts';
 import { runHistory } from './run.ts';
 import { randomSeed, SEED_MAX } from './seed.ts';
-import { verdictOf } from './verdict.ts';
 
 const OPTIONS = {
   seed: {

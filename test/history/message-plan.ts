@@ -3,14 +3,14 @@ import { type Random, randomOf } from './random.ts';
 import { ALPHABETS, type PlannedText, plannedText } from './texts.ts';
 
 /** A text from outside to a SIM of the rack. */
-export interface PlannedInbound extends PlannedText {
+interface PlannedInbound extends PlannedText {
   key: string;
   from: string;
   referenceBits: 8 | 16;
 }
 
 /** A text that a subscriber sends; `toModem` is the recipient's place in the rack, if it has one. */
-export interface PlannedOutbound extends PlannedText {
+interface PlannedOutbound extends PlannedText {
   key: string;
   to: string;
   toModem: number | undefined;

@@ -12,7 +12,7 @@ export interface InboundRecord {
   posts: InboundPost[];
 }
 
-export interface InboundPost {
+interface InboundPost {
   /** Of the first part at the carrier; the others follow without a gap. */
   id: number;
   /** Around the moment of acceptance. */

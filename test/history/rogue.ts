@@ -1,8 +1,8 @@
 // One stolen node key beside the honest daemon: it claims every SIM, forges for all of them, and notes what it is shown.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Slot } from '#shared/link/messages.ts';
-import { rememberService } from '../fixtures/enrolled-node.ts';
-import { type Command, ScriptedNode, slotAt } from '../fixtures/scripted-node.ts';
+import { rememberService } from '../fixtures/nodes/enrolled-node.ts';
+import { type Command, ScriptedNode, slotAt } from '../fixtures/nodes/scripted-node.ts';
 import { until } from '../fixtures/until.ts';
 
 const FORGE_MS = 50;
@@ -11,7 +11,7 @@ const JOURNAL_ID = 'journal-of-the-rogue';
 /** With those of the fleet, what one frame holds. */
 const GUESSES = 150;
 
-export interface RogueOptions {
+interface RogueOptions {
   url: string;
   databaseUrl: string;
   dataDir: string;

@@ -1,17 +1,16 @@
 // One run: traffic with everything breaking, then healing, quiet, and the checker over all histories.
-import type { CheckTotals } from './check-history.ts';
+import type { CheckTotals } from './checker/check-history.ts';
+import { type Findings, listOf } from './checker/findings.ts';
 import { type DisturbanceCounts, disturbancePlan } from './disturbance-plan.ts';
 import { Disturber } from './disturber.ts';
 import { checkedWhenQuiet } from './drain.ts';
 import { FAULT_TABLE } from './fault-table.ts';
-import type { Findings } from './findings.ts';
 import { messagePlan } from './message-plan.ts';
 import { Rack } from './rack.ts';
 import { Rogue } from './rogue.ts';
 import { SimulatedCarrier } from './simulated-carrier.ts';
 import type { Subscriber } from './subscriber.ts';
 import { Traffic } from './traffic.ts';
-import { listOf } from './verdict.ts';
 
 export interface RunOptions {
   seed: number;

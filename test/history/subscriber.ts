@@ -4,7 +4,7 @@ import type { HistoryRow, SendAnswer } from './record.ts';
 /** The service itself answers within 45 s. */
 const REQUEST_TIMEOUT_MS = 70_000;
 
-export interface ClaimedMessage {
+interface ClaimedMessage {
   id: number;
   from: string;
   body: string;

@@ -1,6 +1,6 @@
 // Messages both ways, planned ones, as fast as the rack takes them; what became of each is written down.
 import { setTimeout as pause } from 'node:timers/promises';
-import { digestOf } from './check-claims.ts';
+import { digestOf } from './checker/check-claims.ts';
 import type { MessagePlan } from './message-plan.ts';
 import type { ClaimRecord, InboundRecord, OutboundRecord, SendAnswer } from './record.ts';
 import type { SimulatedCarrier } from './simulated-carrier.ts';

@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap';
 import { Tone } from '#hardware-sim/audio/tone.ts';
 import type { MakeName } from '#hardware-sim/makes/make.ts';
-import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
-import { startMediaPlane } from '../fixtures/media-plane.ts';
+import { startDaemonOnUsb } from '../fixtures/nodes/daemon-on-usb.ts';
+import { startMediaPlane } from '../fixtures/nodes/media-plane.ts';
 import { until } from '../fixtures/until.ts';
 import { type CallView, callOf, FarEndClient, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
 import { post, request } from '../hardware-sim/fixtures/http.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { type Simulator, startSimulator } from '#hardware-sim/simulator.ts';
-import { writeIdentity } from '../fixtures/enrolled-node.ts';
+import { writeIdentity } from '../fixtures/nodes/enrolled-node.ts';
 import { until } from '../fixtures/until.ts';
 import { ScriptedControlPlane } from '../node-daemon/link/scripted-control-plane.ts';
 

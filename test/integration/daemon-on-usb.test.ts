@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim/sim-guard.ts';
-import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
-import { fastClock } from '../fixtures/fast-clock.ts';
+import { fastClock } from '../fixtures/clocks/fast-clock.ts';
+import { startDaemonOnUsb } from '../fixtures/nodes/daemon-on-usb.ts';
 import { until } from '../fixtures/until.ts';
 
 const STRANGER = '+12065559999';
@@ -181,7 +181,7 @@ t.test('a stick that never turns by itself is turned by the configured command',
   await serves('1-1.1', modem(0));
 });
 
-t.test('what is ignored, and what is not named where discovery is off, is left alone', async (t) => {
+t.test('devices that are ignored, or not named while discovery is off, are left alone', async (t) => {
   const { modem, serves, slots } = await startDaemonOnUsb(t, {
     modems: 3,
     config: 'discover: false\nslots: [{ name: a, usb_path: 1-1.1 }, { name: b, imei: 867588040000024 }]',

@@ -1,17 +1,17 @@
 // A primary Postgres that is killed under traffic, and a standby that takes its place.
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { startReplicatedPostgres } from '../fixtures/replicated-postgres.ts';
-import { createRig } from '../fixtures/rig.ts';
+import { startReplicatedPostgres } from '../fixtures/database/replicated-postgres.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { Traffic } from '../fixtures/stacks/traffic.ts';
 import { isWhole } from '../fixtures/sweep.ts';
-import { Traffic } from '../fixtures/traffic.ts';
 import { until } from '../fixtures/until.ts';
 
 const ROUNDS = isWhole() ? 10 : 2;
 const PAYERS = 3;
 const TIMEOUT = { timeout: 390_000 };
 
-const rig = await createRig(() => startReplicatedPostgres());
+const rig = await createRig({ openServer: () => startReplicatedPostgres() });
 const { postgres } = rig;
 
 /** A proxy that leads to the present primary, as a load balancer or a virtual address does. */

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type DaemonOnRack, startDaemonOnRack } from '../fixtures/daemon-on-rack.ts';
+import { type DaemonOnRack, startDaemonOnRack } from '../fixtures/nodes/daemon-on-rack.ts';
 import { until } from '../fixtures/until.ts';
 
 const STRANGER = '+12065559999';
@@ -78,7 +78,7 @@ const options = process.getuid?.() === 0 ? {} : { skip: 'only root may mount a d
 t.test('messages stay on the SIM while the disk is full, and come once there is room', options, async (t) => {
   const rig = await start(t);
   const bodies = await fillDisk(rig);
-  t.ok(stored(rig) > 0, 'what cannot be written lies on the modem');
+  t.ok(stored(rig) > 0, 'a message that cannot be written stays on the modem');
   t.ok(received(rig).length < bodies.length);
   const iccid = rig.simulator.modems[0]?.identity.iccid;
   const sent: string[] = [];

@@ -2,15 +2,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { parseConfig } from '#node-daemon/config/config-file.ts';
 import { startDaemon } from '#node-daemon/daemon/daemon.ts';
-import { DATA_DIR } from '../fixtures/data-dir.ts';
-import { nodeCode } from '../fixtures/enrolled-node.ts';
+import { nodeCode } from '../fixtures/nodes/enrolled-node.ts';
 import { recordedLog } from '../fixtures/recorded-log.ts';
-import { createRig } from '../fixtures/rig.ts';
 import { runProgram } from '../fixtures/run-program.ts';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { openTestOperator } from '../fixtures/service/test-operator.ts';
+import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { until } from '../fixtures/until.ts';
 
 const rig = await createRig();
@@ -45,8 +44,7 @@ t.test('pending, compared, approved, linked', { timeout: 120_000 }, async (t) =>
   t.ok(retryMs >= 1_000 && retryMs <= 3_000, 'an approved node links within three seconds');
   t.equal(daemon.status().link, 'pending');
 
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(close);
+  const operator = await openTestOperator(t, { databaseUrl, url });
   t.match(await operator.call('nodes', {}), [{ name: 'lab', state: 'pending', fingerprint }]);
   t.same(await operator.call('approveNode', { node: 'lab', fingerprint }), { fingerprint });
   await until('linked', async () => (await operator.call('nodes', {}))[0]?.state === 'linked', 30_000);

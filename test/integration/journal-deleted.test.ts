@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startDaemonOnRack } from '../fixtures/daemon-on-rack.ts';
+import { startDaemonOnRack } from '../fixtures/nodes/daemon-on-rack.ts';
 import { until } from '../fixtures/until.ts';
 
 /** A refused message is tried again now and then. */

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
-import { documentedMetrics } from '../fixtures/documented-metrics.ts';
-import { type Family, readExposition, readingOf } from '../fixtures/exposition.ts';
-import { freePort } from '../fixtures/free-port.ts';
+import { freePort } from '../fixtures/network/free-port.ts';
+import { startDaemonOnUsb } from '../fixtures/nodes/daemon-on-usb.ts';
+import { documentedMetrics } from '../fixtures/service/documented-metrics.ts';
+import { type Family, readExposition, readingOf } from '../fixtures/service/exposition.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
@@ -27,7 +27,7 @@ const inFolder = (...path: string[]): string =>
 
 let exported = new Map<string, Family>();
 
-t.test('what happens on two modems is counted by their slots', async (t) => {
+t.test('events of two modems are counted by their slots', async (t) => {
   await serves('1-1.1', modem(0));
   await serves('1-1.2', modem(1));
   const { iccid, number } = modem(0).identity;

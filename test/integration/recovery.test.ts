@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
-import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
-import { fastClock } from '../fixtures/fast-clock.ts';
-import { freePort } from '../fixtures/free-port.ts';
+import { fastClock } from '../fixtures/clocks/fast-clock.ts';
+import { freePort } from '../fixtures/network/free-port.ts';
+import { startDaemonOnUsb } from '../fixtures/nodes/daemon-on-usb.ts';
 import { until } from '../fixtures/until.ts';
 
 /** Answers that come in time at this speed on a busy machine; RECOVERY_SPEED=1 is the real thing. */
@@ -24,7 +24,7 @@ async function quiet(modems: readonly SimulatedModem[]): Promise<void> {
   }
 }
 
-t.test('whatever cures a modem that hangs is done within 90 s, and the others serve on', async (t) => {
+t.test('a modem that hangs is cured within 90 s, whatever cures it, and the others serve on', async (t) => {
   const { events, modem, plane, serves, simulator, slots } = await startDaemonOnUsb(t, {
     modems: CURES.length + 1,
     daemonClock: fastClock(SPEED),
@@ -95,7 +95,10 @@ t.test('a modem that nothing cures is given up with an alarm, and is back when i
   t.ok(alarms().includes('modem_given_up'));
   t.equal(slots().get('1-1.2')?.state, 'registered');
   const steps = events().map(({ detail }) => detail.split(':')[0]);
-  t.notOk(steps.includes('usb_reset') || steps.includes('restart'), 'what is switched off is not done');
+  t.notOk(
+    steps.includes('usb_reset') || steps.includes('restart'),
+    'steps that are switched off are not taken',
+  );
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   t.match(metrics, 'simrack_node_recovery_steps_total{slot="1-1.1",step="radio",reason="silent"} 1');
   t.match(metrics, 'simrack_node_slot_state{slot="1-1.1",state="lost"} 1');

@@ -2,19 +2,18 @@
 // inbox. Texts that were sent to the next holder are all in theirs.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
-import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
-import { buyNumber } from '../fixtures/payer.ts';
-import { rackStack } from '../fixtures/rack-stack.ts';
-import { createRig } from '../fixtures/rig.ts';
-import { subscribeInStore } from '../fixtures/subscribed.ts';
+import { ALICE, BOB } from '../dev-stack/wallets.ts';
+import { subscribeInStore } from '../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../fixtures/database/test-database.ts';
+import { buyNumber } from '../fixtures/payments/payer.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { rackStack } from '../fixtures/stacks/rack-stack.ts';
 import { until } from '../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -27,8 +26,7 @@ async function setUp(t: Test) {
   const [modem] = simulator.modems;
   if (modem === undefined) throw new Error('no modem');
   const { number } = modem.identity;
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const yearAgo = new Date(Date.now() - 366 * DAY_MS);
   const alice = await subscribeInStore(databaseUrl, ALICE, number, yearAgo);
   const bodiesOf = async (token: string): Promise<string[]> => {
@@ -102,7 +100,7 @@ t.test(
     rack.play({ kind: 'urc_lost', count: 10 });
     for (let text = 1; text <= 5; text += 1) rack.send(`for Alice ${text}`, 10 * MINUTE_MS);
     await rack.free();
-    t.equal(await rack.available(), 0, 'what lies on the card has to be read before');
+    t.equal(await rack.available(), 0, 'the texts on the card have to be read before');
     await rack.stopDaemon();
     await rack.passTime();
     await rack.startDaemonAgain();
@@ -130,7 +128,7 @@ t.test('a hung modem, and what waits at the service centre', { timeout: 180_000 
   rack.send('for Alice, at the service centre', 10 * MINUTE_MS);
   rack.send('for Bob, at the service centre', 4_000);
   await rack.startDaemonAgain();
-  await until('what lay there', async () => (await rack.nobodys()) === 1, 60_000);
+  await until('the text that was on the card', async () => (await rack.nobodys()) === 1, 60_000);
   rack.clearFaults();
   await until('all is read', () => rack.waiting() === 0, 60_000);
   await until(
@@ -140,7 +138,7 @@ t.test('a hung modem, and what waits at the service centre', { timeout: 180_000 
   t.same(await rack.bodiesOf(bob.token), ['for Bob, at the service centre']);
 });
 
-t.test('who still has the number gets what was read late', { timeout: 120_000 }, async (t) => {
+t.test('the current subscriber gets the texts that were read late', { timeout: 120_000 }, async (t) => {
   const rack = await setUp(t);
   await rack.stopDaemon();
   rack.send('for Alice, in her grace time', 10 * MINUTE_MS);

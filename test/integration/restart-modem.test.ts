@@ -1,6 +1,6 @@
 // A modem that an operator has restarted: not during a call unless by force; it leaves the network and comes back.
 import t from 'tap';
-import { startDaemonOnUsb } from '../fixtures/daemon-on-usb.ts';
+import { startDaemonOnUsb } from '../fixtures/nodes/daemon-on-usb.ts';
 import { until } from '../fixtures/until.ts';
 import { putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
 

@@ -3,13 +3,12 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import * as schema from '#control-plane/store/database/migrations/0001-schema.ts';
 import type { Migrations } from '#control-plane/store/database/schema-versions.ts';
-import { skipWithoutNats } from '../fixtures/nats.ts';
-import { openDatabases } from '../fixtures/postgres.ts';
-import { createRig } from '../fixtures/rig.ts';
-import { Traffic } from '../fixtures/traffic.ts';
+import { skipWithoutNats } from '../fixtures/service/nats.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { Traffic } from '../fixtures/stacks/traffic.ts';
 
 const skip = skipWithoutNats();
-const rig = await createRig(openDatabases, { hasInstances: skip === false });
+const rig = await createRig({ hasInstances: skip === false });
 
 const OLD: Migrations = { '0001-schema': schema };
 /** A second form of a text, which old programs do not write: the database does it for them. */

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import { SAMPLE_RATE_HZ, samplesOf } from '#shared/voice/media.ts';
-import { createRig } from '../fixtures/rig.ts';
-import { measureTone, tone } from '../fixtures/tone.ts';
+import { measureTone, tone } from '../fixtures/audio/tone.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { voiceStack } from '../fixtures/stacks/voice-stack.ts';
 import { until } from '../fixtures/until.ts';
-import { voiceStack } from '../fixtures/voice-stack.ts';
 import { callOf, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
 import { post, request } from '../hardware-sim/fixtures/http.ts';
 

@@ -4,11 +4,11 @@ import { Journal } from '#node-daemon/journal/journal.ts';
 import { ControlLink } from '#node-daemon/link/control-link.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
-import { identityOf } from '../fixtures/enrolled-node.ts';
-import { createRig } from '../fixtures/rig.ts';
-import { slotAt } from '../fixtures/scripted-node.ts';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
-import { subscribeInStore } from '../fixtures/subscribed.ts';
+import { subscribeInStore } from '../fixtures/agents/subscribed.ts';
+import { identityOf } from '../fixtures/nodes/enrolled-node.ts';
+import { slotAt } from '../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../fixtures/service/rig.ts';
+import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { until } from '../fixtures/until.ts';
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import type { Slot } from '#shared/link/messages.ts';
-import { startDaemonOnRack } from '../fixtures/daemon-on-rack.ts';
+import { startDaemonOnRack } from '../fixtures/nodes/daemon-on-rack.ts';
 import { until } from '../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
 import { post, request } from '../hardware-sim/fixtures/http.ts';
@@ -64,7 +64,7 @@ t.test('a call that is up may end; new ones do not begin, messages go on, then i
   });
   t.match(sent, { type: 'result', result: { status: 'accepted' } });
 
-  const missed = await until('what became of the caller', () =>
+  const missed = await until('the record of the missed call', () =>
     plane.factsOf('call_ended').find(({ direction }) => direction === 'inbound'),
   );
   t.match(missed, { answered_at: null, reason: 'cancelled' });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { settingsOf } from '#node-daemon/config/options.ts';
 import { startDaemon } from '#node-daemon/daemon/daemon.ts';
-import { writeIdentity } from '../fixtures/enrolled-node.ts';
+import { writeIdentity } from '../fixtures/nodes/enrolled-node.ts';
 import { recordedLog } from '../fixtures/recorded-log.ts';
 import { ScriptedControlPlane } from './link/scripted-control-plane.ts';
 
@@ -47,7 +47,7 @@ t.test('an enrolled node warns once when its journal is missing, empty or of zer
   t.equal(await warnings(), 0);
 });
 
-t.test('who is not enrolled has lost nothing', async (t) => {
+t.test('a node that is not enrolled does not warn of a lost journal', async (t) => {
   const { warnings } = await setUp(t);
   t.equal(await warnings(), 0);
 });

@@ -6,8 +6,8 @@ import { COMMANDS } from '#node-daemon/commands.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 const FOLDERS = ['node-daemon', join('docs', 'operators')];
-/** Programs that the docs ask to switch off; and systemd's own. */
-const OTHERS = new Set(['ModemManager', 'gammu-smsd', 'smstools', '--system']);
+/** Programs that the docs ask to switch off, and the unit of a simulated rack; and systemd's own. */
+const OTHERS = new Set(['ModemManager', 'gammu-smsd', 'smstools', 'simrack-rack', '--system']);
 const UNIT = /^simrack-node-daemon(\.service)?$/;
 const TOOLS = new Set(COMMANDS.map(({ usage }) => usage.split(' ')[0]));
 
@@ -37,7 +37,7 @@ t.test('every command of node-daemon that is named is one', async (t) => {
   for (const { path, text } of texts) {
     // Of prose only what is marked as something to type.
     for (const [whole, name] of text.matchAll(
-      /(?:npx --no-install|sudo|# |["'`])\s?node-daemon ([a-z]+)(?= <|\b.*["'`]|$)/gm,
+      /(?:npx --no-install|sudo|# |["'`])\s?node-daemon ([a-z-]+)(?= <|\b.*["'`]|$)/gm,
     )) {
       reported += 1;
       t.ok(TOOLS.has(name), `${path}: ${whole}`);

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import t from 'tap';
-import { temporaryFolder } from '../fixtures/started-stack.ts';
+import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 const STACK_TRACES = join(PROJECT_FOLDER, 'node-daemon/stack-traces.cjs');

@@ -24,6 +24,7 @@ export const OFFER: Offer = {
 export const SALE: Sale = {
   resource: 'http://127.0.0.1/subscribe',
   description: 'a number',
+  serviceName: 'Simrack',
   realm: '127.0.0.1',
   challengeSecret: 'a secret of the model',
   offers: [OFFER],

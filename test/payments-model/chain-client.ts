@@ -7,6 +7,7 @@ import type { Chain } from '#control-plane/payments/chain/chain.ts';
 import type { Simulation } from '#control-plane/payments/chain/simulation.ts';
 import type { TransferResult } from '#control-plane/payments/chain/token-events.ts';
 import { TRANSFER_GAS_MAX } from '#control-plane/payments/chain/transfer-call.ts';
+import type { RelayedTransaction } from '#control-plane/payments/payment.ts';
 import type { RelayerWallet } from '#control-plane/payments/relayer-wallet.ts';
 import { type Authorization, addressOf, OFFER } from './authorizations.ts';
 import type { Weather } from './plan.ts';
@@ -97,15 +98,28 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
     const transaction = world.signed.get(raw);
     if (transaction === undefined) throw new Error('an unsigned transaction');
     chain.add(transaction);
-    world.noteShown(transaction.authorization);
+    if (transaction.kind === 'transfer') world.noteShown(transaction.authorization);
     return transaction.hash;
   }
+
+  const findUse: Chain['findUse'] = (authorization) =>
+    call('chain.findUse', (view): Use | undefined => {
+      const use = chain.useOf(known(authorization), view);
+      if (use === undefined || use.blockNumber < view - LOG_DEPTH) return undefined;
+      const mined = { transaction: use.hash, blockNumber: BigInt(use.blockNumber) };
+      if (use.outcome !== 'paid') return { kind: 'spent', ...mined };
+      return { kind: 'paid', ...mined, isOurs: use.sender === 'relayer' };
+    });
+  const isLongUsed: Chain['isLongUsed'] = (authorization) =>
+    call('chain.isLongUsed', (view) => isUsedAt(known(authorization), view, BigInt(view - LOG_LAG)));
 
   const client: Chain = {
     chainId: OFFER.chainId,
     readAsset: () => Promise.reject(new Error('not asked here')),
     simulate: (authorization) => call('chain.simulate', (view) => simulationAt(known(authorization), view)),
     broadcast: (raw) => call('chain.broadcast', () => add(raw)),
+    minedNonceOf: () => call('chain.minedNonceOf', () => chain.minedNonce),
+    nextNonceOf: () => call('chain.nextNonceOf', () => chain.pendingNonce),
     resultOf: (authorization, hash) =>
       call('chain.resultOf', (view) => resultAt(known(authorization), hash, view)),
     async awaitResult(authorization, hash, timeoutMs) {
@@ -119,16 +133,13 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
     },
     isNonceUsed: (authorization, blockNumber) =>
       call('chain.isNonceUsed', (view) => isUsedAt(known(authorization), view, blockNumber)),
-    findUse: (authorization) =>
-      call('chain.findUse', (view): Use | undefined => {
-        const use = chain.useOf(known(authorization), view);
-        if (use === undefined || use.blockNumber < view - LOG_DEPTH) return undefined;
-        const mined = { transaction: use.hash, blockNumber: BigInt(use.blockNumber) };
-        if (use.outcome !== 'paid') return { kind: 'spent', ...mined };
-        return { kind: 'paid', ...mined, isOurs: use.sender === 'relayer' };
-      }),
-    isLongUsed: (authorization) =>
-      call('chain.isLongUsed', (view) => isUsedAt(known(authorization), view, BigInt(view - LOG_LAG))),
+    findUse,
+    isLongUsed,
+    async findPresentedUse(authorization) {
+      const use = await findUse(authorization);
+      if (use !== undefined) return use;
+      return (await isLongUsed(authorization)) ? 'long_used' : undefined;
+    },
     safeBlock: () => call('chain.safeBlock', (view) => blockOf(view - SAFE_DEPTH)),
     head: () => call('chain.head', (view) => blockOf(view)),
     accounts: {
@@ -138,44 +149,50 @@ export function connect(world: World, life: Life): { chain: Chain; wallet: Relay
     },
   };
 
+  const sentBefore = (raw: Hex): Signable => {
+    const { nonce, ...before } = world.signed.get(raw) ?? {};
+    if (nonce === undefined) throw new Error('an unsigned transaction');
+    return { ...(before as ChainTransaction), nonce };
+  };
+
   const wallet: RelayerWallet = {
-    address: addressOf(0xfff),
+    address: RELAYER,
     sign: ({ data, gas }) =>
       call('wallet.sign', () =>
-        signed(world, { nonce: chain.pendingNonce, gas, authorization: known({ nonce: data } as never) }),
+        signed(world, {
+          kind: 'transfer',
+          nonce: chain.pendingNonce,
+          gasLimit: gas,
+          fee: chain.fee,
+          authorization: known({ nonce: data } as never),
+        }),
       ),
     raised: (transaction) =>
       call('wallet.raised', () => {
-        const before = world.signed.get(transaction.raw);
-        if (before === undefined) throw new Error('an unsigned transaction');
-        if (before.fee >= chain.fee) return undefined;
-        const { authorization, gasLimit: gas } = before;
-        return signed(world, { nonce: transaction.nonce, gas, authorization });
+        const before = sentBefore(transaction.raw);
+        return before.fee >= chain.fee ? undefined : signed(world, { ...before, fee: chain.fee });
       }),
-    minedNonce: () => call('wallet.minedNonce', () => chain.minedNonce),
+    emptied: (transaction) =>
+      call('wallet.emptied', () => {
+        const before = sentBefore(transaction.raw);
+        return signed(world, { ...before, kind: 'empty', fee: Math.max(chain.fee, before.fee + 1) });
+      }),
     waiting: async () => 0,
     funds: () => Promise.reject(new Error('not asked here')),
   };
   return { chain: client, wallet };
 }
 
-/** At the present fee. */
+const RELAYER = addressOf(0xfff);
+
+type Signable = Pick<ChainTransaction, 'authorization' | 'fee' | 'gasLimit' | 'kind'> & { nonce: number };
+
 function signed(
-  { chain, signed: all }: World,
-  { nonce, gas, authorization }: { nonce: number; gas: bigint; authorization: Authorization },
-) {
-  const { fee } = chain;
+  { signed: all }: World,
+  { authorization, fee, gasLimit, kind, nonce }: Signable,
+): RelayedTransaction {
   const hash = toHex(0xfeed_0000 + all.size, { size: 32 });
   const raw = toHex(all.size, { size: 8 });
-  all.set(raw, {
-    hash,
-    kind: 'transfer' as const,
-    authorization,
-    sender: 'relayer' as const,
-    nonce,
-    gasLimit: gas,
-    fee,
-    isFirst: false,
-  });
-  return { raw, hash, nonce };
+  all.set(raw, { hash, kind, authorization, sender: 'relayer', nonce, gasLimit, fee, isFirst: false });
+  return { raw, hash, nonce, sender: RELAYER, isEmpty: kind === 'empty' };
 }

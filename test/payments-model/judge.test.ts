@@ -3,7 +3,7 @@ import t from 'tap';
 import { Refusal } from '#control-plane/domain/refusal.ts';
 import { checkout } from '#control-plane/payments/checkout.ts';
 import { PaymentRejected } from '#control-plane/payments/rejection.ts';
-import { openDatabases } from '../fixtures/postgres.ts';
+import { openDatabases } from '../fixtures/database/postgres.ts';
 import { acceptModelSignatures } from './authorizations.ts';
 import { judge, type Rule } from './judge.ts';
 import { openLane } from './lane.ts';
@@ -14,8 +14,7 @@ import type { Mutation } from './service-process.ts';
 const ALL = 400;
 
 acceptModelSignatures();
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 const lane = await openLane(await postgres.createDatabase());
 t.teardown(() => lane.close());
 
@@ -198,6 +197,17 @@ const MUTATIONS: readonly [name: string, mutation: Mutation, plan: Plan, rule: R
     ),
     'gas',
   ],
+  [
+    'a ledger that forgets the transactions of payments that ended',
+    { ledger: (ledger) => altered(ledger, { sent: async () => [] }) },
+    planWith([
+      { ...present, turns: 6 },
+      { action: { kind: 'weather', weather: { kind: 'dear' } }, turns: 0 },
+      cancel,
+      minutes,
+    ]),
+    'sales_blocked',
+  ],
 ];
 
 for (const [name, mutation, plan, rule] of MUTATIONS) {
@@ -208,7 +218,7 @@ for (const [name, mutation, plan, rule] of MUTATIONS) {
   });
 }
 
-t.test('signing in and transfers by others are judged, too', async (t) => {
+t.test('sign-ins and transfers by others are judged, too', async (t) => {
   const record = await runSequence(planWith([submit, minutes, present, signIn]), lane);
   t.same(judge(record), []);
   t.match(record.presentations, [{ answer: { kind: 'refused', code: 'payment_already_used' } }]);

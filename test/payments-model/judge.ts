@@ -3,7 +3,7 @@ import { payerAt } from './authorizations.ts';
 import type { PaymentRow } from './lane.ts';
 import type { SequenceRecord } from './record.ts';
 
-export const RULES = {
+const RULES = {
   year_without_money:
     'a payment that bought a year has its transfer in the chain, or is marked as taken back',
   money_without_year: 'a transfer that the service knows of bought a year, or is noted and can be sent back',
@@ -11,7 +11,7 @@ export const RULES = {
   wrongly_marked: 'a payment is marked as taken back only when the chain has no transfer of it',
   years: 'a wallet has as many years as payments that bought one',
   token_twice: 'an authorization brings one token at most',
-  token_for_public: 'who presents an authorization that others can read gets no token',
+  token_for_public: 'a client that presents a public authorization gets no token',
   token_without_money: 'a token is given once the transfer is in the chain',
   invited_twice:
     '402 is answered only while the authorization has moved no money and can move none that was sent',
@@ -19,6 +19,7 @@ export const RULES = {
   two_reservations: 'a payer has one open reservation at most',
   number_held: 'no number is reserved longer than the longest bound',
   never_settled: 'every payment comes to an end within the longest bound',
+  sales_blocked: 'no transaction of the relayer stays in front of later ones for ever',
   gas: 'the relayer burns no more than its limit, for a few transactions of one payer a day',
   failed: 'no request ends by a fault of the service',
 } as const;
@@ -31,7 +32,7 @@ export interface Finding {
 }
 
 /** Of a day: the service refuses a payer after so many. */
-export const REFUSED_MAX = 3;
+const REFUSED_MAX = 3;
 const DAY_MS = 86_400_000;
 /** No transaction may burn more. */
 const GAS_MAX = 200_000n;
@@ -50,6 +51,7 @@ export function judge(record: SequenceRecord): Finding[] {
   judgeAnswers(record, find);
   judgeReservations(record, find);
   judgeGas(record, find);
+  if (record.isRelayerWaiting) find('sales_blocked', 'the next nonce of the relayer is in no block');
   return findings;
 }
 

@@ -4,9 +4,9 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool, types } from 'pg';
 import type { PaymentState } from '#control-plane/payments/payment.ts';
 import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
-import { insertNumbersOnSale } from '../fixtures/number-stock.ts';
+import { insertNumbersOnSale } from '../fixtures/database/number-pool.ts';
 
-export const NUMBERS_MAX = 3;
+const NUMBERS_MAX = 3;
 const INT8_OID = 20;
 /** After so many sequences the tables are created again: deleted rows slow every statement down. */
 const SEQUENCES_UNTIL_TRUNCATED = 200;

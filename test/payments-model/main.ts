@@ -1,7 +1,7 @@
 // `node --import tsx test/payments-model/main.ts --seed N --sequences N`: the long run, with a verdict and an exit code.
 import * as z from 'zod';
 import { integerOption, readOptions } from '#shared/process/options.ts';
-import { openDatabases } from '../fixtures/postgres.ts';
+import { openDatabases } from '../fixtures/database/postgres.ts';
 import { runMany, SEED_MAX } from './run-many.ts';
 
 const OPTIONS = {

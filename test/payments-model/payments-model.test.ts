@@ -1,7 +1,7 @@
 // Random sequences of actions of payers, strangers, the chain and the process: no payer owns a number that is not paid for, and no payer
 // pays for nothing. `PAYMENTS_SEED` repeats a run.
 import t from 'tap';
-import { openDatabases } from '../fixtures/postgres.ts';
+import { openDatabases } from '../fixtures/database/postgres.ts';
 import { acceptModelSignatures } from './authorizations.ts';
 import { judge } from './judge.ts';
 import { openLane } from './lane.ts';
@@ -13,8 +13,7 @@ const SEQUENCES = 120;
 const ALL = 400;
 
 acceptModelSignatures();
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 t.test('random sequences break no rule', async (t) => {
   const seed = Number(process.env['PAYMENTS_SEED'] ?? Math.floor(Math.random() * (SEED_MAX - SEQUENCES)));
@@ -54,7 +53,7 @@ const FOUND: readonly [claim: string, plan: Partial<Plan>][] = [
     },
   ],
   [
-    'who cancels in front of the transfer again and again is refused after a few',
+    'a payer that cancels before the transfer again and again is refused after a few',
     {
       steps: [0, 1, 2, 3, 4, 5].flatMap((authorization) => [
         present(authorization, UNTIL_SENT),
@@ -107,6 +106,24 @@ const FOUND: readonly [claim: string, plan: Partial<Plan>][] = [
     },
   ],
   [
+    'a payer that cancels a transfer too cheap for a block does not stop the sales behind it',
+    {
+      payers: [
+        { kind: 'key', balance: 4 },
+        { kind: 'key', balance: 4 },
+      ],
+      authorizations: [0, 1].map((payer) => ({ payer, lifeS: 300, isForMpp: false })),
+      steps: [
+        present(0, UNTIL_SENT),
+        step({ kind: 'weather', weather: { kind: 'dear' } }, 0),
+        step({ kind: 'cancel', authorization: 0, isFirst: true }, 0),
+        step({ kind: 'minutes', count: 2 }),
+        present(1),
+        step({ kind: 'minutes', count: 8 }),
+      ],
+    },
+  ],
+  [
     'an authorization that is presented after its end, and was used before it, buys its year',
     {
       steps: [
@@ -118,7 +135,7 @@ const FOUND: readonly [claim: string, plan: Partial<Plan>][] = [
   ],
 ];
 
-t.test('what was found once stays mended', async (t) => {
+t.test('sequences that failed once pass', async (t) => {
   const lane = await openLane(await postgres.createDatabase());
   t.teardown(() => lane.close());
   for (const [claim, own] of FOUND) {

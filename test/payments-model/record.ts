@@ -31,7 +31,7 @@ export interface Presentation {
 }
 
 /** The answer of `/auth` for the subscription of a wallet. */
-export interface SignIn {
+interface SignIn {
   step: number;
   payer: number;
   answer: 'active' | 'settlement_pending' | 'no_active_subscription';
@@ -75,6 +75,8 @@ export interface SequenceRecord {
   refused: { payer: number; authorization: number; atMs: number; gasUsed: bigint }[];
   rows: PaymentRow[];
   subscriptions: SubscriptionRow[];
+  /** A transaction of the relayer that could be mined is in no block at the end. */
+  isRelayerWaiting: boolean;
   /** Numbers on sale without a subscriber. */
   numbersFree: number;
 }

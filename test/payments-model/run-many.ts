@@ -1,5 +1,5 @@
 // Many sequences, in several databases at once, each judged when it is over.
-import type { TestDatabases } from '../fixtures/postgres.ts';
+import type { TestDatabases } from '../fixtures/database/postgres.ts';
 import { acceptModelSignatures } from './authorizations.ts';
 import { type Finding, judge } from './judge.ts';
 import { openLane } from './lane.ts';
@@ -12,7 +12,7 @@ const REPORT_MS = 20_000;
 /** The number of stories that are printed in full. */
 const STORIES_MAX = 40;
 
-export interface ManyOptions {
+interface ManyOptions {
   /** Of the first sequence; each other has the next one. */
   seed: number;
   sequences: number;
@@ -23,7 +23,7 @@ export interface ManyOptions {
   onBroken?: (story: string) => void;
 }
 
-export interface ManyResult {
+interface ManyResult {
   /** Sequences that broke a rule. */
   broken: number;
   /** A summary of the run, in words. */
@@ -74,7 +74,7 @@ function tally(counts: Map<string, number>, record: SequenceRecord, findings: re
 }
 
 /** The story of a sequence, and its findings. */
-export function reported(record: SequenceRecord, findings: readonly Finding[]): string {
+function reported(record: SequenceRecord, findings: readonly Finding[]): string {
   const { deaths, mined, plan, presentations, rows, signIns, snapshots } = record;
   return [
     `SEED ${plan.seed}`,

@@ -4,7 +4,7 @@ import { DatabaseUnavailable, Refusal } from '#control-plane/domain/refusal.ts';
 import { PaymentRejected } from '#control-plane/payments/rejection.ts';
 import { openPaymentOf } from '#control-plane/store/money/payers.ts';
 import { findSubscriptionByWallet } from '#control-plane/store/money/subscriptions.ts';
-import { ManualClock } from '../fixtures/manual-clock.ts';
+import { ManualClock } from '../fixtures/clocks/manual-clock.ts';
 import { type Authorization, addressOf, headersOf, sign } from './authorizations.ts';
 import type { World } from './chain-client.ts';
 import { HAS_YEAR } from './judge.ts';
@@ -79,6 +79,7 @@ class SequenceRun {
       refused: [],
       rows: [],
       subscriptions: [],
+      isRelayerWaiting: false,
       numbersFree: 0,
     };
     this.#process = this.#start();
@@ -96,6 +97,7 @@ class SequenceRun {
     const record = this.#record;
     record.mined = this.#world.chain.mined;
     for (const transaction of record.mined) this.#noteRefused(transaction);
+    record.isRelayerWaiting = this.#world.chain.isRelayerWaiting;
     record.subscriptions = await this.#lane.subscriptions();
     record.numbersFree = this.#numbersFree(record.rows);
     this.#world.turns.end(this.#process.life, 'the end');
@@ -285,7 +287,9 @@ class SequenceRun {
       record.roundGapMs = Math.max(record.roundGapMs, gap);
       const { rows } = await this.#look();
       record.rows = rows;
-      if (rows.every((row) => isSettled(row, this.#numbersFree(rows))) || this.#clock.now() >= end) break;
+      const isOver =
+        rows.every((row) => isSettled(row, this.#numbersFree(rows))) && !this.#world.chain.isRelayerWaiting;
+      if (isOver || this.#clock.now() >= end) break;
       if (round >= 3) gap = Math.min(gap * 2, SETTLE_STEP_MS_MAX);
     }
     for (const presentation of this.#open) presentation.answer = { kind: 'none' };

@@ -19,7 +19,7 @@ import { connect, type World } from './chain-client.ts';
 import { scriptedFacilitator } from './scripted-facilitator.ts';
 import { type Life, newLife } from './turns.ts';
 
-export const YEARS_AHEAD_MAX = 2;
+const YEARS_AHEAD_MAX = 2;
 const SETTLEMENT_WAIT_MS = 20_000;
 
 /** Parts that are wrong on purpose, to see the judge find it. */
@@ -36,7 +36,7 @@ export interface ServiceProcess {
   finality(): Promise<void>;
 }
 
-export interface ProcessParts {
+interface ProcessParts {
   world: World;
   db: Database;
   submitter: 'relayer' | 'facilitator';
@@ -53,7 +53,15 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
   const ledger = inTurns(world, life, mutation.ledger?.(real) ?? real);
   const submitter: Submitter =
     kind === 'relayer'
-      ? new Relayer({ chain, wallet, nonces: new LocalNonces(clock), ledger, clock, log })
+      ? new Relayer({
+          chain,
+          wallets: { present: wallet, former: [] },
+          nonces: new LocalNonces(clock),
+          ledger,
+          clock,
+          log,
+          settlementWaitMs: SETTLEMENT_WAIT_MS,
+        })
       : new Facilitator({ url: scriptedFacilitator(world, life), sale: SALE, ledger, clock, log });
   const parts = { chain, submitter, ledger, clock, log, settlementWaitMs: SETTLEMENT_WAIT_MS };
   const settlement = new Settlement(parts);

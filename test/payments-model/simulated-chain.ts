@@ -1,7 +1,7 @@
 // A chain with one dollar (EIP-3009) in memory: blocks every two seconds, a pool of transactions that wait, fees, reorganisations. A
 // block's number follows from its time, and only those with transactions are kept.
 import type { Hex } from 'viem';
-import type { ManualClock } from '../fixtures/manual-clock.ts';
+import type { ManualClock } from '../fixtures/clocks/manual-clock.ts';
 import type { Authorization } from './authorizations.ts';
 import type { PayerKind } from './plan.ts';
 
@@ -14,7 +14,8 @@ const GAS_OF_REFUSAL = 45_000n;
 
 export interface ChainTransaction {
   hash: Hex;
-  kind: 'transfer' | 'cancel';
+  /** An empty one only uses the relayer's nonce. */
+  kind: 'transfer' | 'cancel' | 'empty';
   authorization: Authorization;
   sender: 'relayer' | 'facilitator' | 'stranger';
   /** Of the relayer. */
@@ -27,7 +28,7 @@ export interface ChainTransaction {
 
 export interface MinedTransaction extends ChainTransaction {
   blockNumber: number;
-  outcome: 'paid' | 'cancelled' | 'refused';
+  outcome: 'paid' | 'cancelled' | 'refused' | 'empty';
   gasUsed: bigint;
 }
 
@@ -50,7 +51,7 @@ export class SimulatedChain {
   /** The least fee that a block takes. */
   fee = 1;
   pending: ChainTransaction[] = [];
-  /** Relayer transactions that a reorganisation took out burnt nothing: only what is here counts. */
+  /** Relayer transactions that a reorganisation removed burnt nothing: only these count. */
   mined: MinedTransaction[] = [];
   readonly #random: (below: number) => number;
   #state: State;
@@ -104,6 +105,11 @@ export class SimulatedChain {
     let nonce = this.minedNonce;
     while (this.pending.some((transaction) => transaction.nonce === nonce)) nonce += 1;
     return nonce;
+  }
+
+  /** The relayer's next transaction waits in the pool, and all later ones behind it. */
+  get isRelayerWaiting(): boolean {
+    return this.pending.some(({ nonce }) => nonce === this.minedNonce);
   }
 
   /** Into the pool. One that is known, or can not be mined any more, changes nothing. */
@@ -166,13 +172,14 @@ export class SimulatedChain {
     const { authorization, nonce, outcome } = mined;
     this.mined.push(mined);
     if (nonce !== undefined) this.#state.relayerNonce = nonce + 1;
-    if (outcome === 'refused') return;
+    if (outcome === 'refused' || outcome === 'empty') return;
     this.#state.uses.set(authorization.id, mined);
     if (outcome === 'paid')
       this.#state.balances.set(authorization.payer, this.balanceOf(authorization.payer) - 1);
   }
 
   #outcomeOf({ authorization, kind, sender }: ChainTransaction, block: number): MinedTransaction['outcome'] {
+    if (kind === 'empty') return 'empty';
     if (this.#state.uses.has(authorization.id)) return 'refused';
     if (kind === 'cancel') return 'cancelled';
     if (block * BLOCK_S >= authorization.validBefore) return 'refused';

@@ -2,7 +2,7 @@
 import { getCountries } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/metadata.max.json';
 import t from 'tap';
-import { problemOfDestination } from '#shared/destination.ts';
+import { likelyNumber, problemOfDestination } from '#shared/destination.ts';
 import { DEFAULT_DESTINATIONS, destinationListSchema, destinationsOption } from '#shared/destination-list.ts';
 
 /** Area codes by country (nanpa.com, 2026). */
@@ -66,7 +66,7 @@ t.test('fictional numbers of the United States are as others there', async (t) =
 
 const NORTH_AMERICA = destinationListSchema.parse(NORTH_AMERICAN_PREFIXES);
 
-t.test('what costs or helps is never reached, whatever the list says', async (t) => {
+t.test('premium and emergency numbers are never reached, whatever the list says', async (t) => {
   const everything = destinationListSchema.parse([
     ...NORTH_AMERICAN_PREFIXES,
     '+44',
@@ -132,6 +132,21 @@ t.test('regions and prefixes of an operator', async (t) => {
   t.equal(verdictOf('+17872345678', listOf('PR')), 'allowed');
   t.equal(verdictOf('+12065550123', listOf('PR')), 'not_allowed');
   t.equal(String(britain), 'the US and its territories, +44');
+});
+
+t.test('numbers that their country does not have', async (t) => {
+  const britain = listOf('GB');
+  t.match(problemOfDestination('+447700900123', britain), { kind: 'malformed', message: /no such numbers/ });
+  t.match(problemOfDestination('+12060550123', britain), { kind: 'malformed', message: /no such numbers/ });
+  t.equal(verdictOf('+447700900123'), 'not_allowed', 'as all of a country that is not reached');
+  t.match(problemOfDestination('2065550123', britain), { message: /must be an E\.164 number/ });
+});
+
+t.test('a number that was probably meant', async (t) => {
+  for (const text of ['(206) 555-0123', '206-555-0123', '1 206 555 0123'])
+    t.equal(likelyNumber(text), '+12065550123', text);
+  for (const text of ['+12065550123', '+12060550123', '+447700900123', '911', 'x'])
+    t.equal(likelyNumber(text), undefined, text);
 });
 
 t.test('malformed numbers', async (t) => {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Source } from './sources.ts';
 
 /** The imports of each node. */
-export type Graph = ReadonlyMap<string, ReadonlySet<string>>;
+type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Imports between files of the project, type imports too. */
 export function fileGraph(sources: readonly Source[]): Graph {

@@ -1,6 +1,8 @@
 // The allowed imports, checked on every source. docs/internals/architecture.md has the main rules in words.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { readSources } from './sources.ts';
+import { listFiles, PROJECT_FOLDER, readSources } from './sources.ts';
 
 interface Rule {
   /** Sources below this path … */
@@ -20,6 +22,7 @@ const RULES: readonly Rule[] = [
   {
     from: 'shared/',
     except: [
+      'shared/packaging/',
       'shared/process/',
       'shared/operator/operator-',
       'shared/operator/local-socket.ts',
@@ -30,7 +33,20 @@ const RULES: readonly Rule[] = [
   { from: 'control-plane/', never: allBut('control-plane/') },
   { from: 'node-daemon/', never: allBut('node-daemon/') },
   { from: 'hardware-sim/', never: allBut('hardware-sim/') },
-  { from: 'hardware-sim/', never: ['shared/link/', 'shared/api/', 'shared/sms/'] },
+  { from: 'hardware-sim/', never: ['shared/link/', 'shared/api/', 'shared/sms/', 'shared/packaging/'] },
+  { from: 'shared/', except: ['shared/packaging/'], never: ['shared/packaging/'] },
+
+  // Programs do not need what makes their packages.
+  {
+    from: 'control-plane/',
+    except: ['control-plane/package/', 'control-plane/client/package/'],
+    never: ['esbuild', 'shared/packaging/', 'control-plane/package/'],
+  },
+  {
+    from: 'node-daemon/',
+    except: ['node-daemon/package/'],
+    never: ['esbuild', 'shared/packaging/', 'node-daemon/package/'],
+  },
 
   {
     from: 'control-plane/domain/',
@@ -64,6 +80,21 @@ const RULES: readonly Rule[] = [
   {
     from: 'control-plane/probes/',
     never: ['control-plane/http/', 'control-plane/handlers/', 'control-plane/payments/', 'koa', 'ws'],
+  },
+  {
+    from: 'control-plane/webhooks/',
+    never: [
+      'control-plane/http/',
+      'control-plane/handlers/',
+      'control-plane/nodes/',
+      'control-plane/voice/',
+      'koa',
+    ],
+  },
+  {
+    from: 'control-plane/',
+    except: ['control-plane/webhooks/agents.ts'],
+    never: ['request-filtering-agent', 'ipaddr.js'],
   },
   {
     from: 'control-plane/mail/',
@@ -115,6 +146,18 @@ const RULES: readonly Rule[] = [
       'control-plane/signatures/',
     ],
   },
+  // The library runs in browsers too, and its users may have no viem.
+  {
+    from: 'control-plane/client/',
+    except: [
+      'control-plane/client/bridge/',
+      'control-plane/client/commands/',
+      'control-plane/client/package/',
+      'control-plane/client/socket.ts',
+      'control-plane/client/twilio-api/',
+    ],
+    never: ['node:', 'viem', 'esbuild', 'typescript'],
+  },
   {
     from: 'control-plane/',
     except: ['control-plane/store/', 'control-plane/backup/'],
@@ -131,7 +174,6 @@ const RULES: readonly Rule[] = [
     except: ['node-daemon/at/port.ts'],
     never: ['serialport', '@serialport/stream', '@serialport/bindings-cpp'],
   },
-  { from: 'node-daemon/', except: ['node-daemon/package/'], never: ['esbuild', 'node-daemon/package/'] },
   {
     from: 'node-daemon/sms/',
     never: ['node-daemon/at/', 'node-daemon/modem/', 'node-daemon/link/', 'node-daemon/journal/', 'node:'],
@@ -143,7 +185,7 @@ const RULES: readonly Rule[] = [
 
 const sources = readSources();
 
-t.test('the rules speak of sources that exist', async (t) => {
+t.test('every rule names sources that exist', async (t) => {
   for (const { from, except = [] } of RULES) {
     for (const path of [from, ...except])
       t.ok(
@@ -178,3 +220,16 @@ t.test('only main.ts and the options beside it read the environment', async (t) 
 function isBelow(name: string, prefix: string): boolean {
   return prefix.endsWith('/') || prefix.endsWith(':') ? name.startsWith(prefix) : name === prefix;
 }
+
+const EXPORTED = /^export (?:async )?(?:const|let|function\*?|class|abstract class) ([\w$]+)/gm;
+
+t.test('each exported value is used in another file', async (t) => {
+  const sources = readSources();
+  const filesOf = new Map<string, number>();
+  const scripts = listFiles('*.mjs').map((path) => readFileSync(join(PROJECT_FOLDER, path), 'utf8'));
+  for (const text of [...sources.map((source) => source.text), ...scripts])
+    for (const word of new Set(text.match(/[\w$]+/g))) filesOf.set(word, (filesOf.get(word) ?? 0) + 1);
+  for (const { path, text } of sources)
+    for (const [, name = ''] of text.matchAll(EXPORTED))
+      if (filesOf.get(name) === 1) t.fail(`${path} exports ${name}, which no other file uses`);
+});

@@ -20,7 +20,7 @@ const SAFE = new RegExp(`^npx --no-install (?:${PROGRAMS.join('|')})$`);
 const fetchingIn = (text: string): string[] =>
   [...text.matchAll(FETCHING)].map(String).filter((each) => !SAFE.test(each));
 
-t.test('what fetches is recognised', async (t) => {
+t.test('commands that fetch from a registry are recognised', async (t) => {
   const bad = [
     'npx simrack',
     'npx -y node-daemon enroll',
@@ -33,7 +33,7 @@ t.test('what fetches is recognised', async (t) => {
     t.same(fetchingIn(text), [], text);
 });
 
-t.test('nothing in the repository says it', async (t) => {
+t.test('no file in the repository fetches our commands from a registry', async (t) => {
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: PROJECT_FOLDER,
   })

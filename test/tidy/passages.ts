@@ -1,9 +1,10 @@
-// The English in a file, with line numbers: comments, strings and names of TypeScript sources, prose of Markdown.
+// The English in a file, with line numbers: comments, strings and names of TypeScript and JavaScript, prose of Markdown,
+// and the lines of every other text.
 import ts from 'typescript';
 
 /** A piece of text that a person reads. */
 export interface Passage {
-  kind: 'comment' | 'string' | 'name' | 'markdown';
+  kind: 'comment' | 'string' | 'title' | 'name' | 'markdown' | 'line';
   /** Of the file, from 1. */
   line: number;
   /** Its own line breaks are those of the file. */
@@ -19,7 +20,8 @@ export function passagesOfSource(text: string): Passage[] {
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node)) return;
     if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
-      passages.push({ kind: 'string', line: lineOf(node.getStart(source)), text: node.text });
+      const kind = isTitle(node) ? 'title' : 'string';
+      passages.push({ kind, line: lineOf(node.getStart(source)), text: node.text });
     } else if ((ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && !names.has(node.text)) {
       names.add(node.text);
       passages.push({ kind: 'name', line: lineOf(node.getStart(source)), text: wordsOf(node.text) });
@@ -28,6 +30,14 @@ export function passagesOfSource(text: string): Passage[] {
   };
   visit(source);
   return [...commentsOf(text, lineOf), ...passages];
+}
+
+/** Whether a string names a test: the first argument of `t.test`. */
+function isTitle({ parent, pos }: ts.Node): boolean {
+  const node = ts.isTemplateExpression(parent) ? parent : undefined;
+  const call = node === undefined ? parent : node.parent;
+  if (!ts.isCallExpression(call) || !ts.isPropertyAccessExpression(call.expression)) return false;
+  return call.expression.name.text === 'test' && call.arguments[0]?.pos === pos;
 }
 
 /** Comments; those that begin with `//` on consecutive lines are one. */
@@ -97,4 +107,12 @@ export function passagesOfMarkdown(text: string): Passage[] {
     if (shown !== '') passages.push({ kind: 'markdown', line: index + 1, text: shown });
   }
   return passages;
+}
+
+/** Lines without their comment marks: `#`, `//`, `*`, `;` and `.\"`. Names with `_` are split into words. */
+export function passagesOfLines(text: string): Passage[] {
+  const lines = text.split('\n').map((line) => line.replace(/^\s*(#+|\/\/|\/?\*+|;|[.']\\"|"{3})?\s*/, ''));
+  return lines.flatMap((line, index) =>
+    line === '' ? [] : [{ kind: 'line', line: index + 1, text: line.replaceAll('_', ' ') }],
+  );
 }

@@ -1,9 +1,11 @@
 // Rules on how sources look that no linter has: length, first line, words with their replacement.
-import { basename, dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import t from 'tap';
-import { listFiles, readSources } from './sources.ts';
+import { listFiles, PROJECT_FOLDER, readSources } from './sources.ts';
 
 const FILE_LINES_MAX = 400;
+const README_LINES_MAX = 150;
 const TOP_LEVEL_FOLDERS = ['.ci', 'control-plane', 'docs', 'hardware-sim', 'node-daemon', 'shared', 'test'];
 const DRAWERS = /^(utils?|helpers?|common|types|lib|misc|models|index)$/;
 
@@ -12,6 +14,7 @@ const BANNED: ReadonlyArray<[pattern: RegExp, instead: string]> = [
   [/@ts-(ignore|nocheck)/, 'mend the type'],
   [/\b(used to be|replaces the old|legacy code)\b/i, 'say how it is, not how it was'],
   [/\bretr(y|ies): ?\d/, 'tests are not run again until they pass'],
+  [/\.\.\.\{ /, 'a field a line, as the formatter writes it'],
   [/\.only\(|\bt\.skip\(/, 'every test runs'],
 ];
 
@@ -50,10 +53,14 @@ t.test('folders are the agreed ones, and none is a drawer', async (t) => {
   for (const { path } of sources) t.notMatch(basename(path, '.ts'), DRAWERS, `${path} names what it holds`);
 });
 
-t.test('every product folder has a README, and so has the top', async (t) => {
+t.test('every product folder has a short README, and so has the top', async (t) => {
   const files = listFiles('*README.md');
   for (const folder of ['', 'control-plane/', 'node-daemon/', 'hardware-sim/', 'shared/', 'test/']) {
     t.ok(files.includes(`${folder}README.md`), `${folder}README.md`);
+  }
+  for (const file of files) {
+    const lines = readFileSync(join(PROJECT_FOLDER, file), 'utf8').split('\n').length;
+    t.ok(lines <= README_LINES_MAX, `${file} has at most ${README_LINES_MAX} lines`);
   }
 });
 

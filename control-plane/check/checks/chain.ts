@@ -1,23 +1,27 @@
 // Checks of each payment network: its RPC, the clock, the tokens, the payee, and who submits the transfers.
-import { type Address, formatEther, isAddressEqual, zeroAddress } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import { formatEther, isAddressEqual, zeroAddress } from 'viem';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
-import { paymentNetworksOf, relayerKeyOf } from '../../config/config.ts';
+import { paymentNetworksOf } from '../../config/config.ts';
+import { relayerKeysOf } from '../../config/relayer-options.ts';
 import { hasWrongChecksum } from '../../config/written-address.ts';
 import { connectChain } from '../../payments/chain/chain.ts';
 import { examineToken, hasCode } from '../../payments/chain/token-examination.ts';
 import { NetworkMisconfigured, readOffer } from '../../payments/network-connection.ts';
 import type { PaymentAsset, PaymentNetwork } from '../../payments/offer.ts';
-import { connectRelayerWallet } from '../../payments/relayer-wallet.ts';
-import { CALL_TIMEOUT_MS, type Check, messageOf, once, type Settings } from './check.ts';
+import {
+  connectRelayerWallets,
+  type RelayerWallet,
+  relayerAddresses,
+} from '../../payments/relayer-wallet.ts';
+import { CALL_TIMEOUT_MS, type Check, type CheckedSettings, messageOf, once } from './check.ts';
 import { askHttp, failureAdvice } from './http-answer.ts';
 import { judgeClock, judgeRpc, readRpc } from './rpc.ts';
 
-export function chainChecks(settings: Settings): Check[] {
+export function chainChecks(settings: CheckedSettings): Check[] {
   try {
     // The relayer is a check of its own.
-    const networks = paymentNetworksOf(settings.config, '0x');
+    const networks = paymentNetworksOf(settings.config, { present: '0x', former: [] });
     return networks.flatMap((network) => networkChecks(network, settings));
   } catch {
     // The check of the configuration says why.
@@ -25,7 +29,7 @@ export function chainChecks(settings: Settings): Check[] {
   }
 }
 
-function networkChecks(network: PaymentNetwork, settings: Settings): Check[] {
+function networkChecks(network: PaymentNetwork, settings: CheckedSettings): Check[] {
   const { rpcUrl, chainId, assets, facilitatorUrl } = network;
   const chain = caip2(chainId);
   const read = once(() => readRpc(rpcUrl));
@@ -80,7 +84,7 @@ async function token(network: PaymentNetwork, asset: PaymentAsset): Promise<Outc
 /** Can the payee's address be meant? */
 async function payee(
   { asset, payTo }: PaymentAsset,
-  { rpc, settings, writtenPayTo }: { rpc: Rpc; settings: Settings; writtenPayTo: string | undefined },
+  { rpc, settings, writtenPayTo }: { rpc: Rpc; settings: CheckedSettings; writtenPayTo: string | undefined },
 ): Promise<Outcome> {
   const address = 'Set PAY_TO to an account of yours.';
   if (isAddressEqual(payTo, zeroAddress))
@@ -91,8 +95,8 @@ async function payee(
       `${writtenPayTo} has a wrong checksum`,
       'A character was mistyped. Copy the address again from your wallet.',
     );
-  const relayerAddress = addressOf(settings);
-  if (relayerAddress !== undefined && isAddressEqual(payTo, relayerAddress))
+  const keys = keysOf(settings.config);
+  if (keys !== undefined && relayerAddresses(keys).some((relayer) => isAddressEqual(payTo, relayer)))
     return problem(
       'the relayer’s own account: its key is on this host',
       `${address} Its key does not belong on the host of the service.`,
@@ -112,29 +116,32 @@ async function payee(
   return ok(`${payTo}${code}`);
 }
 
-function addressOf({ config }: Settings): Address | undefined {
-  const key = keyOf(config);
-  return key && privateKeyToAccount(key).address;
-}
-
-function keyOf(config: Settings['config']) {
+function keysOf(config: CheckedSettings['config']) {
   try {
-    return relayerKeyOf(config);
+    return relayerKeysOf(config);
   } catch {
     return undefined;
   }
 }
 
 /** Can the relayer pay for gas? */
-async function relayer(rpc: Rpc, { config }: Settings): Promise<Outcome> {
-  const key = keyOf(config);
-  if (key === undefined) return skipped('no key, or two of them');
-  const wallet = connectRelayerWallet({ ...rpc, key });
+async function relayer(rpc: Rpc, { config }: CheckedSettings): Promise<Outcome> {
+  const keys = keysOf(config);
+  if (keys === undefined) return skipped('no key, or keys that contradict each other');
+  const { present: wallet, former } = connectRelayerWallets(rpc, keys);
   const { balanceWei, transfers } = await wallet.funds();
-  const seen = `${wallet.address} has ${formatEther(balanceWei)} ether, enough for ${transfers} transfers at the present fee`;
+  const seen = `${wallet.address} has ${formatEther(balanceWei)} ether, enough for ${transfers} transfers at the present fee${await shownFormer(former)}`;
   const advice = `Send ether on ${caip2(rpc.chainId as never)} to ${wallet.address}.`;
   if (transfers === 0) return problem(seen, `${advice} Until then no payment settles.`);
   return transfers < config.relayerTransfersMin ? warning(seen, advice) : ok(seen);
+}
+
+async function shownFormer(former: readonly RelayerWallet[]): Promise<string> {
+  const shown = former.map(async (wallet) => {
+    const [{ balanceWei }, waiting] = await Promise.all([wallet.funds(), wallet.waiting()]);
+    return `; former relayer ${wallet.address} has ${formatEther(balanceWei)} ether and ${waiting} transactions that wait`;
+  });
+  return (await Promise.all(shown)).join('');
 }
 
 /** Does the facilitator answer? It is not asked to settle anything. */

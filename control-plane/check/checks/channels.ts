@@ -1,10 +1,10 @@
 // Checks of the channels to people: the mail server, and the receiver of alerts. They send neither mail nor alert.
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { MailTrouble, SmtpSession } from '../../mail/smtp-session.ts';
-import type { Check, Settings } from './check.ts';
+import type { Check, CheckedSettings } from './check.ts';
 import { askHttp, failureAdvice } from './http-answer.ts';
 
-export const channelChecks = ({ config }: Settings): Check[] => [
+export const channelChecks = ({ config }: CheckedSettings): Check[] => [
   { check: 'mail', chain: null, run: (signal) => mail(config, signal) },
   { check: 'alert_webhook', chain: null, run: (signal) => webhook(config.alertWebhookUrl, signal) },
 ];
@@ -12,7 +12,7 @@ export const channelChecks = ({ config }: Settings): Check[] => [
 const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
 /** Does the mail server take connections, and the password? */
-async function mail({ smtpUrl: server }: Settings['config'], signal: AbortSignal): Promise<Outcome> {
+async function mail({ smtpUrl: server }: CheckedSettings['config'], signal: AbortSignal): Promise<Outcome> {
   if (server === undefined) return skipped('SMTP_URL is not set: the service sends no mail');
   const where = `${server.host}:${server.port}`;
   try {

@@ -2,18 +2,19 @@
 import { ok, problem } from '#shared/operator/findings.ts';
 import { alertChannelsOf } from '../../alerts/alert-channels.ts';
 import { checkBusOptions } from '../../config/bus-options.ts';
-import { paymentNetworksOf, relayerKeyOf } from '../../config/config.ts';
+import { paymentNetworksOf } from '../../config/config.ts';
 import { mailSettingsOf } from '../../config/mail-options.ts';
-import { type Check, messageOf, type Settings } from './check.ts';
+import { relayerKeysOf } from '../../config/relayer-options.ts';
+import { type Check, type CheckedSettings, messageOf } from './check.ts';
 
-export const configuration = ({ config }: Settings): Check => ({
+export const configuration = ({ config }: CheckedSettings): Check => ({
   check: 'configuration',
   chain: null,
   async run() {
     // As the service does before it starts.
     const rules = [
       () => checkBusOptions(config),
-      () => paymentNetworksOf(config, relayerKeyOf(config)),
+      () => paymentNetworksOf(config, relayerKeysOf(config)),
       () => mailSettingsOf(config),
       () => alertChannelsOf(config),
     ];

@@ -3,22 +3,24 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { examineNats } from '../../bus/nats-examination.ts';
+import { receiptKeyFileOf } from '../../receipts/receipt-key.ts';
 import { isMade } from '../../store/database/database.ts';
 import { shownDatabase } from '../../store/database/database-url.ts';
 import { examineDatabase, type SeenDatabase } from '../../store/database/examination.ts';
 import {
   CALL_TIMEOUT_MS,
   type Check,
+  type CheckedSettings,
   messageOf,
   once,
-  type Settings,
   STATEMENT_TIMEOUT_MS,
 } from './check.ts';
+import { receiptKey } from './receipts.ts';
 
 /** The oldest version that the tests ran with. */
 const TESTED_VERSION = 17;
 
-export function storeChecks({ config }: Settings): Check[] {
+export function storeChecks({ config }: CheckedSettings): Check[] {
   const { databaseUrl: url, dataDir } = config;
   const asked = once(async () =>
     url === undefined ? undefined : examineDatabase(url, STATEMENT_TIMEOUT_MS),
@@ -48,6 +50,7 @@ export function storeChecks({ config }: Settings): Check[] {
     database('schema', schema),
     database('pooler', pooler),
     { check: 'nats', chain: null, run: () => nats(config, asked) },
+    { check: 'receipt_key', chain: null, run: () => receiptKey(receiptKeyFileOf(config), asked) },
   ];
 }
 
@@ -151,7 +154,7 @@ function pooler({ isPooled, transactionProblem, transactionTimeoutMs }: SeenData
 }
 
 async function nats(
-  { natsUrl: servers, natsCredentialsFile: credentialsFile, natsCaFile: caFile }: Settings['config'],
+  { natsUrl: servers, natsCredentialsFile: credentialsFile, natsCaFile: caFile }: CheckedSettings['config'],
   database: () => Promise<SeenDatabase | undefined>,
 ): Promise<Outcome> {
   if (servers === undefined) return skipped('NATS_URL is not set: one instance');

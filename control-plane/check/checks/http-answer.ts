@@ -1,6 +1,6 @@
 // One HTTP request of a check, and what to do when it fails.
 
-export type HttpAnswer =
+type HttpAnswer =
   | {
       readonly status: number;
       readonly headers: Headers;

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { jsonOf } from '#shared/json.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
-import { type Check, once, type Settings } from './check.ts';
+import { type Check, type CheckedSettings, once } from './check.ts';
 import { askHttp, codeOf, failureAdvice } from './http-answer.ts';
 
 /** Of addresses for documentation (RFC 5737): no client has it. */
@@ -24,7 +24,7 @@ const refusalSchema = z.object({ error: z.string() });
 
 const ADVICE_START = 'Start the service, then run this check again.';
 
-export function publicChecks({ config }: Settings): Check[] {
+export function publicChecks({ config }: CheckedSettings): Check[] {
   const { publicUrl } = config;
   const base = publicUrl?.replace(/\/+$/, '');
   // Several checks depend on it.
@@ -69,7 +69,7 @@ interface LocalService {
 const LOCAL_TIMEOUT_MS = 3_000;
 
 /** The service on this host, without the proxy. */
-async function askService({ host, port }: Settings['config']): Promise<LocalService> {
+async function askService({ host, port }: CheckedSettings['config']): Promise<LocalService> {
   if (port === 0) return { outcome: skipped('PORT is 0: the port is not known'), isRunning: undefined };
   const address =
     { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);

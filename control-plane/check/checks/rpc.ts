@@ -11,7 +11,7 @@ const chainIdSchema = z.object({ result: quantity });
 const blockSchema = z.object({ result: z.object({ number: quantity, timestamp: quantity }) });
 const errorSchema = z.object({ error: z.object({ message: z.string() }) });
 
-export type SeenRpc =
+type SeenRpc =
   | {
       readonly chainId: number;
       readonly block: number;

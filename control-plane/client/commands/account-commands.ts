@@ -3,15 +3,18 @@ import { type Command, Option } from 'commander';
 import { OPERATION } from '#shared/api/operations.ts';
 import { PAYMENT_WAYS } from '../payments/sign.ts';
 import { answering, dollars, fieldsOf } from './arguments.ts';
-import type { Session } from './session.ts';
-import { keepToken, type SignedIn, type SubscribeOptions, subscribe } from './subscribe.ts';
+import type { CommandSession } from './session.ts';
+import { keepToken, runSubscribe, type SignedIn, type SubscribeOptions } from './subscribe.ts';
 
 const SIGNED_IN = ['number', 'expires_at', 'token'];
 
-export function addAccountCommands(program: Command, session: () => Session): void {
+export function addAccountCommands(program: Command, session: () => CommandSession): void {
   /** The token is stored in its file; it is printed only on request. */
-  const answer = ({ output }: Session, { token, ...shown }: SignedIn, showToken: boolean | undefined): void =>
-    output.answer(showToken === true || output.prints('token') ? { token, ...shown } : shown);
+  const answer = (
+    { output }: CommandSession,
+    { token, ...shown }: SignedIn,
+    showToken: boolean | undefined,
+  ): void => output.answer(showToken === true || output.prints('token') ? { token, ...shown } : shown);
 
   answering(program.command('subscribe'), [...SIGNED_IN, 'outcome'])
     .description(
@@ -25,7 +28,7 @@ export function addAccountCommands(program: Command, session: () => Session): vo
     .option('--show-token', 'Also print the token')
     .action(async ({ showToken, ...options }: SubscribeOptions & { showToken?: boolean }) => {
       const at = session();
-      await subscribe(at, options, (subscribed) => answer(at, subscribed, showToken));
+      await runSubscribe(at, options, (subscribed) => answer(at, subscribed, showToken));
     });
   answering(program.command('recover'), SIGNED_IN)
     .description('Get a new token with a signature of the wallet. All older tokens are revoked.')
@@ -35,7 +38,7 @@ export function addAccountCommands(program: Command, session: () => Session): vo
       const account = await at.account();
       // Reports an unusable file before the old token is revoked.
       at.store.read(account.address);
-      const signedIn = await at.anonymous().recover(account);
+      const signedIn = await at.anonymous().recover({ account });
       keepToken(at, account, signedIn);
       answer(at, signedIn, showToken);
     });

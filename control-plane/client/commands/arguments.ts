@@ -9,6 +9,12 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+export function atLeastOne(text: string): number {
+  const number = wholeNumber(text);
+  if (number < 1) throw new InvalidArgumentError('must be 1 or more');
+  return number;
+}
+
 export function dateTime(text: string): Date {
   const date = new Date(text);
   if (Number.isNaN(date.getTime()))

@@ -1,4 +1,5 @@
 // A call from a terminal: plays a file, presses keys and records, until the call ends or its time is over.
+import type { Answerer } from '#shared/voice/call.ts';
 import type { CallStream } from '../call-stream.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import type { StreamEnd } from '../stream-end.ts';
@@ -22,11 +23,19 @@ export function prepare({ say, record }: ConversationOptions) {
 
 interface Conversation {
   answered: boolean;
+  /** If asked for. `unknown` also if the call ended before it was judged. */
+  answered_by?: Answerer;
   end: StreamEnd;
   recorded_ms?: number;
 }
 
 const BYTES_PER_MS = 32;
+
+const ANSWERERS: Readonly<Record<Answerer, string>> = {
+  human: 'a person answered',
+  machine: 'a machine answered',
+  unknown: 'it is unknown who answered',
+};
 
 interface ConversationParts {
   client: SimrackClient;
@@ -34,11 +43,13 @@ interface ConversationParts {
   output: Output;
   /** Hangs up, also when it was aborted before. */
   interrupted: AbortSignal;
+  /** It was asked who answers. */
+  detects?: boolean;
 }
 
 /** Opens the stream of a call, which answers a ringing one. */
 export async function converse(
-  { client, call, output, interrupted }: ConversationParts,
+  { client, call, output, interrupted, detects = false }: ConversationParts,
   options: ConversationOptions,
   { speech, recording }: ReturnType<typeof prepare>,
 ): Promise<Conversation> {
@@ -46,11 +57,16 @@ export async function converse(
   const answered = new Promise<boolean>((resolve) => {
     onAnswered = resolve;
   });
+  let answeredBy: Answerer = 'unknown';
   const stream = await client.stream(call.call_id, {
     onAudio: (frame) => recording?.add(frame),
     onEvent(event) {
       if (event.type === 'dtmf') output.note(`the far end pressed ${event.digit}`);
       if (event.type === 'answered') onAnswered(true);
+      if (event.type === 'answered_by') {
+        answeredBy = event.answered_by;
+        output.note(ANSWERERS[answeredBy]);
+      }
     },
   });
   const hangUp = (): void => stream.close();
@@ -67,6 +83,7 @@ export async function converse(
   if (recording?.problem !== undefined) output.note(recording.problem);
   return {
     answered: await answered,
+    ...(detects ? { answered_by: answeredBy } : {}),
     end,
     ...(recording === undefined ? {} : { recorded_ms: recording.bytes / BYTES_PER_MS }),
   };
@@ -80,8 +97,8 @@ async function talk(
   const timer = options.for === undefined ? undefined : setTimeout(() => stream.close(), options.for * 1000);
   if (options.press !== undefined) stream.press(options.press);
   if (speech !== undefined) await stream.play(speech);
-  // Without a recording or a timer, the call ends when the speech ends.
-  if (speech !== undefined && recording === undefined && timer === undefined) stream.close();
+  // Without a recording or a timer, the call ends when the far end has heard the speech: modem and network still hold its end.
+  if (speech !== undefined && recording === undefined && timer === undefined) stream.finish();
   await stream.ended;
   clearTimeout(timer);
 }

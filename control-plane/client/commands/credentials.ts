@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { FolderInUseError, lockFolder } from '#shared/process/single-instance.ts';
-import { type SignedPayment, signedPaymentSchema } from '../payments/sign.ts';
+import type { SignedPayment } from '../payments/sign.ts';
 import { BusyError, UsageError } from './failures.ts';
 
 const credentialsSchema = z.object({
@@ -13,6 +13,11 @@ const credentialsSchema = z.object({
   number: z.string().optional(),
 });
 type Credentials = z.infer<typeof credentialsSchema>;
+
+const signedPaymentSchema = z.object({
+  header: z.enum(['X-PAYMENT', 'PAYMENT-SIGNATURE', 'Authorization']),
+  value: z.string(),
+});
 
 /** Names of this machine: a payment that is stored under one of them is found under the others. */
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(?=:|$)/;
@@ -63,15 +68,15 @@ export class CredentialStore {
 
   /** A payment of this wallet that was sent and whose outcome is unknown. */
   pending(wallet: string): SignedPayment | undefined {
-    return readPrivate(this.#pendingFile(wallet), signedPaymentSchema);
+    return readPrivate(this.pendingFile(wallet), signedPaymentSchema);
   }
 
   savePending(wallet: string, payment: SignedPayment): void {
-    writePrivate(this.#pendingFile(wallet), payment);
+    writePrivate(this.pendingFile(wallet), payment);
   }
 
   clearPending(wallet: string): void {
-    rmSync(this.#pendingFile(wallet), { force: true });
+    rmSync(this.pendingFile(wallet), { force: true });
   }
 
   #putAside(file: string, wallet: string): string | undefined {
@@ -82,8 +87,8 @@ export class CredentialStore {
     return aside;
   }
 
-  // Independent of the token's file: a caller that names another token file must not pay again.
-  #pendingFile(wallet: string): string {
+  /** Independent of the token's file: a caller that names another token file must not pay again. */
+  pendingFile(wallet: string): string {
     return join(this.#folder, `payment-${wallet.toLowerCase()}.json`);
   }
 }

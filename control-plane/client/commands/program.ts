@@ -2,16 +2,23 @@
 import { Command } from 'commander';
 import { addAccountCommands } from './account-commands.ts';
 import { wholeNumber } from './arguments.ts';
+import { addBridgeCommand } from './bridge-command.ts';
 import { EXIT_HELP } from './failures.ts';
-import { type Environment, type GlobalOptions, Session } from './session.ts';
+import { addReceiptCommands } from './receipt-commands.ts';
+import { CommandSession, type Environment, type GlobalOptions } from './session.ts';
 import { addSmsCommands } from './sms-commands.ts';
 import { addVoiceCommands } from './voice-commands.ts';
+import { addWebhookCommands } from './webhook-commands.ts';
 
 /** The environment variables. */
 export const ENVIRONMENT = {
   SIMRACK_URL: 'Base URL of the service. `--url` takes precedence.',
   SIMRACK_TOKEN: 'Bearer token. `--token` takes precedence. Without either, the stored token is used.',
   WALLET_KEY: 'Private key of the wallet: `0x` and 64 hexadecimal digits.',
+  TWILIO_AUTH_TOKEN:
+    'Auth token with which `bridge --twiml` signs its requests; without it they are not signed. With `bridge --api`, also the password of the API; without it a new one is printed.',
+  TWILIO_ACCOUNT_SID:
+    'Account and user name of `bridge --api`: `AC` and 32 hexadecimal digits. By default one that is always the same for a number.',
   XDG_CONFIG_HOME: 'Folder for tokens and unfinished payments. Default `~/.config`.',
   DATA_DIR: 'Data folder of `npm start`, which holds `dev-stack.json`. Default `data`.',
 } as const;
@@ -35,7 +42,15 @@ export function createProgram(env: Environment, writeErr?: (text: string) => voi
     .exitOverride();
   // Before the commands are added: each copies the settings of that moment.
   if (writeErr !== undefined) program.configureOutput({ writeErr });
-  const session = (): Session => new Session(program.opts<GlobalOptions>(), env);
-  for (const add of [addAccountCommands, addSmsCommands, addVoiceCommands]) add(program, session);
+  const session = (): CommandSession => new CommandSession(program.opts<GlobalOptions>(), env);
+  for (const add of [
+    addAccountCommands,
+    addSmsCommands,
+    addVoiceCommands,
+    addReceiptCommands,
+    addWebhookCommands,
+  ])
+    add(program, session);
+  addBridgeCommand(program, session, env);
   return program;
 }

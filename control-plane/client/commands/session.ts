@@ -24,7 +24,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const KEY_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
-export class Session {
+export class CommandSession {
   readonly output: Output;
   readonly #options: GlobalOptions;
   readonly #env: Environment;

@@ -2,12 +2,13 @@
 import { type Command, Option } from 'commander';
 import { historyMessageSchema, inboundMessageSchema } from '#shared/api/answers.ts';
 import { OPERATION } from '#shared/api/operations.ts';
+import { segmentText } from '#shared/sms/segmentation.ts';
 import { isApiError, noAnswer } from '../api-error.ts';
-import type { InboundMessage } from '../inbox.ts';
-import type { HistoryMessage } from '../simrack-client.ts';
-import { answering, dateTime, fieldsOf, wholeNumber } from './arguments.ts';
+import type { Answer } from '../api-types.ts';
+import type { InboundMessage } from '../claimed-messages.ts';
+import { answering, atLeastOne, dateTime, fieldsOf, wholeNumber } from './arguments.ts';
 import { InterruptedError, interruptible, UsageError } from './failures.ts';
-import type { Session } from './session.ts';
+import type { CommandSession } from './session.ts';
 
 const WAIT_SECONDS = 60;
 const LIMIT = 50;
@@ -25,20 +26,30 @@ interface DeleteOptions extends Pick<HistoryOptions, 'since' | 'until'> {
   direction?: HistoryOptions['direction'];
 }
 
+interface SendOptions {
+  to: string;
+  body: string;
+  transliterate?: true;
+  since?: Date;
+}
+
 interface ReceiveOptions {
   wait?: number | true;
   from?: string;
 }
 
-export function addSmsCommands(program: Command, session: () => Session): void {
-  answering(program.command('send'), fieldsOf(OPERATION.send))
-    .description('Send an SMS.')
+export function addSmsCommands(program: Command, session: () => CommandSession): void {
+  answering(program.command('send'), [...fieldsOf(OPERATION.send), 'messages', 'replaced'])
+    .description('Send a text. A long one is sent as numbered SMS, in order.')
     .requiredOption('--to <number>', 'Number of the recipient, E.164')
     .requiredOption('--body <text>', 'text')
-    .action(async (sms: { to: string; body: string }) => {
-      const at = session();
-      at.output.answer(await (await at.client()).send(sms));
-    });
+    .option('--transliterate', 'Replace curly quotes, dashes and the like, so that an SMS has 160 characters')
+    .option(
+      '--since <time>',
+      'Continue an attempt of that time: send only what is not in the history',
+      dateTime,
+    )
+    .action((options: SendOptions) => send(session(), options));
   answering(program.command('receive'), [
     ...fieldsOf(OPERATION.receive),
     ...Object.keys(inboundMessageSchema.shape),
@@ -56,7 +67,7 @@ export function addSmsCommands(program: Command, session: () => Session): void {
     )
     .option('--since <time>', 'Not older than this', dateTime)
     .option('--until <time>', 'Not newer than this', dateTime)
-    .option('--limit <n>', 'Maximum number of messages', wholeNumber, LIMIT)
+    .option('--limit <n>', 'Maximum number of messages, 1 or more', atLeastOne, LIMIT)
     .action((options: HistoryOptions) => list(session(), options));
   answering(program.command('delete [ids...]'), ['deleted'])
     .description('Delete messages for good: those with these ids, those that match the options, or --all.')
@@ -69,8 +80,24 @@ export function addSmsCommands(program: Command, session: () => Session): void {
     .action((ids: string[], options: DeleteOptions) => remove(session(), ids, options));
 }
 
+/** A text of one SMS has the answer of the API. */
+async function send(at: CommandSession, { to, body, since, transliterate }: SendOptions): Promise<void> {
+  const client = await at.client();
+  const isPlain = since === undefined && transliterate === undefined;
+  if (isPlain && segmentText(body).segments.length === 1) {
+    at.output.answer(await client.send({ to, body }));
+    return;
+  }
+  const gsm7 = transliterate === undefined ? undefined : 'transliterate';
+  try {
+    at.output.answer(await client.sendLong({ to, body, since, gsm7 }));
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error;
+  }
+}
+
 /** Ids without a message are skipped: there is nothing to delete. */
-async function remove(at: Session, written: readonly string[], options: DeleteOptions): Promise<void> {
+async function remove(at: CommandSession, written: readonly string[], options: DeleteOptions): Promise<void> {
   const { all, ...query } = options;
   const isFiltered = Object.keys(query).length > 0;
   if ([written.length > 0, all === true, isFiltered].filter(Boolean).length !== 1)
@@ -96,10 +123,10 @@ async function remove(at: Session, written: readonly string[], options: DeleteOp
   at.output.answer({ deleted });
 }
 
-async function list(at: Session, { limit, ...query }: HistoryOptions): Promise<void> {
-  const messages: HistoryMessage[] = [];
+async function list(at: CommandSession, { limit, ...query }: HistoryOptions): Promise<void> {
+  const messages: Answer<'messages'>['messages'] = [];
   const client = await at.client();
-  const pageLimit = Math.min(PAGE_LIMIT, Math.max(1, limit));
+  const pageLimit = Math.min(PAGE_LIMIT, limit);
   for await (const message of client.history({ ...query, limit: pageLimit })) {
     if (messages.length >= limit) break;
     messages.push(message);
@@ -107,7 +134,7 @@ async function list(at: Session, { limit, ...query }: HistoryOptions): Promise<v
   at.output.answer({ messages, count: messages.length }, messages);
 }
 
-async function receive(at: Session, { wait, from }: ReceiveOptions): Promise<void> {
+async function receive(at: CommandSession, { wait, from }: ReceiveOptions): Promise<void> {
   if (wait === undefined && from !== undefined) throw new UsageError('--from needs --wait');
   const client = await at.client();
   if (wait === undefined) {

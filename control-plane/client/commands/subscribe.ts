@@ -2,10 +2,10 @@
 import type { LocalAccount } from 'viem/accounts';
 import { ApiError, isApiError } from '../api-error.ts';
 import type { PaymentWay, SignedPayment } from '../payments/sign.ts';
-import type { Purchase } from '../purchase.ts';
+import type { Purchase } from '../purchase-options.ts';
 import { inDollars } from './arguments.ts';
 import { InterruptedError, interruptible } from './failures.ts';
-import type { Session } from './session.ts';
+import type { CommandSession } from './session.ts';
 
 export interface SubscribeOptions {
   max: bigint;
@@ -19,8 +19,8 @@ interface Subscribed extends SignedIn {
 }
 
 /** Calls `report` with the result. Throws `ApiError`, `NotPayableError`, `UsageError`, `InterruptedError`. */
-export async function subscribe(
-  session: Session,
+export async function runSubscribe(
+  session: CommandSession,
   options: SubscribeOptions,
   report: (subscribed: Subscribed) => void,
 ): Promise<void> {
@@ -42,7 +42,7 @@ export async function subscribe(
  * The present subscription of the wallet: then nothing is paid, because a user who runs the command twice wants one number. The service
  * decides, because the files may be missing or of another wallet. An expired year does not count: it is paid again.
  */
-async function known(session: Session, account: LocalAccount): Promise<Subscribed | undefined> {
+async function known(session: CommandSession, account: LocalAccount): Promise<Subscribed | undefined> {
   const { store, output } = session;
   const kept = store.read(account.address);
   try {
@@ -56,7 +56,7 @@ async function known(session: Session, account: LocalAccount): Promise<Subscribe
     if (!isApiError(error, 'unauthorized')) throw error;
   }
   try {
-    const recovered = await session.anonymous().recover(account);
+    const recovered = await session.anonymous().recover({ account });
     output.note(
       'this wallet has a number: signed in and paid nothing; its older tokens are revoked everywhere',
     );
@@ -69,7 +69,7 @@ async function known(session: Session, account: LocalAccount): Promise<Subscribe
 }
 
 async function payOnce(
-  session: Session,
+  session: CommandSession,
   account: LocalAccount,
   options: SubscribeOptions,
   resume: SignedPayment | undefined,
@@ -87,7 +87,7 @@ async function payOnce(
 }
 
 async function pay(
-  session: Session,
+  session: CommandSession,
   account: LocalAccount,
   { max, way }: SubscribeOptions,
   resume: SignedPayment | undefined,
@@ -116,8 +116,12 @@ async function pay(
     const { token, number, expires_at } = bought;
     return { token, number, expires_at, outcome: outcomeOf(bought) };
   } catch (error) {
-    // Every other refusal means that this payment moved no money, or was used before.
-    if (error instanceof ApiError && error.code !== 'settlement_pending' && !error.isNoAnswer)
+    // A used payment stays: without it, the next run, perhaps of a loop, would pay again. Every other refusal means that no money moved.
+    if (isApiError(error, 'payment_already_used'))
+      output.note(
+        `nothing else is paid while its payment is kept: to buy again, remove ${store.pendingFile(account.address)}`,
+      );
+    else if (error instanceof ApiError && error.code !== 'settlement_pending' && !error.isNoAnswer)
       store.clearPending(account.address);
     if (error instanceof InterruptedError && store.pending(account.address) !== undefined)
       output.note('the payment is in progress: run the same command again, it does not pay twice');
@@ -144,7 +148,11 @@ export interface SignedIn {
   expires_at: string;
 }
 
-export function keepToken(session: Session, { address }: LocalAccount, { token, number }: SignedIn): void {
+export function keepToken(
+  session: CommandSession,
+  { address }: LocalAccount,
+  { token, number }: SignedIn,
+): void {
   const { store, output, baseUrl, isDefaultWallet } = session;
   const aside = store.save({ base_url: baseUrl, wallet: address, token, number }, isDefaultWallet);
   if (aside !== undefined)

@@ -6,9 +6,9 @@ import { ApiError, noAnswer } from '../api-error.ts';
 import { answering, fieldsOf, keys, wholeNumber } from './arguments.ts';
 import { type ConversationOptions, converse, prepare } from './conversation.ts';
 import { InterruptedError, interruptible } from './failures.ts';
-import type { Session } from './session.ts';
+import type { CommandSession } from './session.ts';
 
-const CONVERSATION = ['answered', 'end', 'recorded_ms'];
+const CONVERSATION = ['answered', 'answered_by', 'end', 'recorded_ms'];
 const EVENT = presenceEventSchema.options.flatMap(({ shape }) => Object.keys(shape));
 
 const withAudio = (command: Command): Command =>
@@ -18,18 +18,19 @@ const withAudio = (command: Command): Command =>
     .option('--press <keys>', 'Press these keys after the answer', keys)
     .option('--for <seconds>', 'Hang up this many seconds after the answer', wholeNumber);
 
-type DialOptions = ConversationOptions & { detach?: boolean };
+type DialOptions = ConversationOptions & { detach?: boolean; detectMachine?: boolean };
 
 interface ListenOptions extends ConversationOptions {
   answer?: boolean;
   wait?: number;
 }
 
-export function addVoiceCommands(program: Command, session: () => Session): void {
+export function addVoiceCommands(program: Command, session: () => CommandSession): void {
   withAudio(answering(program.command('dial'), [...fieldsOf(OPERATION.dial), ...CONVERSATION]))
     .description('Call a number and stay until the call ends. Ctrl-C hangs up.')
     .argument('<number>', 'E.164')
     .option('--detach', 'Only place the call; it ends after 30 s unless a client opens its stream')
+    .option('--detect-machine', 'Judge whether a person or a machine answers; see answered_by')
     .action((to: string, options: DialOptions) => dial(session(), to, options));
   withAudio(answering(program.command('listen'), [...new Set([...EVENT, ...CONVERSATION])]))
     .description('Print a line of JSON when a call rings, is answered or ends, until Ctrl-C.')
@@ -45,26 +46,32 @@ export function addVoiceCommands(program: Command, session: () => Session): void
     });
 }
 
-async function dial(at: Session, to: string, { detach, ...options }: DialOptions): Promise<void> {
+async function dial(
+  at: CommandSession,
+  to: string,
+  { detach, detectMachine: detects = false, ...options }: DialOptions,
+): Promise<void> {
   const client = await at.client();
   const files = prepare(options);
   const { number } = await client.number();
   at.output.waiting(`calling ${to}`);
+  const request = { phone_number: number, to, ...(detects ? { detect_machine: true } : {}) };
   if (detach === true) {
-    at.output.answer(await client.dial({ phone_number: number, to }));
+    at.output.answer(await client.dial(request));
     return;
   }
   // From the request on: Ctrl-C before its answer hangs up, too.
   await interruptible(async (interrupted) => {
-    const call = await client.dial({ phone_number: number, to });
+    const call = await client.dial(request);
     at.output.waiting('ringing');
-    const talk = await converse({ client, call, output: at.output, interrupted }, options, files);
+    const talking = { client, call, output: at.output, interrupted, detects };
+    const talk = await converse(talking, options, files);
     at.output.answer({ ...call, ...talk });
     if (!talk.answered) throw notAnswered(talk.end.reason);
   });
 }
 
-async function listen(at: Session, { answer, wait, ...options }: ListenOptions): Promise<void> {
+async function listen(at: CommandSession, { answer, wait, ...options }: ListenOptions): Promise<void> {
   const client = await at.client();
   const files = prepare(options);
   const { number } = await client.number();
@@ -79,7 +86,7 @@ async function listen(at: Session, { answer, wait, ...options }: ListenOptions):
 
 /** The call to answer; undefined if calls are only printed. */
 async function watch(
-  at: Session,
+  at: CommandSession,
   {
     number,
     answers,

@@ -1,9 +1,13 @@
 // Pays a 402 by MPP: method "evm", intent "charge", with an EIP-3009 authorization bound to the challenge.
-import { type Hex, keccak256, stringToBytes } from 'viem';
+import { keccak_256 } from '@noble/hashes/sha3';
+import { bytesToHex } from '@noble/hashes/utils';
 import * as z from 'zod';
 import { CHAIN_IDS } from '#shared/api/payment-networks.ts';
 import { jsonOf } from '#shared/json.ts';
-import { addressSchema, amountSchema, isSameAddress, type Offer, type RawAnswer } from './offer.ts';
+import type { Hex } from './account.ts';
+import { base64Url, textOfBase64 } from './base64.ts';
+import { isSameAddress, LIFETIME_SECONDS_MAX, type Offer, type RawAnswer } from './offer.ts';
+import { addressSchema, amountSchema } from './offer-fields.ts';
 import type { SignedTransfer } from './transfer.ts';
 import { offersV1 } from './x402.ts';
 
@@ -29,13 +33,14 @@ interface MppOffer {
   challenge: z.output<typeof challengeSchema>;
 }
 
-/** The challenges that an authorization can pay. The token's domain is from the body. */
-export function mppOffers(answer: RawAnswer): MppOffer[] {
+/** The challenges that an authorization of at most a day can pay. The token's domain is from the body. */
+export function mppOffers(answer: RawAnswer, nowSeconds: number): MppOffer[] {
   const domains = offersV1(answer);
   return challengesOf(answer.headers.get('www-authenticate') ?? '').flatMap((parameters) => {
     const challenge = challengeSchema.safeParse(parameters);
     const request = requestSchema.safeParse(decoded(challenge.data?.request));
     if (!challenge.success || !request.success) return [];
+    if (secondsOf(challenge.data.expires) > nowSeconds + LIFETIME_SECONDS_MAX) return [];
     const { amount, currency: asset, recipient: payTo, methodDetails } = request.data;
     const { credentialTypes = ['authorization'] } = methodDetails;
     const chainId = CHAIN_IDS.find((id) => id === methodDetails.chainId);
@@ -53,15 +58,15 @@ export function mppTerms({ challenge: { id, realm, expires } }: MppOffer): {
   validBefore: number;
 } {
   return {
-    nonce: keccak256(stringToBytes(`${id}${realm}`)),
-    validBefore: Math.floor(Date.parse(expires) / 1000),
+    nonce: `0x${bytesToHex(keccak_256(`${id}${realm}`))}`,
+    validBefore: secondsOf(expires),
   };
 }
 
 /** The `Authorization` header. */
 export function mppHeader({ challenge }: MppOffer, { signature, authorization }: SignedTransfer): string {
   const credential = { challenge, payload: { type: 'authorization', signature, ...authorization } };
-  return `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
+  return `Payment ${base64Url(JSON.stringify(credential))}`;
 }
 
 /** The challenges of one scheme in a header with several (RFC 9110 §11.6.1), their parameters unquoted. */
@@ -79,4 +84,6 @@ function challengesOf(header: string): Record<string, string>[] {
     );
 }
 
-const decoded = (text = ''): unknown => jsonOf(Buffer.from(text, 'base64url').toString('utf8'));
+const secondsOf = (time: string): number => Math.floor(Date.parse(time) / 1000);
+
+const decoded = (text = ''): unknown => jsonOf(textOfBase64(text));

@@ -1,26 +1,17 @@
 // The offers of a 402, in any of the three protocols, and the limits of the caller.
-import type { Address } from 'viem';
-import * as z from 'zod';
-import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
+import type { ChainId } from '#shared/api/chain-id.ts';
+import { NETWORKS } from '#shared/api/payment-networks.ts';
+import type { Hex } from './account.ts';
 
-export const amountSchema = z
-  .string()
-  .regex(/^\d{1,78}$/)
-  .transform(BigInt);
+export const isSameAddress = (one: Hex, other: Hex): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Accepts any letter case; the result is lower case, so no checksum is expected of it. */
-export const addressSchema = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/)
-  .transform((text): Address => text.toLowerCase() as Address);
-
-export const isSameAddress = (one: Address, other: Address): boolean =>
-  one.toLowerCase() === other.toLowerCase();
+/** Of an authorization. A service that asks for more could take the money long after it refused the payment. */
+export const LIFETIME_SECONDS_MAX = 86_400;
 
 export interface Offer {
   chainId: ChainId;
-  asset: Address;
-  payTo: Address;
+  asset: Hex;
+  payTo: Hex;
   /** Smallest units. */
   amount: bigint;
   maxTimeoutSeconds: number;
@@ -34,7 +25,7 @@ export interface SpendLimit {
   /** Chains to pay on; by default all known ones. */
   chainIds?: readonly ChainId[] | undefined;
   /** Tokens other than USDC that may be paid. They must be named, because their units have another value. */
-  assets?: readonly Address[] | undefined;
+  assets?: readonly Hex[] | undefined;
 }
 
 export class NotPayableError extends Error {

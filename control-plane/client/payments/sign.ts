@@ -1,23 +1,22 @@
 // Signs one payment for one 402, with the chosen protocol. A program stores it until it knows the outcome.
-import type { LocalAccount } from 'viem/accounts';
-import * as z from 'zod';
+import type { Account } from './account.ts';
+import { mppHeader, mppOffers, mppTerms } from './mpp.ts';
 import { type Offer, payableOffer, type RawAnswer, type SpendLimit } from './offer.ts';
 import { signTransfer } from './transfer.ts';
 import { headerV1, headerV2, offersV1, offersV2 } from './x402.ts';
 
 /** x402 version 1, x402 version 2, or MPP. */
-export const PAYMENT_WAYS = ['x402-v1', 'x402-v2', 'mpp'] as const;
-export type PaymentWay = (typeof PAYMENT_WAYS)[number];
+export type PaymentWay = 'x402-v1' | 'x402-v2' | 'mpp';
+export const PAYMENT_WAYS: readonly PaymentWay[] = ['x402-v1', 'x402-v2', 'mpp'];
 
 /** The header with the payment. It can be sent repeatedly: it moves money once. */
-export const signedPaymentSchema = z.object({
-  header: z.enum(['X-PAYMENT', 'PAYMENT-SIGNATURE', 'Authorization']),
-  value: z.string(),
-});
-export type SignedPayment = z.infer<typeof signedPaymentSchema>;
+export interface SignedPayment {
+  header: 'X-PAYMENT' | 'PAYMENT-SIGNATURE' | 'Authorization';
+  value: string;
+}
 
 interface SignOptions extends SpendLimit {
-  account: LocalAccount;
+  account: Account;
   way: PaymentWay;
   now: Date;
 }
@@ -41,9 +40,7 @@ export async function signPayment(
       return { payment: { header: 'PAYMENT-SIGNATURE', value }, offer: found.offer };
     }
     case 'mpp': {
-      // Loaded on demand: hashing needs most of viem.
-      const { mppHeader, mppOffers, mppTerms } = await import('./mpp.ts');
-      const found = payableOffer(mppOffers(answer), limit);
+      const found = payableOffer(mppOffers(answer, nowSeconds), limit);
       const transfer = await signTransfer(account, found.offer, { nowSeconds, ...mppTerms(found) });
       return { payment: { header: 'Authorization', value: mppHeader(found, transfer) }, offer: found.offer };
     }

@@ -1,8 +1,7 @@
 // Signs an EIP-3009 authorization for an offer: no gas, no RPC.
-import { randomBytes } from 'node:crypto';
-import type { Address, Hex } from 'viem';
-import type { LocalAccount } from 'viem/accounts';
+import { bytesToHex } from '@noble/hashes/utils';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
+import type { Account, Hex } from './account.ts';
 import type { Offer } from './offer.ts';
 
 /** Clocks differ: the authorization is valid from a little before now. */
@@ -11,8 +10,8 @@ const BACKDATE_SECONDS = 600;
 export interface SignedTransfer {
   signature: Hex;
   authorization: {
-    from: Address;
-    to: Address;
+    from: Hex;
+    to: Hex;
     value: string;
     validAfter: string;
     validBefore: string;
@@ -28,9 +27,9 @@ interface TransferTerms {
 }
 
 export async function signTransfer(
-  account: LocalAccount,
+  account: Account,
   offer: Offer,
-  { nowSeconds, nonce = `0x${randomBytes(32).toString('hex')}`, validBefore }: TransferTerms,
+  { nowSeconds, nonce = randomNonce(), validBefore }: TransferTerms,
 ): Promise<SignedTransfer> {
   const message = {
     from: account.address,
@@ -42,7 +41,7 @@ export async function signTransfer(
   };
   const signature = await account.signTypedData({
     domain: { ...offer.domain, chainId: offer.chainId, verifyingContract: offer.asset },
-    types: TRANSFER_WITH_AUTHORIZATION_TYPES,
+    types: { TransferWithAuthorization: [...TRANSFER_WITH_AUTHORIZATION_TYPES.TransferWithAuthorization] },
     primaryType: 'TransferWithAuthorization',
     message,
   });
@@ -55,3 +54,5 @@ export async function signTransfer(
   };
   return { signature, authorization };
 }
+
+const randomNonce = (): Hex => `0x${bytesToHex(crypto.getRandomValues(new Uint8Array(32)))}`;

@@ -3,7 +3,9 @@ import * as z from 'zod';
 import { challengeSchema } from '#shared/api/answers.ts';
 import { CHAIN_IDS, type ChainId, caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import { jsonOf } from '#shared/json.ts';
-import { addressSchema, amountSchema, type Offer, type RawAnswer } from './offer.ts';
+import { base64, textOfBase64 } from './base64.ts';
+import { LIFETIME_SECONDS_MAX, type Offer, type RawAnswer } from './offer.ts';
+import { addressSchema, amountSchema } from './offer-fields.ts';
 import type { SignedTransfer } from './transfer.ts';
 
 const requirementsSchema = z.looseObject({
@@ -12,7 +14,7 @@ const requirementsSchema = z.looseObject({
   amount: amountSchema,
   asset: addressSchema,
   payTo: addressSchema,
-  maxTimeoutSeconds: z.number().int().positive(),
+  maxTimeoutSeconds: z.number().int().positive().max(LIFETIME_SECONDS_MAX),
   extra: z.object({ name: z.string(), version: z.string() }),
 });
 
@@ -36,12 +38,12 @@ export function offersV2({ headers }: RawAnswer): X402Offer[] {
 
 /** The `X-PAYMENT` header. */
 export function headerV1({ offer }: X402Offer, payload: SignedTransfer): string {
-  return base64({ x402Version: 1, scheme: 'exact', network: NETWORKS[offer.chainId].network, payload });
+  return encoded({ x402Version: 1, scheme: 'exact', network: NETWORKS[offer.chainId].network, payload });
 }
 
 /** The `PAYMENT-SIGNATURE` header. */
 export function headerV2({ headers }: RawAnswer, { entry }: X402Offer, payload: SignedTransfer): string {
-  return base64({ x402Version: 2, resource: requiredV2(headers)?.resource, accepted: entry, payload });
+  return encoded({ x402Version: 2, resource: requiredV2(headers)?.resource, accepted: entry, payload });
 }
 
 function offersOf(entries: readonly unknown[], nameOf: (chainId: ChainId) => string): X402Offer[] {
@@ -55,8 +57,8 @@ function offersOf(entries: readonly unknown[], nameOf: (chainId: ChainId) => str
 }
 
 function requiredV2(headers: Headers): z.output<typeof requiredV2Schema> | undefined {
-  const text = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString('utf8');
+  const text = textOfBase64(headers.get('payment-required') ?? '');
   return requiredV2Schema.safeParse(jsonOf(text)).data;
 }
 
-const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+const encoded = (value: unknown): string => base64(JSON.stringify(value));

@@ -85,8 +85,9 @@ const WORDS = {
   },
   'end-subscription': {
     verb: 'End the subscription',
-    consequence: 'The subscription ends now. The number is kept for the grace time. Nothing is refunded.',
-    done: 'The subscription has ended.',
+    consequence:
+      'The subscription ends now. If the chain reverted payments, only their years are removed. The number is kept for the grace time. Nothing is refunded.',
+    done: 'The subscription has ended, or lost the years that nothing paid.',
     isGrave: true,
   },
   'end-and-refund': {
@@ -101,6 +102,13 @@ const WORDS = {
     consequence:
       'The node that holds the SIM loses it, with its texts and calls. Do this only if the card is in this slot.',
     done: 'This node now holds the SIM.',
+    isGrave: true,
+  },
+  'close-payment': {
+    verb: 'Give up the refund',
+    consequence:
+      'The money stays in the account that was paid, and the service never refunds it. Refused if the token would make the refund, or if one that was sent may still be mined.',
+    done: 'The refund is given up. The payment is closed.',
     isGrave: true,
   },
   refund: {

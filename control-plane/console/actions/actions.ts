@@ -1,16 +1,22 @@
 // The console's actions: the input of each, the procedure that it calls, and the page to return to.
+import type * as z from 'zod';
+import type { AnswerOf } from '#shared/operator/procedure.ts';
+import { check } from '../../domain/checked-input.ts';
+import type { CustomerEffect } from '../../domain/shown-value.ts';
 import { type Operator, PROCEDURES } from '../../operator/procedures/all-procedures.ts';
-import { cardTextSchema } from '../../operator/procedures/fields.ts';
+import { cardTextSchema, placeSchema } from '../../operator/procedures/fields.ts';
 import type { ActionName } from './action-words.ts';
 import { nodePath, numberPath, paymentPath, slotPath } from './paths.ts';
-import { endSchema, type RefundSender, refundSchema } from './refunds.ts';
+import { closeSchema, endSchema, type RefundCloser, type RefundSender, refundSchema } from './refunds.ts';
 
 type Fields = Readonly<Record<string, string>>;
+type Customers = AnswerOf<typeof PROCEDURES, 'customers'>;
 
 interface ActionParts {
   operator: Operator;
   /** Where the service has a key for it. */
   refunds: RefundSender | undefined;
+  closeRefund: RefundCloser;
 }
 
 /** Fields of the form. */
@@ -19,10 +25,14 @@ export type AskedField = 'reason' | 'to' | 'card' | 'days';
 export interface Action {
   /** Fields that are asked for; the others are in the link. */
   asks: ReadonlyArray<AskedField>;
+  /** Schema of the link's fields, checked before the question is shown: a link without a target is refused. */
+  link?: z.ZodType;
   /** Its target, for the operator who confirms. */
   subject(fields: Fields): string;
-  /** Customers of the node lose their service: they are named first. */
-  cutsOff?: true;
+  /** Read for the question, and sent along by the form: only what was shown is changed. */
+  seen?(fields: Fields, operator: Operator): Promise<Fields>;
+  /** Its effect on customers. They are named before the question. */
+  concerns?: { effect: CustomerEffect; customers(fields: Fields, operator: Operator): Promise<Customers> };
   /** It sends money: the amount and the payer are named first. */
   refunds?: true;
   /** The text that the operator compares before confirming. */
@@ -35,6 +45,15 @@ export interface Action {
 
 /** Only the key that was shown: another one may have come since. */
 const approvalSchema = PROCEDURES.approveNode.input.required();
+
+// Only the customer that was shown, and the end: the number may be another one's since, and a form may be sent twice.
+const reassignSchema = PROCEDURES.reassignNumber.input.required({ number: true });
+const extendSchema = PROCEDURES.extendSubscription.input.required({ number: true, expires_at: true });
+const endNowSchema = PROCEDURES.endSubscription.input.required({ number: true, expires_at: true });
+const SEEN = { id: true, number: true, expires_at: true } as const;
+
+/** Only the SIM that was shown: the node may report another one since. */
+const transferSchema = PROCEDURES.transferSim.input.required({ expected: true });
 
 const aboutSlot = {
   asks: [],
@@ -55,9 +74,18 @@ const aboutNumber = {
 } as const;
 
 export const ACTIONS: Readonly<Record<ActionName, Action>> = {
-  'slot-out-of-service': { ...aboutSlot, asks: ['reason'], run: calling('takeSlotOutOfService') },
+  'slot-out-of-service': {
+    ...aboutSlot,
+    asks: ['reason'],
+    concerns: { effect: 'kept', customers: inSlot },
+    run: calling('takeSlotOutOfService'),
+  },
   'slot-in-service': { ...aboutSlot, run: calling('putSlotInService') },
-  'restart-modem': { ...aboutSlot, run: calling('restartModem') },
+  'restart-modem': {
+    ...aboutSlot,
+    concerns: { effect: 'paused', customers: inSlot },
+    run: calling('restartModem'),
+  },
   'send-test': {
     asks: ['to'],
     subject: ({ from = '' }) => from,
@@ -66,7 +94,14 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     },
     path: () => '/probes',
   },
-  'revoke-node': { ...aboutNode, cutsOff: true, run: calling('revokeNode') },
+  'revoke-node': {
+    ...aboutNode,
+    concerns: {
+      effect: 'lost',
+      customers: (fields, operator) => operator.call('customers', check(PROCEDURES.revokeNode.input, fields)),
+    },
+    run: calling('revokeNode'),
+  },
   'remove-node': { ...aboutNode, path: () => '/', run: calling('removeNode') },
   'approve-node': {
     ...aboutNode,
@@ -80,6 +115,10 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
   'move-number': {
     ...aboutNumber,
     asks: ['card', 'reason'],
+    concerns: {
+      effect: 'kept',
+      customers: (fields, operator) => operator.call('customers', check(PROCEDURES.retire.input, fields)),
+    },
     run: async ({ number = '', card, reason }, { operator }) => {
       const given = { number, card: cardTextSchema.parse(card), reason };
       await operator.call('moveNumber', PROCEDURES.moveNumber.input.parse(given));
@@ -88,23 +127,32 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
   'reassign-number': {
     ...aboutNumber,
     asks: ['reason'],
-    // Not a number that a link brings along.
+    link: reassignSchema.pick({ id: true, number: true }),
+    // Not a new number that a link brings along.
     run: async ({ id, number, reason }, { operator }) => {
-      await operator.call('reassignNumber', PROCEDURES.reassignNumber.input.parse({ id, number, reason }));
+      await operator.call('reassignNumber', reassignSchema.parse({ id, number, reason }));
     },
   },
   'extend-subscription': {
     ...aboutNumber,
     asks: ['days', 'reason'],
-    run: async ({ id, number, days, reason }, { operator }) => {
-      const given = { id, number, days: Number(days), reason };
-      await operator.call('extendSubscription', PROCEDURES.extendSubscription.input.parse(given));
+    link: extendSchema.pick(SEEN),
+    run: async ({ days, ...fields }, { operator }) => {
+      await operator.call('extendSubscription', extendSchema.parse({ ...fields, days: Number(days) }));
     },
   },
-  'end-subscription': { ...aboutNumber, asks: ['reason'], run: calling('endSubscription') },
+  'end-subscription': {
+    ...aboutNumber,
+    asks: ['reason'],
+    link: endNowSchema.pick(SEEN),
+    run: async (fields, { operator }) => {
+      await operator.call('endSubscription', endNowSchema.parse(fields));
+    },
+  },
   'end-and-refund': {
     ...aboutNumber,
     asks: ['reason'],
+    link: endSchema.pick({ id: true, number: true }),
     refunds: true,
     run: async (fields, { operator, refunds }) => {
       const order = endSchema.parse(fields);
@@ -115,7 +163,31 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
       await refunds.end(operator, order);
     },
   },
-  'transfer-sim': { ...aboutSlot, run: calling('transferSim') },
+  'transfer-sim': {
+    ...aboutSlot,
+    subject: ({ node, slot, expected }) => `${node} ${slot}: ${expected}`,
+    async seen(fields, operator) {
+      const { iccid } = await operator.call('previewTransfer', check(placeSchema, fields));
+      return { expected: iccid };
+    },
+    concerns: {
+      effect: 'kept',
+      customers: ({ expected }, operator) =>
+        operator.call('customers', { iccid: check(transferSchema.shape.expected, expected) }),
+    },
+    run: async (fields, { operator }) => {
+      await operator.call('transferSim', transferSchema.parse(fields));
+    },
+  },
+  'close-payment': {
+    asks: ['reason'],
+    subject: ({ id = '' }) => id,
+    run: async (fields, { operator, closeRefund }) => {
+      const { id, reason } = closeSchema.parse(fields);
+      await closeRefund(operator, id, reason);
+    },
+    path: ({ id = '' }) => paymentPath(id),
+  },
   refund: {
     asks: ['reason'],
     subject: ({ id = '' }) => id,
@@ -129,10 +201,13 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
   },
 };
 
+function inSlot(fields: Fields, operator: Operator): Promise<Customers> {
+  return operator.call('customers', check(placeSchema, fields));
+}
+
 type PlainProcedure =
   | ('takeSlotOutOfService' | 'putSlotInService' | 'restartModem')
-  | ('revokeNode' | 'removeNode' | 'releaseNumber' | 'admitNumber' | 'transferSim')
-  | 'endSubscription';
+  | ('revokeNode' | 'removeNode' | 'releaseNumber' | 'admitNumber');
 
 /** The fields are text; the schema of the procedure checks them. */
 function calling(name: PlainProcedure): Action['run'] {

@@ -7,7 +7,7 @@ export const slotPath = ({ node, slot }: { node: string; slot: string }): string
   `${nodePath(node)}/slot?name=${encodeURIComponent(slot)}`;
 export const paymentPath = (id: string): string => `/payments/${encodeURIComponent(id)}`;
 
-export function pathOf(target: LinkTarget): string {
+export function actionPathOf(target: LinkTarget): string {
   if ('number' in target) return numberPath(target.number);
   if ('probesOf' in target)
     return `/probes/all?${new URLSearchParams([...Object.entries(target.probesOf)]).toString()}`;

@@ -1,7 +1,8 @@
-// Money sent back from the console, for payments that bought nothing and for subscriptions that end: where the service was given the key of the account that was paid.
+// Refunds from the console, and refunds that are given up. Money is sent back for payments that bought nothing and for subscriptions that end: where the service was given the key of the account that was paid.
 import { privateKeyToAccount } from 'viem/accounts';
 import * as z from 'zod';
 import type { Config } from '../../config/config.ts';
+import { closePayment } from '../../operator/close-payment.ts';
 import { endAndRefund } from '../../operator/end-subscription.ts';
 import type { Operator } from '../../operator/procedures/all-procedures.ts';
 import {
@@ -20,6 +21,9 @@ const SHOWN_LENGTH_MAX = 4_000;
 
 export const refundSchema = z.object({ id: paymentIdSchema, reason: reasonSchema });
 
+/** A refund that is given up. */
+export const closeSchema = refundSchema;
+
 /** `shown`: the refund that the operator confirmed. */
 export const endSchema = z.object({
   id: subscriptionIdSchema,
@@ -37,12 +41,20 @@ export interface RefundSender {
   end(operator: Operator, order: z.output<typeof endSchema>): Promise<void>;
 }
 
-export type RefundOptions = Pick<
-  Config,
-  'consoleRefundKeyFile' | 'paymentsFile' | 'chainId' | 'rpcUrl' | 'rpcTimeoutMs'
->;
+type CloseOptions = Pick<Config, 'paymentsFile' | 'chainId' | 'rpcUrl' | 'rpcTimeoutMs' | 'safeDepthBlocks'>;
 
-export function refundSenderOf(options: RefundOptions): RefundSender | undefined {
+export type ConsoleRefundOptions = Pick<Config, 'consoleRefundKeyFile'> & CloseOptions;
+
+/** Gives up the refund of a payment for good. Needs no key. Throws `OperatorRefusal` if the token would make it, or it may still be mined. */
+export type RefundCloser = (operator: Operator, id: string, reason: string) => Promise<void>;
+
+export const refundCloserOf =
+  (options: CloseOptions): RefundCloser =>
+  async (operator, id, reason) => {
+    await closePayment(operator, id, { ...options, reason, yes: true, unrelated: undefined });
+  };
+
+export function refundSenderOf(options: ConsoleRefundOptions): RefundSender | undefined {
   const { consoleRefundKeyFile: key } = options;
   if (key === undefined) return undefined;
   const { address } = privateKeyToAccount(key);

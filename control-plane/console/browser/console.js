@@ -57,12 +57,12 @@ function announce(text, isLost) {
   live.classList.toggle('lost', isLost);
 }
 
-function tellCurrent() {
+function announceCurrent() {
   shownOf = undefined;
   announce('Live', false);
 }
 
-function tellOld(since) {
+function announceOutdated(since) {
   shownOf ??= since;
   announce(`Outdated: as of ${localTime(shownOf)}`, true);
 }
@@ -70,19 +70,19 @@ function tellOld(since) {
 function listen() {
   if (stream !== undefined || document.hidden) return;
   stream = new EventSource(`/live?${new URLSearchParams({ topic, after: seen })}`);
-  stream.onopen = tellCurrent;
+  stream.onopen = announceCurrent;
   stream.onmessage = ({ data, lastEventId }) => {
     seen = lastEventId;
     for (const part of JSON.parse(data)) replacePart(part);
   };
-  stream.addEventListener('old', ({ data }) => tellOld(new Date(data)));
-  stream.addEventListener('current', tellCurrent);
+  stream.addEventListener('old', ({ data }) => announceOutdated(new Date(data)));
+  stream.addEventListener('current', announceCurrent);
   stream.addEventListener('ended', () => {
     stop();
     location.reload();
   });
   stream.onerror = () => {
-    tellOld(new Date());
+    announceOutdated(new Date());
     // A browser gives up when it is answered with an error, such as that of a session that is over.
     if (stream.readyState !== EventSource.CLOSED) return;
     stop();
@@ -97,10 +97,10 @@ function stop() {
 
 if (topic !== undefined) {
   listen();
-  // Browsers open few connections to one host: a page that nobody sees needs none.
+  // Browsers open few connections to one host: a hidden page needs none.
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) return listen();
-    tellOld(new Date());
+    announceOutdated(new Date());
     stop();
   });
   addEventListener('pagehide', stop);

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { keyOfSession, type Session, type Sessions } from '../session/sessions.ts';
+import { type ConsoleSession, keyOfSession, type Sessions } from '../session/sessions.ts';
 import { CURRENT, type Fragment, LiveTopic, oldSince } from './live-topic.ts';
 import { Viewers } from './viewers.ts';
 
@@ -69,7 +69,12 @@ export class LiveFeed {
   }
 
   /** Streams a topic to a response whose headers are set, from what `version` did not have. */
-  async watch(topic: string, version: string, session: Session, response: ServerResponse): Promise<void> {
+  async watch(
+    topic: string,
+    version: string,
+    session: ConsoleSession,
+    response: ServerResponse,
+  ): Promise<void> {
     this.#viewers.admit(session);
     this.#take(topic, await this.#parts.render(topic));
     if (response.destroyed || this.#isStopped) {
@@ -170,6 +175,6 @@ export class LiveFeed {
   }
 }
 
-const distinct = (sessions: readonly Session[]): Session[] => [
+const distinct = (sessions: readonly ConsoleSession[]): ConsoleSession[] => [
   ...new Map(sessions.map((session) => [keyOfSession(session), session])).values(),
 ];

@@ -1,7 +1,7 @@
 // The streams that are open: written to in bounded memory, and ended with the session that opened them.
 import type { ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.ts';
-import { keyOfSession, type Session } from '../session/sessions.ts';
+import { type ConsoleSession, keyOfSession } from '../session/sessions.ts';
 
 const VIEWERS_MAX = 500;
 const VIEWERS_PER_SESSION_MAX = 20;
@@ -18,7 +18,7 @@ const ENDED = Buffer.from('event: ended\ndata: \n\n');
 
 interface Viewer {
   topic: string;
-  session: Session;
+  session: ConsoleSession;
   response: ServerResponse;
 }
 
@@ -33,19 +33,19 @@ export class Viewers {
     return new Set([...this.#viewers].map(({ topic }) => topic));
   }
 
-  sessions(): Session[] {
+  sessions(): ConsoleSession[] {
     return [...this.#viewers].map(({ session }) => session);
   }
 
   /** Throws `Refusal` `rate_limited` when there are too many. */
-  admit(session: Session): void {
+  admit(session: ConsoleSession): void {
     const own = this.sessions().filter((other) => keyOfSession(other) === keyOfSession(session)).length;
     if (this.size < VIEWERS_MAX && own < VIEWERS_PER_SESSION_MAX) return;
     throw new Refusal('rate_limited', 'too many pages are open', { headers: { 'Retry-After': '10' } });
   }
 
   /** Begins the stream with what was missed. The headers of the response are set. Throws as `admit`. */
-  open(topic: string, session: Session, response: ServerResponse, missed: Buffer | undefined): void {
+  open(topic: string, session: ConsoleSession, response: ServerResponse, missed: Buffer | undefined): void {
     // Others may have come since the request.
     this.admit(session);
     const viewer = { topic, session, response };

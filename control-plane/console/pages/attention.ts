@@ -13,7 +13,7 @@ import type { PaymentRow } from '../../store/money/payment-list.ts';
 import { nodePath, numberPath, paymentPath, slotPath } from '../actions/paths.ts';
 import { plain, shownAt } from './shown.ts';
 import { sign } from './signs.ts';
-import { statusOf } from './slot-status.ts';
+import { slotStatusOf } from './slot-status.ts';
 
 /** Of one kind; more of them are counted. */
 const SHOWN_MAX = 8;
@@ -87,6 +87,8 @@ const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {
   node_offline: nodePath,
   node_alarm: (subject) => nodePath(String(subject.split('/')[0])),
   node_pending: nodePath,
+  sim_pin: ofSlotName,
+  plan_ending: (iccid) => `/find?find=${encodeURIComponent(iccid)}`,
   node_claims: nodePath,
   sending_limit: () => '/subscriptions',
   slot_down: ofSlotName,
@@ -94,6 +96,7 @@ const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {
   journal_growing: nodePath,
   relayer_low: () => '/payments',
   chain_unavailable: () => '/payments',
+  relayer_key_missing: () => '/payments',
   payment_stuck: paymentPath,
   pool_low: () => '/numbers',
 };
@@ -182,7 +185,7 @@ function ofNode({ alarms, name, state, slots }: FleetNode): Trouble[] {
 
 const ofSlots = ({ slots }: FleetNode): Trouble[] =>
   slots.flatMap((slot): Trouble[] => {
-    const status = statusOf(slot);
+    const status = slotStatusOf(slot);
     const { outOfService } = slot;
     if (outOfService?.by === 'probe') {
       const what = `out of service: ${outOfService.reason}`;

@@ -1,12 +1,11 @@
 // Links to what can be done, and the question that each leads to: on a page of its own, or in a dialog where there is a script.
 import { type Html, html } from '#shared/html.ts';
-import { shownCustomers } from '../../domain/shown-value.ts';
 import { REASON_LENGTH_MAX } from '../../operator/procedures/fields.ts';
 import { DAYS_MAX } from '../../operator/procedures/subscriptions.ts';
 import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
 import type { Action, AskedField } from '../actions/actions.ts';
 import { formTokenField } from '../session/forms.ts';
-import type { Session } from '../session/sessions.ts';
+import type { ConsoleSession } from '../session/sessions.ts';
 
 export type ActionLink = readonly [name: ActionName, fields: Readonly<Record<string, string>>];
 
@@ -25,7 +24,7 @@ export function confirmForm({
   name,
   action,
   fields,
-  cutOff,
+  concerned,
   sent,
   recipients,
   session,
@@ -33,13 +32,13 @@ export function confirmForm({
   name: ActionName;
   action: Action;
   fields: Readonly<Record<string, string>>;
-  /** Customers who lose their service. */
-  cutOff: { count: number; numbers: readonly string[] } | undefined;
+  /** The customers whom it concerns, in a sentence. */
+  concerned: string | undefined;
   /** The refund: how much goes to whom. The form brings it along, so that nothing else is sent. */
   sent: string | undefined;
   /** Numbers that a test may go to. */
   recipients: readonly string[];
-  session: Session;
+  session: ConsoleSession;
 }): Html {
   const { consequence, isGrave, verb } = ACTION_WORDS[name];
   const hidden = Object.entries(fields).filter(
@@ -48,7 +47,7 @@ export function confirmForm({
   return html`<form class="confirm" method="post" action="/actions/${name}">
 <h1 id="question">${verb}: ${action.subject(fields)}?</h1>
 <p class="consequence">${consequence}</p>
-${cutOff === undefined || cutOff.count === 0 ? '' : html`<p class="problem">It takes the service of ${shownCustomers(cutOff)}.</p>`}
+${concerned === undefined ? '' : html`<p class="problem">${concerned}.</p>`}
 ${sent === undefined ? '' : html`<p class="problem">It sends ${sent}.</p><input type="hidden" name="shown" value="${sent}">`}
 ${action.compared === undefined ? '' : comparison(action.compared(fields))}${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
 ${action.asks.map((asked) => (asked === 'to' ? recipient(recipients) : INPUTS[asked]))}

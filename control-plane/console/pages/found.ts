@@ -34,7 +34,9 @@ export function foundPage(find: string, { numbers, slots, subscriptions }: Found
   const isNothing = [numbers, slots, subscriptions].every(({ rows }) => rows.length === 0);
   return html`<h1>Found: “${find}”</h1>${
     isNothing
-      ? nothing('Nothing contains this. Search for a part of a number, ICCID, IMEI, wallet, node or slot.')
+      ? nothing(
+          'Nothing contains this. Search for a part of a number, label, ICCID, IMEI, wallet, node or slot.',
+        )
       : [
           part(NUMBERS, '/numbers', numbers),
           part(SLOTS, '/slots', slots),

@@ -2,7 +2,7 @@
 import { type Html, html } from '#shared/html.ts';
 import { pathOfAsset } from '../browser/assets.ts';
 import { formTokenField } from '../session/forms.ts';
-import type { Session } from '../session/sessions.ts';
+import type { ConsoleSession } from '../session/sessions.ts';
 import { MARK, SIGN_SHEET } from './signs.ts';
 
 const PLACES = [
@@ -10,7 +10,9 @@ const PLACES = [
   ['/slots', 'Slots'],
   ['/numbers', 'Numbers'],
   ['/subscriptions', 'Subscriptions'],
+  ['/costs', 'Costs'],
   ['/payments', 'Payments'],
+  ['/traffic', 'Traffic'],
   ['/probes', 'Probes'],
   ['/audit', 'Audit log'],
 ] as const;
@@ -19,7 +21,7 @@ interface Frame {
   title: string;
   serviceName: string;
   /** Of whom is signed in; the sign-in page has none. */
-  session: Session | undefined;
+  session: ConsoleSession | undefined;
   /** The place in the way around that the page belongs to. */
   place: string;
   /** The topic that the page follows, and the version that it shows. */
@@ -67,13 +69,18 @@ ${session === undefined && retrySeconds === undefined ? '' : header(serviceName,
 `.text;
 }
 
-function header(serviceName: string, place: string, session: Session | undefined, isLive: boolean): Html {
+function header(
+  serviceName: string,
+  place: string,
+  session: ConsoleSession | undefined,
+  isLive: boolean,
+): Html {
   return html`<header class="top">
 <a class="brand" href="/">${MARK}<span>${serviceName}</span></a>
 <nav aria-label="Console">${PLACES.map(
     ([path, name]) => html`<a href="${path}"${path === place ? html` aria-current="page"` : ''}>${name}</a>`,
   )}</nav>
-<form class="find" method="get" action="/find" role="search"><label><span class="hidden">Find a number, ICCID, IMEI, wallet or slot</span><input name="find" type="search" minlength="4" maxlength="100" required placeholder="Number, ICCID, wallet …" autocomplete="off" aria-keyshortcuts="/"></label></form>
+<form class="find" method="get" action="/find" role="search"><label><span class="hidden">Find a number, label, ICCID, IMEI, wallet or slot</span><input name="find" type="search" minlength="4" maxlength="100" required placeholder="Number, label, ICCID …" autocomplete="off" aria-keyshortcuts="/"></label></form>
 ${isLive ? html`<span class="link" id="live" role="status" hidden></span>` : ''}
 ${
   session === undefined

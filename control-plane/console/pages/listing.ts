@@ -1,7 +1,7 @@
 // A listing as a page: its rows, the filters, the order, and the next page.
 import { type Html, html } from '#shared/html.ts';
 import type { Cell, Column, Listing } from '#shared/operator/listing.ts';
-import { pathOf } from '../actions/paths.ts';
+import { actionPathOf } from '../actions/paths.ts';
 import { badge, type ColumnHead, plain, shownAt, table, tableCells } from './shown.ts';
 
 export type FilterValues = Readonly<Record<string, string | undefined>>;
@@ -11,8 +11,12 @@ export interface FilterField {
   label: string;
   values?: readonly string[];
   isDay?: true;
+  /** Shown in the empty field. */
+  example?: string;
   /** The values are links on top of the list. */
   isOnTop?: true;
+  /** Without a choice, the first of the values holds. */
+  hasDefault?: true;
 }
 
 export interface ListPage<Row> {
@@ -33,14 +37,16 @@ export interface ListPage<Row> {
 
 export function listPage<Row>(page: ListPage<Row>): Html {
   const { listing, fields = {}, onTop } = page;
-  const links = Object.entries(fields).flatMap(([name, { isOnTop, values }]) =>
-    isOnTop && values ? [choiceLinks(page, name, values)] : [],
+  const links = Object.entries(fields).flatMap(([name, { hasDefault, isOnTop, values }]) =>
+    isOnTop && values
+      ? [choiceLinks(page, name, hasDefault ? values : [undefined, ...values], hasDefault && values[0])]
+      : [],
   );
   return html`<div class="heading"><h1>${listing.title}</h1>${links}</div>${onTop ?? ''}${listPart(page)}`;
 }
 
 /** Without the title. */
-export function listPart<Row>(page: ListPage<Row>): Html {
+function listPart<Row>(page: ListPage<Row>): Html {
   const { listing, path, rows, next, filters = {}, order, nowMs } = page;
   const heads = listing.columns.map((column) =>
     order === undefined ? column : sortable(page, column, order),
@@ -77,10 +83,14 @@ export const listTable = <Row>(
 /** Null for no value. */
 function cellHtml(cell: Cell): Html | null {
   if (cell === null || cell === '') return null;
-  if (typeof cell === 'string') return html`${cell}`;
+  if (typeof cell === 'string')
+    return isOfOnePiece(cell) ? html`<span class="whole">${cell}</span>` : html`${cell}`;
   if ('time' in cell) return cell.time === null ? null : shownAt(cell.time);
-  return 'status' in cell ? badge(cell.status) : html`<a href="${pathOf(cell.link)}">${cell.text}</a>`;
+  return 'status' in cell ? badge(cell.status) : html`<a href="${actionPathOf(cell.link)}">${cell.text}</a>`;
 }
+
+/** One word, such as a wallet, or a number and its unit. Longer words may break: a table would be too wide. */
+const isOfOnePiece = (text: string): boolean => /^(?:\S{1,24}|[\d.]+ \S{1,5})$/.test(text);
 
 /** A second click turns the order round. */
 function sortable<Row>(
@@ -96,15 +106,16 @@ function sortable<Row>(
   return { title, link: withQuery(path, next), sorted };
 }
 
-/** Links that narrow a list by one filter, and keep the others. */
+/** Links that narrow a list by one filter, and keep the others. `fallback`: the value without a choice. */
 function choiceLinks<Row>(
   { path, fields = {}, filters = {}, order }: ListPage<Row>,
   name: string,
-  values: readonly string[],
+  values: readonly (string | undefined)[],
+  fallback: string | undefined,
 ): Html {
-  const chosen = filters[name];
+  const chosen = filters[name] ?? fallback;
   const kept = Object.fromEntries(Object.entries(filters).filter(([each]) => Object.hasOwn(fields, each)));
-  return html`<nav class="ranges" aria-label="Filter">${[undefined, ...values].map(
+  return html`<nav class="ranges" aria-label="Filter">${values.map(
     (value) =>
       html`<a href="${withQuery(path, { ...kept, ...order, [name]: value })}"${
         value === chosen ? html` aria-current="true"` : ''
@@ -129,12 +140,13 @@ function filterForm<Row>({ path, fields = {}, filters = {}, order = {} }: ListPa
   }<a class="button" href="${withQuery(`${path}.csv`, kept)}" download>CSV</a></span></form>`;
 }
 
-function fieldInput(name: string, { isDay, values }: FilterField, value: string): Html {
+function fieldInput(name: string, { example, isDay, values }: FilterField, value: string): Html {
   if (values !== undefined)
     return html`<select name="${name}"><option value="">any</option>${values.map(
       (each) => html`<option value="${each}"${each === value ? html` selected` : ''}>${plain(each)}</option>`,
     )}</select>`;
-  return html`<input name="${name}" type="${isDay ? 'date' : 'text'}" value="${value}" maxlength="100" autocomplete="off">`;
+  const hint = example === undefined ? '' : html` placeholder="${example}"`;
+  return html`<input name="${name}" type="${isDay ? 'date' : 'text'}"${hint} value="${value}" maxlength="100" autocomplete="off">`;
 }
 
 /** The path with the values that there are. */
@@ -144,7 +156,7 @@ export function withQuery(path: string, values: FilterValues): string {
 }
 
 /** Empty on the last page. */
-export const nextPage = (path: string, filters: FilterValues, next: string | number | null): Html =>
+const nextPage = (path: string, filters: FilterValues, next: string | number | null): Html =>
   next === null
     ? html``
     : html`<p class="actions"><a class="button" rel="next" href="${withQuery(path, { ...filters, after: String(next) })}">Next page</a></p>`;

@@ -1,6 +1,7 @@
 // One node: how it is, its slots in a table, what happened on it.
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
+import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { listedNumber } from '../../domain/shown-value.ts';
 import { shownRefusals } from '../../operator/listings/nodes.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
@@ -12,7 +13,7 @@ import { slotEvents } from './event-lists.ts';
 import { cell, idOf } from './rack.ts';
 import { badge, facts, plain, shownAt, table, tableCells } from './shown.ts';
 import { signalBars } from './signs.ts';
-import { barsOf, isUp, statusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
+import { barsOf, isUp, slotStatusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
 
 export function nodeFragments(
   name: string,
@@ -107,14 +108,16 @@ function row(slot: FleetSlot): Html {
   const { carrier, model, number, reason, signalDbm, reportedAt, use, usbPath, wallet } = slot;
   const cells = [
     html`<a href="${slotPath(slot)}">${slot.slot}</a>`,
-    html`${badge(statusOf(slot))}${reason === null ? '' : html` <span class="reason">${plain(reason)}</span>`}`,
-    signalDbm === null ? null : html`${signalBars(barsOf(signalDbm))} ${signalDbm}`,
+    html`${badge(slotStatusOf(slot))}${reason === null ? '' : html` <span class="reason">${reasonWords(reason)}</span>`}`,
+    signalDbm === null
+      ? null
+      : html`<span class="whole">${signalBars(barsOf(signalDbm))} ${signalDbm}</span>`,
     number === null
       ? null
       : html`<a href="${numberPath(number)}">${listedNumber(number, wallet !== null)}</a> <small>${use === null ? '' : USE_WORDS[use]}</small>`,
     carrier === null ? null : html`${shownCarrier(carrier)}`,
     model === null ? null : html`${model}`,
-    usbPath === null ? null : html`${usbPath}`,
+    usbPath === null ? null : html`<span class="whole">${usbPath}</span>`,
     reportedAt === null ? null : shownAt(reportedAt),
   ];
   return html`<tr id="${idOf('row', slot.node, slot.slot)}">${tableCells(COLUMNS, cells)}</tr>`;

@@ -17,6 +17,10 @@ import { badge, facts, shownAt, slotLink } from './shown.ts';
 const place = (node: string | null, slot: string | null): Html =>
   node === null || slot === null ? html`nowhere` : slotLink({ node, slot });
 
+/** Of a SIM that no slot reports. */
+const lastPlace = ({ node, slot }: Json<SubscriptionRow>): Html =>
+  node === null || slot === null ? html`nowhere` : html`last in ${slotLink({ node, slot })}`;
+
 /** `subscription`: the paid one that has the number. `canRefund`: the service has a key for refunds. */
 export function numberPage(
   number: Json<NumberRow>,
@@ -24,15 +28,16 @@ export function numberPage(
   events: readonly NumberEvent[],
   { canRefund }: { canRefund: boolean },
 ): Html {
-  const { carrier, expires_at, iccid, node, quarantined_until, reason, slot, state, wallet } = number;
+  const { carrier, expires_at, iccid, label, node, quarantined_until, reason, slot, state, wallet } = number;
   return html`<p class="trail"><a href="/numbers">Numbers</a></p><h1>${number.number}</h1>
 ${facts([
   ['State', badge(NUMBER_STATUS[state])],
   ['Not sold before', quarantined_until === null ? null : shownAt(quarantined_until)],
   ['Reason', reason],
-  ['Slot', place(node, slot)],
+  ['Slot', node === null && subscription !== undefined ? lastPlace(subscription) : place(node, slot)],
   ['Carrier', carrier && shownCarrier(carrier)],
   ['ICCID', iccid],
+  ['Label', label],
   ['Held by', wallet === null ? null : shownWallet(wallet, false)],
   ['Until', expires_at === null ? null : shownAt(expires_at)],
   ['Service', subscription === undefined ? null : serviceOf(subscription)],
@@ -50,12 +55,12 @@ function actionsOf(
   canRefund: boolean,
 ): ActionLink[] {
   if (subscription !== undefined) {
-    const { id } = subscription;
+    const { expires_at, id } = subscription;
     return [
       ['move-number', { number }],
       ['reassign-number', { number, id }],
-      ['extend-subscription', { number, id }],
-      ['end-subscription', { number, id }],
+      ['extend-subscription', { number, id, expires_at }],
+      ['end-subscription', { number, id, expires_at }],
       ...(canRefund ? [['end-and-refund', { number, id }] as const] : []),
     ];
   }

@@ -72,8 +72,9 @@ const REFUNDABLE: readonly PaymentState[] = ['in_flight', 'reverted', 'released'
 export function refundOffer(payment: Json<PaymentRow>, refunds: RefundSender | undefined): Html {
   const { id, pay_to, state, transfer_hash } = payment;
   if (state !== 'refunding' && !(REFUNDABLE.includes(state) && transfer_hash !== null)) return html``;
-  if (refunds?.hasKeyOf(pay_to) === true) return actionLinks([['refund', { id }]]);
+  const giveUp = ['close-payment', { id }] as const;
+  if (refunds?.hasKeyOf(pay_to) === true) return actionLinks([['refund', { id }], giveUp]);
   const why = state === 'refunding' ? 'The refund is not finished.' : 'The money arrived and bought nothing.';
   return html`<div class="nothing"><p>${why} To refund it, run this command with the key of the account that was paid:</p>
-<pre>REFUND_KEY_FILE=pay-to.key ${ownCommand('control-plane')} payment refund ${id} --reason '…' --yes</pre></div>`;
+<pre>REFUND_KEY_FILE=pay-to.key ${ownCommand('control-plane')} payment refund ${id} --reason '…' --yes</pre></div>${actionLinks([giveUp])}`;
 }

@@ -2,17 +2,18 @@
 import { shortCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Health } from '#shared/operator/slot-health.ts';
+import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import { nodePath, slotPath } from '../actions/paths.ts';
 import type { Fragment } from '../live/live-topic.ts';
 import { badge } from './shown.ts';
 import { sign, signalBars } from './signs.ts';
-import { barsOf, isUp, statusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
+import { barsOf, isUp, slotStatusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
 
 const HEALTHS: readonly Health[] = ['good', 'busy', 'warn', 'bad', 'off'];
 
-/** What pages find it by; names of slots are the node's, and may have any characters. */
+/** HTML id by which pages find a part. A node names its slots, with any characters. */
 export const idOf = (...parts: readonly string[]): string => parts.map(encodeURIComponent).join('/');
 
 /** The racks as one part, their heads and slots as parts of their own. */
@@ -45,7 +46,7 @@ function head(node: FleetNode): Html {
 function proportions(slots: readonly FleetSlot[]): Html {
   let x = 0;
   const parts = HEALTHS.flatMap((health) => {
-    const width = (100 * slots.filter((slot) => statusOf(slot).health === health).length) / slots.length;
+    const width = (100 * slots.filter((slot) => slotStatusOf(slot).health === health).length) / slots.length;
     if (slots.length === 0 || width === 0) return [];
     const part = html`<rect class="${health}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="4"/>`;
     x += width;
@@ -55,17 +56,19 @@ function proportions(slots: readonly FleetSlot[]): Html {
 }
 
 export function cell(slot: FleetSlot): Html {
-  const status = statusOf(slot);
+  const status = slotStatusOf(slot);
   const { carrier, number, reason, signalDbm, use } = slot;
   const tail = number === null ? '' : `…${number.slice(-4)}`;
   const trouble = status.health === 'good' || status.health === 'busy' ? '' : status.words;
-  const words = [status.words, reason ?? '', use === null ? '' : USE_WORDS[use]].filter(Boolean).join(', ');
+  const words = [status.words, reason === null ? '' : reasonWords(reason), use === null ? '' : USE_WORDS[use]]
+    .filter(Boolean)
+    .join(', ');
   const signal = signalDbm === null ? '' : `, ${signalDbm} dBm`;
   return html`<a class="slot ${status.health}${use === null ? '' : ` use-${use}`}" id="${idOf('slot', slot.node, slot.slot)}" href="${slotPath(
     slot,
   )}"><span class="bay">${sign(status.sign)}<b>${slot.slot}</b>${
     slot.state === 'registered' ? signalBars(barsOf(signalDbm)) : ''
-  }</span><span class="sub">${trouble === '' ? `${tail} ${carrier === null ? '' : shortCarrier(carrier)}` : (reason ?? trouble)}</span><span class="hidden">, ${words}${signal}</span></a>`;
+  }</span><span class="sub">${trouble === '' ? `${tail} ${carrier === null ? '' : shortCarrier(carrier)}` : trouble}</span><span class="hidden">, ${words}${signal}</span></a>`;
 }
 
 /** The meaning of the colours and signs. */

@@ -12,9 +12,12 @@ export function shownAt(at: Date | string | null): Html {
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')}Z</time>`;
 }
 
+/** Characters of a state that a table keeps on one line. */
+const BADGE_LINE = 16;
+
 /** A state: sign and words in its colour. */
 export const badge = ({ health, sign: name, words }: Status): Html =>
-  html`<span class="badge ${health}">${sign(name)}${words}</span>`;
+  html`<span class="badge ${health}${words.length > BADGE_LINE ? ' long' : ''}">${sign(name)}${words}</span>`;
 
 /** Words of the service, such as `out_of_service`, as people write them. */
 export const plain = (word: string): string => word.replaceAll('_', ' ');

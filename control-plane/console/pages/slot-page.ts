@@ -2,9 +2,12 @@
 
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
+import type { VoiceSettings } from '#shared/link/messages.ts';
+import { callSettingsDetail } from '#shared/operator/call-settings.ts';
 import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 import type { FleetSlot } from '../../store/fleet/fleet-nodes.ts';
+import type { SoldNumber } from '../../store/fleet/sold-numbers.ts';
 import type { SlotHistoryEvent } from '../../store/operations/events.ts';
 import type { Span } from '../../store/operations/samples.ts';
 import { nodePath, numberPath, slotPath } from '../actions/paths.ts';
@@ -14,9 +17,11 @@ import { slotEvents } from './event-lists.ts';
 import { plotFigure, type Range, rangeChoice, signalPlot } from './plots.ts';
 import { badge, facts, shownAt } from './shown.ts';
 import { signalBars } from './signs.ts';
-import { barsOf, isClaim, spareNumberOf, statusOf, USE_WORDS } from './slot-status.ts';
+import { barsOf, isClaim, slotStatusOf, spareNumberOf, USE_WORDS } from './slot-status.ts';
 
 interface SlotHistory {
+  /** Paid numbers without service whose SIM was last in this slot. */
+  down: readonly SoldNumber[];
   signals: ReadonlyArray<{ at: Date; dbm: number | null }>;
   span: Span;
   events: readonly SlotHistoryEvent[];
@@ -24,10 +29,10 @@ interface SlotHistory {
 
 export function slotFragments(
   slot: FleetSlot | undefined,
-  { signals, span, events }: SlotHistory,
+  { down, signals, span, events }: SlotHistory,
 ): Fragment[] {
   return [
-    { id: 'slot', html: slot === undefined ? gone : about(slot) },
+    { id: 'slot', html: slot === undefined ? gone : about(slot, down) },
     { id: 'plot-signal', html: plotFigure(signalPlot(signals, span)) },
     { id: 'events', html: slotEvents(events) },
   ];
@@ -46,12 +51,22 @@ export function slotPage(
 <section aria-labelledby="events-title"><h2 id="events-title">Events</h2>${part('events')}</section>`;
 }
 
-function about(slot: FleetSlot): Html {
-  const { call, carrier, expiresAt, iccid, imei, isBound, model, node, number, numberOutReason } = slot;
-  const { outOfService, reason, signalDbm, storage, reportedAt, usbPath, use, wallet } = slot;
+function settingsLine(settings: VoiceSettings): Html {
+  const isRight = settings.state === 'right';
+  return badge({
+    health: isRight ? 'good' : 'warn',
+    sign: isRight ? 'check' : 'cross',
+    words: callSettingsDetail(settings),
+  });
+}
+
+function about(slot: FleetSlot, down: readonly SoldNumber[]): Html {
+  const { call, carrier, expiresAt, iccid, imei, isBound, label, model, node, number, numberOutReason } =
+    slot;
+  const { outOfService, reason, signalDbm, storage, reportedAt, usbPath, use, voiceSettings, wallet } = slot;
   const spare = spareNumberOf(slot);
   return html`<div id="slot">${facts([
-    ['State', badge(statusOf(slot))],
+    ['State', badge(slotStatusOf(slot))],
     ['Reason', reason === null ? null : reasonWords(reason)],
     ['Next step', reasonAdvice(reason) ?? null],
     ['Call', call === null ? null : `${call.direction}, ${call.state}`],
@@ -61,6 +76,12 @@ function about(slot: FleetSlot): Html {
       number === null
         ? null
         : html`<a href="${numberPath(number)}">${listedNumber(number, wallet !== null)}</a>`,
+    ],
+    [
+      'Without service',
+      down.length === 0 || number !== null
+        ? null
+        : html`${down.map((each) => html`<a href="${numberPath(each.number)}">${listedNumber(each.number, true)}</a>, paid until ${shownAt(each.expiresAt)} `)}`,
     ],
     [
       'Out of service',
@@ -75,10 +96,12 @@ function about(slot: FleetSlot): Html {
     ['Confirmed by the node', wallet === null ? null : isBound ? 'yes' : 'not yet'],
     ['Carrier', carrier && shownCarrier(carrier)],
     ['Message storage', storage === null ? null : `${storage.used} of ${storage.total}`],
+    ['Set up for calls', voiceSettings === null ? null : settingsLine(voiceSettings)],
     ['Modem', model],
     ['USB', usbPath],
     ['IMEI', imei],
     ['ICCID', iccid],
+    ['Label', label],
     ['Reported', reportedAt === null ? null : shownAt(reportedAt)],
   ])}${actionLinks([
     ...(isClaim(slot) ? ([['transfer-sim', { node, slot: slot.slot }]] as const) : []),

@@ -1,17 +1,16 @@
 // The status of slots and nodes on the pages.
-import { SLOT_STATUS, type Status } from '#shared/operator/slot-health.ts';
+import { OUT_OF_SERVICE, SLOT_STATUS, type Status } from '#shared/operator/slot-health.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
 
 const CALL_WORDS = { dialing: 'dialling', ringing: 'ringing', active: 'on a call' } as const;
 
-export function statusOf(slot: FleetSlot): Status {
+export function slotStatusOf(slot: FleetSlot): Status {
   const { state, call, numberOutReason, outOfService } = slot;
   if (isClaim(slot)) return { health: 'bad', sign: 'barred', words: 'SIM of another node' };
   if (state !== 'registered') return SLOT_STATUS[state];
   if (call !== null) return { health: 'busy', sign: 'phone', words: CALL_WORDS[call.state] };
-  if (outOfService !== null || numberOutReason !== null)
-    return { health: 'off', sign: 'pause', words: 'out of service' };
+  if (outOfService !== null || numberOutReason !== null) return OUT_OF_SERVICE;
   return SLOT_STATUS[state];
 }
 

@@ -41,7 +41,7 @@ export const tiles = (facts: TileFacts): Html =>
 function tilesOf({ fleet, inventory, stuck, lately }: TileFacts): Tile[] {
   const slots = fleet.flatMap((node) => node.slots);
   const up = slots.filter(isUp).length;
-  const calls = slots.filter(({ call }) => call !== null).length;
+  const calls = slots.filter(({ call }) => call?.isCustomers).length;
   const { numbers, soldNumbers, subscriptions } = inventory;
   const of = (counts: ReadonlyMap<string, number>, state: string): number => counts.get(state) ?? 0;
   const active = of(subscriptions, 'active');

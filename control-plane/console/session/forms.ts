@@ -4,15 +4,18 @@ import type { Context } from 'koa';
 import { type Html, html } from '#shared/html.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { readForm } from '../../http/request-body.ts';
-import type { Session } from './sessions.ts';
+import type { ConsoleSession } from './sessions.ts';
 
 const FIELD = 'form_token';
 
-export const formTokenField = ({ formToken }: Session): Html =>
+export const formTokenField = ({ formToken }: ConsoleSession): Html =>
   html`<input type="hidden" name="${FIELD}" value="${formToken}">`;
 
 /** The fields of a form of this session. Throws `Refusal` `origin_not_allowed` for any other. */
-export async function readOwnForm(ctx: Context, { formToken }: Session): Promise<Record<string, string>> {
+export async function readOwnForm(
+  ctx: Context,
+  { formToken }: ConsoleSession,
+): Promise<Record<string, string>> {
   const { [FIELD]: token = '', ...fields } = await readFields(ctx);
   const [shown, known] = [Buffer.from(token), Buffer.from(formToken)];
   if (shown.length === known.length && timingSafeEqual(shown, known)) return fields;

@@ -1,12 +1,12 @@
 // The site and the session of a request, as the middleware found them.
 import type { Context } from 'koa';
 import { Refusal } from '../../domain/refusal.ts';
-import type { Session } from './sessions.ts';
+import type { ConsoleSession } from './sessions.ts';
 import type { Site } from './site.ts';
 
 interface Known {
   site?: Site;
-  session?: Session;
+  session?: ConsoleSession;
 }
 
 const known = (ctx: Context): Known => ctx.state as unknown as Known;
@@ -19,10 +19,10 @@ export function siteOfRequest(ctx: Context): Site {
   return site;
 }
 
-export const findSession = (ctx: Context): Session | undefined => known(ctx).session;
+export const findSession = (ctx: Context): ConsoleSession | undefined => known(ctx).session;
 
 /** Throws `Refusal` `unauthorized` without one. */
-export function sessionOf(ctx: Context): Session {
+export function sessionOf(ctx: Context): ConsoleSession {
   const { session } = known(ctx);
   if (session === undefined) throw new Refusal('unauthorized', 'sign in first');
   return session;

@@ -30,7 +30,7 @@ const MINUTE_MS = 60_000;
 /** Refused keys of an address. Keys have 256 random bits: no limit of all addresses is needed, which one could use up for others. */
 const REFUSED_MAX = 10;
 
-export interface Session {
+export interface ConsoleSession {
   operator: string;
   /** In every form of the session. */
   formToken: string;
@@ -40,15 +40,15 @@ export interface Session {
 export interface Sessions {
   /** Signs in with a key, and sets the cookie. Throws `Refusal`: `unauthorized`, `rate_limited`; `DatabaseUnavailable`. */
   signIn(ctx: Context, site: Site, key: string): Promise<void>;
-  signOut(ctx: Context, site: Site, session: Session): Promise<void>;
+  signOut(ctx: Context, site: Site, session: ConsoleSession): Promise<void>;
   /** The session of a request; undefined when there is none, or it is over. Throws `DatabaseUnavailable`. */
-  find(ctx: Context, site: Site): Promise<Session | undefined>;
+  find(ctx: Context, site: Site): Promise<ConsoleSession | undefined>;
   /** Those of `sessions` that are not over, by `keyOfHash`. */
-  stillOpen(sessions: readonly Session[]): Promise<Set<string>>;
+  stillOpen(sessions: readonly ConsoleSession[]): Promise<Set<string>>;
   deleteEnded(): Promise<void>;
 }
 
-export const keyOfSession = ({ hash }: Session): string => keyOfHash(hash);
+export const keyOfSession = ({ hash }: ConsoleSession): string => keyOfHash(hash);
 
 export function createSessions({ db, clock }: { db: Database; clock: Clock }): Sessions {
   const now = (): Date => new Date(clock.now());

@@ -3,9 +3,10 @@ import { WebSocketServer } from 'ws';
 import { readProof } from '#shared/link/proof.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { FrameBudgets } from '../../nodes/frame-pace.ts';
 import { identify } from '../../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../../nodes/node-session.ts';
-import { answerOf } from '../error-body.ts';
+import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
 import type { UpgradeHandler } from '../server.ts';
 
@@ -23,15 +24,16 @@ interface NodeUpgrades {
   drain(): Promise<void>;
 }
 
-export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
+export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget'>): NodeUpgrades {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: LINK_FRAME_BYTES_MAX,
     perMessageDeflate: false,
   });
   sockets.on('wsClientError', (error, socket) =>
-    writeAnswer(socket, answerOf(new Refusal('invalid_request', error.message), parts.log)),
+    writeAnswer(socket, errorAnswerOf(new Refusal('invalid_request', error.message), parts.log)),
   );
+  const budgets = new FrameBudgets(parts.clock);
   const sessions = new Set<NodeSession>();
   let isDraining = false;
   let checks = 0;
@@ -66,7 +68,7 @@ export function createNodeUpgrades(parts: NodeSessionParts): NodeUpgrades {
       refuseWhileDraining(authorization);
       if (socket.destroyed) return;
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const session = new NodeSession(webSocket, node, parts);
+        const session = new NodeSession(webSocket, node, { ...parts, budget: budgets.of(node.nodeId) });
         sessions.add(session);
         void session.closed.finally(() => sessions.delete(session));
       });

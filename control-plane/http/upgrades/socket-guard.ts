@@ -12,8 +12,11 @@ import { keepAlive } from '../../voice/pulse.ts';
 import { closeSoon } from '../../voice/stream-client.ts';
 import type { Authenticate } from '../bearer.ts';
 
-/** Timers of Node reach 24.8 days; a year is split into steps. */
-const STEP_MS = 24 * 60 * 60 * 1000;
+/** A revocation whose event was lost, or was never sent, closes the sockets within this time: one query per token. */
+const STEP_MS = 60_000;
+
+/** The time between checks while events may be missed. Longer than answers about tokens are cached. */
+const RECHECK_MS = 2_000;
 
 /** A database that does not respond proves nothing about a token: the check is repeated. */
 const ASK_AGAIN_MS = 1_000;
@@ -35,6 +38,8 @@ interface Bearer {
   subscription: Subscription;
   sockets: Set<WebSocket>;
   timer: Timer | undefined;
+  /** The check soon after a new socket. */
+  recheck: Timer | undefined;
 }
 
 export class SocketGuard {
@@ -45,9 +50,10 @@ export class SocketGuard {
   constructor(parts: SocketGuardParts) {
     this.#parts = parts;
     parts.bus.subscribe((event) => {
-      if (event.kind !== 'subscription_changed') return;
-      for (const bearer of this.#bearers.values())
-        if (bearer.subscription.id === event.subscriptionId) void this.#check(bearer);
+      // An answer that was cached before the bus changed may be out of date.
+      if (event.kind === 'bus_changed' && this.#bearers.size > 0)
+        parts.clock.after(RECHECK_MS, () => this.#checkAll());
+      if (event.kind === 'subscription_changed') this.#checkAll(event.subscriptionId);
     });
   }
 
@@ -75,23 +81,36 @@ export class SocketGuard {
       subscription,
       sockets: new Set(),
       timer: undefined,
+      recheck: undefined,
     };
     this.#bearers.set(key, bearer);
     bearer.sockets.add(socket);
     if (bearer.timer === undefined) this.#awaitExpiry(bearer);
+    // The event of a revocation may have come after the token was read, and before this. More sockets do not postpone the check.
+    bearer.recheck ??= this.#parts.clock.after(RECHECK_MS, () => {
+      bearer.recheck = undefined;
+      void this.#check(bearer);
+    });
     keepAlive(socket, this.#parts.clock);
     socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'socket error'));
     socket.on('close', () => {
       bearer.sockets.delete(socket);
       if (bearer.sockets.size > 0) return;
-      bearer.timer?.cancel();
+      for (const timer of [bearer.timer, bearer.recheck]) timer?.cancel();
       if (this.#bearers.get(key) === bearer) this.#bearers.delete(key);
     });
   }
 
+  /** Of one subscription, if it is given. */
+  #checkAll(subscriptionId?: string): void {
+    for (const bearer of this.#bearers.values())
+      if (subscriptionId === undefined || bearer.subscription.id === subscriptionId) void this.#check(bearer);
+  }
+
   #awaitExpiry(bearer: Bearer): void {
-    const leftMs = bearer.subscription.expiresAt.getTime() - this.#parts.clock.now();
-    this.#checkAfter(bearer, Math.min(Math.max(0, leftMs), STEP_MS));
+    const { bus, clock } = this.#parts;
+    const leftMs = bearer.subscription.expiresAt.getTime() - clock.now();
+    this.#checkAfter(bearer, Math.min(Math.max(0, leftMs), bus.isConnected ? STEP_MS : RECHECK_MS));
   }
 
   #checkAfter(bearer: Bearer, ms: number): void {

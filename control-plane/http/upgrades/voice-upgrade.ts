@@ -1,21 +1,24 @@
 // The WebSockets of calls: clients' streams and presence, and the media links of nodes.
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
+import { STREAM_PROTOCOLS, type StreamProtocol, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { MEDIA_FRAME_BYTES_MAX, MEDIA_PING_MS } from '#shared/voice/media.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Subscription } from '../../domain/subscription.ts';
 import { checkOwnNumber } from '../../handlers/voice.ts';
 import type { MediaTickets } from '../../voice/media-tickets.ts';
-import { type OpenStreamParts, openStream, type StreamProtocol } from '../../voice/open-stream.ts';
+import { type OpenStreamParts, openStream } from '../../voice/open-stream.ts';
 import type { Presence } from '../../voice/presence.ts';
 import { keepAlive } from '../../voice/pulse.ts';
 import { RAW_MESSAGE_BYTES_MAX } from '../../voice/raw-stream.ts';
+import { StreamAllowances } from '../../voice/stream-allowance.ts';
 import { closeSoon } from '../../voice/stream-client.ts';
 import { TWILIO_MESSAGE_BYTES_MAX } from '../../voice/twilio-stream.ts';
-import { answerOf } from '../error-body.ts';
+import { VONAGE_MESSAGE_BYTES_MAX } from '../../voice/vonage-stream.ts';
+import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
+import { ReasonedSocket } from './reasoned-socket.ts';
 import type { SocketGuard } from './socket-guard.ts';
 import type { UpgradeHandlers } from './upgrades.ts';
 
@@ -24,7 +27,7 @@ const PRESENCE_MESSAGE_BYTES_MAX = 1024;
 
 const STOP_TIMEOUT_MS = 1_000;
 
-interface VoiceUpgradeParts extends OpenStreamParts {
+interface VoiceUpgradeParts extends Omit<OpenStreamParts, 'allowances'> {
   guard: SocketGuard;
   tickets: MediaTickets;
   presence: Presence;
@@ -37,21 +40,33 @@ type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
   stop(): Promise<void>;
 };
 
+/** The message of ws names the header. */
+function handshakeRefusal({ message }: Error): Refusal {
+  const field = /Sec-WebSocket-\w+/.exec(message)?.[0] ?? 'Upgrade';
+  return new Refusal('invalid_request', message, { details: { field } });
+}
+
 export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
   const { guard, clock, log } = parts;
+  const opening: OpenStreamParts = { ...parts, allowances: new StreamAllowances(clock) };
   const server = (maxPayload: number): WebSocketServer => {
     const sockets = new WebSocketServer({
       noServer: true,
+      WebSocket: ReasonedSocket,
       maxPayload,
       perMessageDeflate: false,
       handleProtocols: (offered) => (offered.has(VOICE_SUBPROTOCOL) ? VOICE_SUBPROTOCOL : false),
     });
     sockets.on('wsClientError', (error, socket) =>
-      writeAnswer(socket, answerOf(new Refusal('invalid_request', error.message), log)),
+      writeAnswer(socket, errorAnswerOf(handshakeRefusal(error), log)),
     );
     return sockets;
   };
-  const streams = { raw: server(RAW_MESSAGE_BYTES_MAX), twilio: server(TWILIO_MESSAGE_BYTES_MAX) };
+  const streams = {
+    raw: server(RAW_MESSAGE_BYTES_MAX),
+    twilio: server(TWILIO_MESSAGE_BYTES_MAX),
+    vonage: server(VONAGE_MESSAGE_BYTES_MAX),
+  };
   const presences = server(PRESENCE_MESSAGE_BYTES_MAX);
   const medias = server(MEDIA_FRAME_BYTES_MAX);
   const keep = (socket: WebSocket, request: IncomingMessage, subscription: Subscription): void =>
@@ -77,7 +92,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       if (socket.destroyed) return;
       streams[protocol].handleUpgrade(request, socket, head, (client) => {
         keep(client, request, subscription);
-        openStream(parts, client, { subscription, callId, protocol });
+        openStream(opening, client, { subscription, callId, protocol });
       });
     },
     async presence(request, socket, head, number) {
@@ -91,11 +106,11 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
     },
     open: () => ({
       media: medias.clients.size,
-      stream: streams.raw.clients.size + streams.twilio.clients.size,
+      stream: Object.values(streams).reduce((open, { clients }) => open + clients.size, 0),
       presence: presences.clients.size,
     }),
     async stop() {
-      const open = [streams.raw, streams.twilio, presences, medias].flatMap(({ clients }) => [...clients]);
+      const open = [...Object.values(streams), presences, medias].flatMap(({ clients }) => [...clients]);
       const closed = open.map((client) => new Promise((resolve) => client.once('close', resolve)));
       for (const client of open)
         closeSoon(client, clock, { code: STREAM_CLOSE.goingAway, reason: 'restart' });
@@ -110,9 +125,9 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
 
 function protocolOf(query: URLSearchParams): StreamProtocol {
   const protocol = query.get('protocol');
-  if (protocol === null) return 'raw';
-  if (protocol === 'twilio') return 'twilio';
-  throw new Refusal('invalid_request', '"protocol" must be twilio or absent', {
+  const known = STREAM_PROTOCOLS.find((name) => name === (protocol ?? 'raw'));
+  if (known !== undefined) return known;
+  throw new Refusal('invalid_request', `"protocol" must be ${STREAM_PROTOCOLS.join(', ')} or absent`, {
     details: { field: 'protocol' },
   });
 }

@@ -2,12 +2,14 @@
 import { CHECK_COMMAND } from '../../check/check-command.ts';
 import { ALERT_COMMANDS } from './alert-commands.ts';
 import { BACKUP_COMMANDS } from './backup-commands.ts';
+import { FLEET_COMMANDS } from './fleet-commands.ts';
 import { NODE_COMMANDS } from './node-commands.ts';
 import { NUMBER_COMMANDS } from './number-commands.ts';
 import { AUDIT_COMMANDS, OPERATOR_COMMANDS } from './operator-commands.ts';
 import { PAYMENT_COMMANDS } from './payment-commands.ts';
 import { PROBE_COMMANDS } from './probe-commands.ts';
 import { RELAYER_COMMANDS } from './relayer-commands.ts';
+import { REPORT_COMMANDS } from './report-commands.ts';
 import { SLOT_COMMANDS } from './slot-commands.ts';
 import { SUBSCRIPTION_COMMANDS } from './subscription-commands.ts';
 
@@ -15,6 +17,8 @@ export const COMMANDS = [
   ...NODE_COMMANDS,
   ...SLOT_COMMANDS,
   ...NUMBER_COMMANDS,
+  ...FLEET_COMMANDS,
+  ...REPORT_COMMANDS,
   ...SUBSCRIPTION_COMMANDS,
   ...PAYMENT_COMMANDS,
   ...RELAYER_COMMANDS,

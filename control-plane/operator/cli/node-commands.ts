@@ -1,18 +1,11 @@
 // `control-plane node add | list | revoke | remove | approve`, and `prune`.
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { switchOption } from '#shared/process/options.ts';
-import { OperatorRefusal } from '../../domain/refusal.ts';
 import { NODES } from '../listings/nodes.ts';
 import { fingerprintSchema } from '../procedures/fields.ts';
+import { AGREED_OPTION, agree, agreeNaming } from './agreement.ts';
 import { listCommand } from './list-command.ts';
-import {
-  checked,
-  filterOption,
-  operatorCommand,
-  refuseCutOff,
-  URL_OPTIONS,
-  YES_OPTION,
-} from './operator-command.ts';
+import { checked, filterOption, operatorCommand, URL_OPTIONS } from './operator-command.ts';
 
 const nodeOf = ([name]: readonly string[]): string => checked('name', nodeNameSchema, name);
 
@@ -26,7 +19,7 @@ export const NODE_COMMANDS = [
     async run(operator, _, args) {
       const { code, url, expires_at } = await operator.call('addNode', { node: nodeOf(args) });
       const enroll = `node-daemon enroll ${url} ${code}`;
-      return `${code}\n\nRun this on the node before ${expires_at}:\n\n  ${enroll}\n\nOr, in a clone of the repository instead of the package:\n\n  npx --no-install ${enroll}\n`;
+      return `${code}\n\nRun this on the node before ${expires_at}:\n\n  ${enroll}\n\nOr, in a clone of the repository instead of the package:\n\n  npx --no-install ${enroll}\n\nIf the daemon has a data folder of its own, such as that of "node-daemon simulate", add --data-dir. Its log and "node-daemon doctor" print the command with it.\n`;
     },
   }),
   listCommand({
@@ -38,11 +31,16 @@ export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node revoke <name>',
     about:
-      'Take a node out of service. "node add" with the same name brings it back. Names the customers who lose their service first.',
-    options: YES_OPTION,
+      'Take a node out of service. "node add" with the same name brings it back. Names the customers who lose their service, and asks.',
+    options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const node = nodeOf(args);
-      if (!yes) await refuseCutOff(operator, { node });
+      if (!yes) await operator.call('previewRevoke', { node });
+      await agreeNaming(operator, `${node} is revoked: its link ends, and it cannot connect again`, {
+        of: { node },
+        effect: 'lost',
+        isAgreed: yes,
+      });
       await operator.call('revokeNode', { node });
       return `${node} is revoked: its link ends within a heartbeat, and it cannot connect again`;
     },
@@ -51,13 +49,11 @@ export const NODE_COMMANDS = [
     usage: 'node remove <name>',
     about:
       'Remove a revoked node from all lists, with its slots and events. Its SIMs must hold no subscription. The audit log stays.',
-    options: { yes: switchOption('Remove it') },
+    options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const node = nodeOf(args);
-      if (!yes)
-        throw new OperatorRefusal(
-          `this removes ${node} with its slots and events for good\nnothing was done: run the command with --yes to do it`,
-        );
+      if (!yes) await operator.call('previewRemove', { node });
+      await agree(`${node} is removed for good, with its slots and events`, yes);
       await operator.call('removeNode', { node });
       return `${node} is removed: its key is unknown, and it cannot connect again`;
     },

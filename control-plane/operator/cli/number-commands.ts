@@ -4,6 +4,7 @@ import { NUMBER_SORTS } from '../../store/fleet/numbers.ts';
 import { NUMBERS } from '../listings/numbers.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import { cardTextSchema, nodeSchema, numberSchema, reasonSchema } from '../procedures/fields.ts';
+import { AGREED_OPTION, agree, agreeIfCustomers, agreeNaming } from './agreement.ts';
 import {
   CARRIER_OPTION,
   findOption,
@@ -19,7 +20,7 @@ const numberOf = ([text]: readonly string[]): string => checked('number', number
 /** A command about one number that needs nothing else. */
 const numberCommand = (
   command: { usage: string; about: string },
-  procedure: 'putInService' | 'retire' | 'releaseNumber' | 'admitNumber',
+  procedure: 'putInService' | 'releaseNumber' | 'admitNumber',
   done: (number: string) => string,
 ) =>
   operatorCommand({
@@ -41,7 +42,7 @@ export const NUMBER_COMMANDS = [
       state: choiceOption('Only numbers in this state', NUMBER_STATES),
       node: filterOption('Only numbers whose SIM is in this node', nodeSchema),
       ...CARRIER_OPTION,
-      ...findOption('a number, ICCID, IMEI, wallet or slot'),
+      ...findOption('a number, label, ICCID, IMEI, wallet or slot'),
       ...sortOptions(NUMBER_SORTS),
       after: filterOption('Continue after this number, the last one of the previous page', numberSchema),
     },
@@ -51,12 +52,15 @@ export const NUMBER_COMMANDS = [
   }),
   operatorCommand({
     usage: 'number out-of-service <number>',
-    about: 'Take a number off sale. A current subscriber keeps it.',
-    options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema } },
-    async run(operator, { reason }, args) {
+    about:
+      'Take a number off sale. A current subscriber keeps it: the command names the subscriber, and asks.',
+    options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema }, ...AGREED_OPTION },
+    async run(operator, { reason, yes }, args) {
       const number = numberOf(args);
+      const done = `${number} is out of service: it is not sold, and a current subscriber keeps it`;
+      await agreeIfCustomers(operator, done, { of: { number }, effect: 'kept', isAgreed: yes });
       await operator.call('takeOutOfService', { number, reason });
-      return `${number} is out of service: it is not sold, and a current subscriber keeps it`;
+      return done;
     },
   }),
   numberCommand(
@@ -64,24 +68,36 @@ export const NUMBER_COMMANDS = [
     'putInService',
     (number) => `${number} is in service`,
   ),
-  numberCommand(
-    {
-      usage: 'number retire <number>',
-      about: 'Remove an unsold number from the fleet. "number import" brings it back.',
+  operatorCommand({
+    usage: 'number retire <number>',
+    about: 'Remove an unsold number from the fleet. "number import" brings it back.',
+    options: AGREED_OPTION,
+    async run(operator, { yes }, args) {
+      const number = numberOf(args);
+      const done = `${number} is retired, even if a SIM still reports it`;
+      if (!yes) await operator.call('previewRetire', { number });
+      await agree(`${done}\nIt has no subscriber`, yes);
+      await operator.call('retire', { number });
+      return done;
     },
-    'retire',
-    (number) => `${number} is retired, even if a SIM still reports it`,
-  ),
+  }),
   operatorCommand({
     usage: 'number move <number>',
     about: 'Give a number to another card, which the carrier made for it. A subscriber keeps the number.',
     options: {
       to: { about: 'ICCID of the new card, or the slot that it is in, as node/slot', schema: cardTextSchema },
       reason: { about: 'Reason, stored in the audit log', schema: reasonSchema },
+      ...AGREED_OPTION,
     },
-    async run(operator, { to, reason }, args) {
+    async run(operator, { to, reason, yes }, args) {
       const number = numberOf(args);
-      const cards = await operator.call('moveNumber', { number, card: to, reason });
+      const move = { number, card: to, reason };
+      const shown = yes ? undefined : await operator.call('previewMove', move);
+      if (shown !== undefined) {
+        const what = `${number} gets the SIM ${shown.to}; its present card, ${shown.from}, has no number then`;
+        await agreeNaming(operator, what, { of: { number }, effect: 'kept', isAgreed: yes });
+      }
+      const cards = await operator.call('moveNumber', { ...move, expected: shown?.to });
       return `${number} has the SIM ${cards.to} now; it had ${cards.from}`;
     },
   }),

@@ -5,8 +5,6 @@ import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { type OptionsOf, type Specs, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../../config/config.ts';
-import { OperatorRefusal } from '../../domain/refusal.ts';
-import { shownCustomers } from '../../domain/shown-value.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 
 const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
@@ -79,21 +77,6 @@ export const operatorCommand = <S extends Specs = Record<never, never>>({
       }
     },
   });
-
-/** For what takes something from customers. */
-export const YES_OPTION = { yes: switchOption('Do it, although customers lose their service') };
-
-/** Throws with the customers who would lose their service. */
-export async function refuseCutOff(
-  operator: Operator,
-  place: { node: string; slot?: string },
-): Promise<void> {
-  const customers = await operator.call('customers', place);
-  if (customers.count === 0) return;
-  throw new OperatorRefusal(
-    `this takes the service of ${shownCustomers(customers)}\nnothing was done: run the command with --yes to do it`,
-  );
-}
 
 /** An argument or option as its schema wants it. Throws with what it must be. */
 export function checked<S extends z.ZodType>(

@@ -1,4 +1,4 @@
-// `control-plane payment …`: the state of payments, the history of one, and the refund of money that bought nothing.
+// `control-plane payment …`: the state of payments, the history of one, and the refund of money that bought nothing, or its end.
 import { getAddress } from 'viem';
 import type { Json } from '#shared/operator/procedure.ts';
 import { switchOption } from '#shared/process/options.ts';
@@ -81,6 +81,26 @@ export const PAYMENT_COMMANDS = [
       const id = checked('id', paymentIdSchema, text);
       const { refundPayment } = await import('../refund-payment.ts');
       return refundPayment(operator, id, options);
+    },
+  }),
+  operatorCommand({
+    usage: 'payment close <id>',
+    about:
+      'Give up the refund of a payment for good. Works only if the token rejects it, and if no refund that was sent can still move money.',
+    options: {
+      ...CHAIN_OPTIONS,
+      yes: switchOption(
+        'Do it: the money stays in the account that was paid, and the payment is never refunded',
+      ),
+      reason: { about: 'Reason, stored in the history', schema: reasonSchema },
+      unrelated: filterOption(
+        'Hash of a transaction that is not this refund, although it sent the payer the same amount',
+        transactionHashSchema,
+      ),
+    },
+    async run(operator, options, [text]) {
+      const { closePayment } = await import('../close-payment.ts');
+      return closePayment(operator, checked('id', paymentIdSchema, text), options);
     },
   }),
 ];

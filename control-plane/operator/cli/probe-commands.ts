@@ -84,7 +84,11 @@ async function readProbedSlots(operator: Operator, options: ProbeListOptions) {
   const place = after === undefined ? undefined : checked('--after', placeTextSchema, after);
   const sort = sortOf(given) as { by: keyof typeof PROBED_SLOT_SORTS; isDescending: boolean } | undefined;
   const { rows, next } = await operator.call('probedSlots', {
-    ...{ node, carrier, result, span, sort },
+    node,
+    carrier,
+    result,
+    span,
+    sort,
     after: place,
     limit,
   });

@@ -1,10 +1,25 @@
-// `control-plane relayer new | show`: the account that submits transfers and pays their gas.
+// `control-plane relayer new | show | rotate`: the account that submits transfers and pays their gas.
+import * as z from 'zod';
 import { programCommand } from '#shared/process/commands.ts';
 import { OPTIONS } from '../../config/config.ts';
 import { operatorCommand } from './operator-command.ts';
 
 const { paymentsFile, chainId, rpcUrl, rpcTimeoutMs, facilitatorUrl, asset, payTo, priceAtomic } = OPTIONS;
-const { relayerKey, relayerKeyFile } = OPTIONS;
+const { relayerKey, relayerKeyFile, relayerFormerKeyFile } = OPTIONS;
+
+const STATUS_OPTIONS = {
+  paymentsFile,
+  chainId,
+  rpcUrl,
+  rpcTimeoutMs,
+  facilitatorUrl,
+  asset,
+  payTo,
+  priceAtomic,
+} as const;
+
+/** Names of files, for a command that prints them. */
+const fileNames = z.string().min(1).optional();
 
 export const RELAYER_COMMANDS = [
   programCommand({
@@ -18,22 +33,27 @@ export const RELAYER_COMMANDS = [
   }),
   operatorCommand({
     usage: 'relayer show',
-    about: 'Show the address of the relayer, its gas balance, and how many transactions wait for a block.',
-    options: {
-      paymentsFile,
-      chainId,
-      rpcUrl,
-      rpcTimeoutMs,
-      facilitatorUrl,
-      asset,
-      payTo,
-      priceAtomic,
-      relayerKey,
-      relayerKeyFile,
-    },
+    about:
+      'Show the address of the relayer and of former ones, their gas, and what each has still under way.',
+    options: { ...STATUS_OPTIONS, relayerKey, relayerKeyFile, relayerFormerKeyFile },
     async run(operator, options) {
       const { shownRelayers } = await import('../relayer-status.ts');
       return shownRelayers(operator, options);
+    },
+  }),
+  operatorCommand({
+    usage: 'relayer rotate <file>',
+    about:
+      'Make a key for the next relayer in a new file, and print what the present one has under way and what to do next.',
+    options: {
+      ...STATUS_OPTIONS,
+      relayerKey,
+      relayerKeyFile: { ...relayerKeyFile, about: 'File with the present key', schema: fileNames },
+      relayerFormerKeyFile: { ...relayerFormerKeyFile, schema: fileNames },
+    },
+    async run(operator, options, [file = '']) {
+      const { rotateRelayer } = await import('../relayer-rotation.ts');
+      return rotateRelayer(operator, file, options);
     },
   }),
 ];

@@ -1,9 +1,11 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
+import { jsonRows, recordOf } from '#shared/operator/listing.ts';
 import { switchOption } from '#shared/process/options.ts';
-import { shownCustomers } from '../../domain/shown-value.ts';
+import { toJson } from '#shared/process/terminal.ts';
 import { SLOT_LIST_STATES, SLOT_SORTS } from '../../store/fleet/slot-service.ts';
 import { SLOTS } from '../listings/slots.ts';
 import { nodeSchema, placeTextSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
+import { AGREED_OPTION, agreeIfCustomers, agreeNaming } from './agreement.ts';
 import {
   CARRIER_OPTION,
   findOption,
@@ -12,13 +14,22 @@ import {
   sortOf,
   sortOptions,
 } from './list-command.ts';
-import { checked, choiceOption, FULL_OPTION, filterOption, operatorCommand } from './operator-command.ts';
+import {
+  checked,
+  choiceOption,
+  FULL_OPTION,
+  filterOption,
+  JSON_OPTION,
+  operatorCommand,
+} from './operator-command.ts';
 
 const PLACE = '<node> <slot>';
 
 function placeOf([node, slot]: readonly (string | undefined)[]): { node: string; slot: string } {
   return { node: checked('node', nodeSchema, node), slot: checked('slot', slotInputSchema, slot) };
 }
+
+const shownPlace = ({ node, slot }: ReturnType<typeof placeOf>): string => `${node}/${slot}`;
 
 export const SLOT_COMMANDS = [
   listCommand({
@@ -30,7 +41,7 @@ export const SLOT_COMMANDS = [
       node: filterOption('Only slots of this node', nodeSchema),
       state: choiceOption('Only slots in this state', SLOT_LIST_STATES),
       ...CARRIER_OPTION,
-      ...findOption('a slot, number, ICCID, IMEI or wallet'),
+      ...findOption('a slot, number, label, ICCID, IMEI or wallet'),
       ...sortOptions(SLOT_SORTS),
       after: filterOption('Continue after this slot, given as node/slot', placeTextSchema),
     },
@@ -42,15 +53,32 @@ export const SLOT_COMMANDS = [
     },
   }),
   operatorCommand({
+    usage: `slot show ${PLACE}`,
+    about: 'Show one slot: its state, its SIM, and whether its modem is set up for calls.',
+    options: { ...FULL_OPTION, json: JSON_OPTION },
+    async run(operator, { full, json }, args) {
+      const view = { isFull: full, nowMs: Date.now() };
+      const row = await operator.call('slot', placeOf(args));
+      if (json) return toJson(jsonRows(SLOTS, [row], view)[0]);
+      const lines = recordOf(SLOTS.columns, row, view);
+      const settings = row.voice_settings;
+      return settings === null || settings.state === 'right'
+        ? lines
+        : `${lines}\nSettings for calls differ: ${settings.detail ?? settings.why ?? 'unknown'}`;
+    },
+  }),
+  operatorCommand({
     usage: `slot out-of-service ${PLACE}`,
-    about: 'Take the number in a slot off sale. A current subscriber keeps it.',
-    options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema } },
-    async run(operator, { reason }, args) {
+    about:
+      'Take the number in a slot off sale. A current subscriber keeps it: the command names the subscriber, and asks.',
+    options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema }, ...AGREED_OPTION },
+    async run(operator, { reason, yes }, args) {
       const place = placeOf(args);
+      const done = `${shownPlace(place)} is out of service: its number is not sold`;
+      if (!yes) await operator.call('previewOutOfService', { ...place, reason });
+      await agreeIfCustomers(operator, done, { of: place, effect: 'kept', isAgreed: yes });
       await operator.call('takeSlotOutOfService', { ...place, reason });
-      const customers = await operator.call('customers', place);
-      const kept = customers.count === 0 ? '' : `; kept by ${shownCustomers(customers)}`;
-      return `${place.node}/${place.slot} is out of service: its number is not sold${kept}`;
+      return done;
     },
   }),
   operatorCommand({
@@ -59,26 +87,41 @@ export const SLOT_COMMANDS = [
     async run(operator, _, args) {
       const place = placeOf(args);
       await operator.call('putSlotInService', place);
-      return `${place.node}/${place.slot} is in service`;
+      return `${shownPlace(place)} is in service`;
     },
   }),
   operatorCommand({
     usage: `slot transfer ${PLACE}`,
-    about: 'Move the SIM in a slot to the node of this slot, if another node still holds it.',
-    async run(operator, _, args) {
+    about:
+      'Move the SIM in a slot to the node of this slot, if another node still holds it. Names the customer, and asks.',
+    options: AGREED_OPTION,
+    async run(operator, { yes }, args) {
       const place = placeOf(args);
-      const { iccid, from } = await operator.call('transferSim', place);
+      const shown = yes ? undefined : await operator.call('previewTransfer', place);
+      if (shown !== undefined) {
+        const loser = shown.from === null ? '' : `, and ${shown.from} loses it`;
+        const what = `node ${place.node} gets the SIM ${shown.iccid}${loser}: do this only if the card is in ${place.slot}`;
+        await agreeNaming(operator, what, { of: { iccid: shown.iccid }, effect: 'kept', isAgreed: yes });
+      }
+      // Between question and answer the node may report another SIM.
+      const { iccid, from } = await operator.call('transferSim', { ...place, expected: shown?.iccid });
       return `node ${place.node} now holds the SIM ${iccid}${from === null ? '' : `; it was at node ${from} before`}`;
     },
   }),
   operatorCommand({
     usage: `slot restart ${PLACE}`,
-    about: 'Restart the modem in a slot.',
-    options: { force: switchOption('Restart the modem even during a call; the call ends') },
-    async run(operator, { force }, args) {
+    about:
+      'Restart the modem in a slot. If a customer has the number in it, the command names the customer, and asks.',
+    options: {
+      force: switchOption('Restart the modem even during a call; the call ends'),
+      ...AGREED_OPTION,
+    },
+    async run(operator, { force, yes }, args) {
       const place = placeOf(args);
+      const what = `the modem in ${shownPlace(place)} restarts${force ? ', and a call ends' : ''}`;
+      await agreeIfCustomers(operator, what, { of: place, effect: 'paused', isAgreed: yes });
       await operator.call('restartModem', { ...place, force });
-      return `the modem in ${place.node}/${place.slot} is restarting`;
+      return `the modem in ${shownPlace(place)} is restarting`;
     },
   }),
 ];

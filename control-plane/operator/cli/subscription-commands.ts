@@ -3,21 +3,24 @@ import { getAddress } from 'viem';
 import * as z from 'zod';
 import { optionalInteger, switchOption } from '#shared/process/options.ts';
 import { alignedTable, toJson } from '#shared/process/terminal.ts';
-import { shownValue } from '../../domain/shown-value.ts';
+import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { SUBSCRIPTION_SORTS } from '../../store/money/subscription-list.ts';
+import { refuseOtherEnd } from '../end-subscription.ts';
 import { shownRefund } from '../listings/payments.ts';
 import { SUBSCRIPTIONS } from '../listings/subscriptions.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import {
-  amountSchema,
+  decimalAmountSchema,
   nodeSchema,
   numberSchema,
   reasonSchema,
   subscriptionIdSchema,
+  timeSchema,
   walletSchema,
 } from '../procedures/fields.ts';
 import { DAYS_MAX } from '../procedures/subscriptions.ts';
+import { AGREED_OPTION, agree } from './agreement.ts';
 import {
   CARRIER_OPTION,
   findOption,
@@ -40,19 +43,30 @@ import { REFUND_OPTIONS, withKey } from './refund-options.ts';
 
 const REASON_OPTION = { reason: { about: 'Reason, stored in the audit log', schema: reasonSchema } };
 
+const ENDS_AT_OPTION = {
+  endsAt: filterOption(
+    'Refuse it unless the subscription ends at this time, as "subscription show" prints it. Makes the command safe to repeat in a script: the subscriber may have paid meanwhile',
+    z
+      .string()
+      .transform((text) => text.replace(' ', 'T'))
+      .pipe(timeSchema),
+  ),
+};
+
 const END_OPTIONS = {
   ...REFUND_OPTIONS,
   ...REASON_OPTION,
+  ...ENDS_AT_OPTION,
   refund: {
     about:
       'Refund the payer. Without an amount: the unused share of the price, by whole days left, rounded down to the smallest unit of the token; days added as goodwill do not count. With an amount, such as 899.50: that, at most what was paid and not refunded before',
     schema: z
-      .union([z.literal(true), amountSchema], { error: 'must be an amount, such as 900 or 899.50' })
+      .union([z.literal(true), decimalAmountSchema], { error: 'must be an amount, such as 900 or 899.50' })
       .optional(),
     isValueOptional: true,
   },
   yes: switchOption(
-    'With --refund: do it; without this flag the command shows the amount and changes nothing',
+    'Do it without a question. With --refund the flag is required: without it, the command only shows the amount',
   ),
 } as const;
 
@@ -72,7 +86,7 @@ export const SUBSCRIPTION_COMMANDS = [
       node: filterOption('Only subscriptions whose number this node serves', nodeSchema),
       ...CARRIER_OPTION,
       ...timeOptions('created'),
-      ...findOption('an id, number, wallet, ICCID, IMEI or slot'),
+      ...findOption('an id, number, wallet, label, ICCID, IMEI or slot'),
       ...sortOptions(SUBSCRIPTION_SORTS),
       after: filterOption('Continue after this subscription', subscriptionIdSchema),
     },
@@ -97,11 +111,23 @@ export const SUBSCRIPTION_COMMANDS = [
       'Give a subscription another number. Its texts and calls stay; the former number is out of service.',
     options: {
       to: filterOption('The new number; without it, any that can be sold', numberSchema),
+      from: filterOption(
+        'Only if the subscription has this number: a script that runs twice changes nothing the second time',
+        numberSchema,
+      ),
       ...REASON_OPTION,
+      ...AGREED_OPTION,
     },
-    async run(operator, { to, reason }, [text]) {
+    async run(operator, { to, from, reason, yes }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
-      const numbers = await operator.call('reassignNumber', { id, to, reason });
+      const asked = { id, number: from, to, reason };
+      const shown = yes ? undefined : await operator.call('previewReassign', asked);
+      if (shown !== undefined)
+        await agree(`${id} gets ${shown.to} in place of ${maskedNumber(shown.from)}, for good`, yes);
+      const numbers = await operator.call('reassignNumber', {
+        ...asked,
+        ...(shown && { to: shown.to, number: shown.from }),
+      });
       return `${id} has the number ${numbers.to} now; ${numbers.from} is out of service`;
     },
   }),
@@ -110,11 +136,21 @@ export const SUBSCRIPTION_COMMANDS = [
     about: 'Add days to a subscription, as goodwill.',
     options: {
       days: { about: 'Days to add', schema: optionalInteger(1, DAYS_MAX) },
+      ...ENDS_AT_OPTION,
       ...REASON_OPTION,
+      ...AGREED_OPTION,
     },
-    async run(operator, { days, reason }, [text]) {
+    async run(operator, { days, endsAt, reason, yes }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
-      const { expires_at: end } = await operator.call('extendSubscription', { id, days, reason });
+      const { number, expires_at } = await findSubscription(operator, id);
+      refuseOtherEnd({ id, expires_at }, endsAt);
+      const extension = { id, expires_at, days, reason };
+      if (!yes) await operator.call('previewExtend', extension);
+      await agree(
+        `${id} (${maskedNumber(number)}), which ends at ${timeOrDash(expires_at)}, ends ${days} ${days === 1 ? 'day' : 'days'} later, without a payment`,
+        yes,
+      );
+      const { expires_at: end } = await operator.call('extendSubscription', extension);
       return `${id} ends at ${timeOrDash(end)}`;
     },
   }),
@@ -123,19 +159,32 @@ export const SUBSCRIPTION_COMMANDS = [
     about:
       'End a subscription now, and keep its number for the grace time. If the chain reverted some of its payments, remove only the years that they bought. With --refund, send money back to the payer.',
     options: END_OPTIONS,
-    async run(operator, { refund, ...given }, [text]) {
+    async run(operator, { endsAt, refund, ...given }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
       const options = withKey(given);
       if (refund === undefined) {
-        const { expires_at: end } = await operator.call('endSubscription', { id, reason: options.reason });
+        const seen = await findSubscription(operator, id);
+        refuseOtherEnd(seen, endsAt);
+        const ending = { id, expires_at: seen.expires_at, reason: options.reason };
+        if (!options.yes) await operator.call('previewEnd', ending);
+        await agree(`${id} (${maskedNumber(seen.number)}) ${lossOf(seen)}; nothing is refunded`, options.yes);
+        const { expires_at: end } = await operator.call('endSubscription', ending);
         return Date.parse(end) > Date.now() ? `${id} ends at ${timeOrDash(end)}` : `${id} has ended`;
       }
       const amount = refund === true ? undefined : refund;
       const { endAndRefund } = await import('../end-subscription.ts');
-      return endAndRefund(operator, { id, amount }, options);
+      return endAndRefund(operator, { id, amount, endsAt }, options);
     },
   }),
 ];
+
+/** What its end takes. */
+function lossOf({ payments, expires_at: end }: ShownSubscription): string {
+  const reverted = payments.filter(({ state }) => state === 'taken_back').map(({ id }) => id);
+  if (reverted.length === 0) return `ends now, in place of ${timeOrDash(end)}`;
+  const years = reverted.length === 1 ? 'the year' : `the ${reverted.length} years`;
+  return `loses ${years} that the chain took back (${reverted.join(', ')}), and nothing else; it ends at ${timeOrDash(end)} before that`;
+}
 
 /** With the whole wallet: an operator who asks for one subscription answers its subscriber. */
 function shownSubscription({ payments, ...row }: ShownSubscription): string {

@@ -15,7 +15,7 @@ const RESULTS: Readonly<Record<AuditRow['result'], Status>> = {
   failed: { health: 'bad', sign: 'cross', words: 'failed' },
 };
 
-/** What was refused may hold numbers, too. */
+/** Arguments of a refused action may hold numbers, too. */
 const masked = (text: string, isFull: boolean): string => (isFull ? text : withMaskedNumbers(text));
 
 /** "takeSlotOutOfService" as people write it. */

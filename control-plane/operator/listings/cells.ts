@@ -1,6 +1,7 @@
 // Cells that several listings have.
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import type { Cell } from '#shared/operator/listing.ts';
+import type { Status } from '#shared/operator/slot-health.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 
 /** `isMasked`: it is a subscriber's. */
@@ -27,3 +28,17 @@ export const carrierCell = (carrier: string | null): Cell => carrier && shownCar
 
 /** "3.2 s" */
 export const secondsCell = (ms: number | null): Cell => (ms === null ? null : `${(ms / 1000).toFixed(1)} s`);
+
+/** Percent; a smaller share is a warning. */
+const GOOD_SHARE = 95;
+
+function statusOf(share: number): Omit<Status, 'words'> {
+  if (share >= GOOD_SHARE) return { health: 'good', sign: 'check' };
+  return { health: share > 0 ? 'warn' : 'bad', sign: 'cross' };
+}
+
+/** Of what was delivered, in percent: "97 %" */
+export function shareCell(share: number): Cell {
+  const words = `${Math.round(share)} %`;
+  return { status: { ...statusOf(share), words }, text: words };
+}

@@ -1,5 +1,5 @@
 // The list of nodes, and words for what of their requests was refused.
-import type { Listing } from '#shared/operator/listing.ts';
+import { type Listing, shownTime } from '#shared/operator/listing.ts';
 import type { NodeListing } from '../../nodes/registry.ts';
 import type { Refusals } from '../../store/fleet/node-refusals.ts';
 import { nodeCell } from './cells.ts';
@@ -19,6 +19,7 @@ export const NODES: Listing<NodeListing> = {
 const notesOf = (node: NodeListing): string[] => [
   ...(node.is_suspended ? ['gets no new SIMs until you approve it'] : []),
   ...shownRefusals(node.refused),
+  ...(node.refused_at === null ? [] : [`last refused at ${shownTime(node.refused_at)}`]),
   ...(node.state === 'pending' && node.fingerprint !== null ? [node.fingerprint] : []),
   ...node.alarms,
   ...node.unregistered_slots.map(({ slot, state, reason }) =>
@@ -31,7 +32,8 @@ const WORDS = {
   claims: 'of SIMs that other nodes hold',
   facts: 'of SIMs that it does not hold',
   calls: 'of SIMs that it does not hold',
-  numbers: 'that are not US mobile numbers, or belong to another SIM',
+  numbers: 'outside the US mobile numbers, or of another SIM',
+  frames: 'that came too fast',
 } as const;
 
 /** One piece of text for each reason: "refused: 3 claims of SIMs that other nodes hold". */
@@ -39,5 +41,7 @@ export const shownRefusals = (refused: Refusals): string[] =>
   (Object.keys(WORDS) as Array<keyof typeof WORDS>).flatMap((reason) => {
     const count = refused[reason] ?? 0;
     const what = count === 1 ? reason.slice(0, -1) : reason;
-    return count === 0 ? [] : [`refused: ${count} ${what} ${WORDS[reason]}`];
+    return count === 0
+      ? []
+      : [`${reason === 'frames' ? 'read late' : 'refused'}: ${count} ${what} ${WORDS[reason]}`];
   });

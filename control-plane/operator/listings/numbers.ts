@@ -31,6 +31,7 @@ export const NUMBERS: Listing<Json<NumberRow>> = {
     },
     { title: 'State', sort: 'state', cell: ({ state }) => ({ status: NUMBER_STATUS[state], text: state }) },
     { title: 'ICCID', sort: 'iccid', cell: ({ iccid }) => iccid },
+    { title: 'Label', sort: 'label', cell: ({ label }) => label },
     { title: 'Node', sort: 'node', cell: ({ node }) => nodeCell(node) },
     { title: 'Slot', sort: 'slot', cell: ({ node, slot }) => slotCell(node, slot) },
     { title: 'Carrier', sort: 'carrier', cell: ({ carrier }) => carrierCell(carrier) },

@@ -17,11 +17,15 @@ export const PAYMENT_STATUS: Readonly<Record<PaymentState, Status>> = {
   void: { health: 'off', sign: 'barred', words: 'void' },
   refunding: { health: 'warn', sign: 'wait', words: 'refunding' },
   refunded: { health: 'off', sign: 'check', words: 'refunded' },
+  closed: { health: 'off', sign: 'barred', words: 'closed' },
 };
 
-/** The amount that is being refunded, or was refunded; null without a refund. */
-export const shownRefund = ({ refund_value, ...payment }: Json<PaymentRow>): string | null =>
-  refund_value === null ? null : shownValue({ ...payment, value: refund_value });
+/** The amount that is being refunded, was refunded, or was given up; null without a refund. */
+export function shownRefund({ refund_value, ...payment }: Json<PaymentRow>): string | null {
+  if (refund_value === null) return null;
+  const value = shownValue({ ...payment, value: refund_value });
+  return payment.state === 'closed' ? `${value} not sent` : value;
+}
 
 export const PAYMENTS: Listing<Json<PaymentRow>> = {
   name: 'payments',

@@ -1,11 +1,11 @@
 // The list of delivery probes, and their figures by carrier and by slot.
-import type { Cell, Column, Listing } from '#shared/operator/listing.ts';
+import type { Column, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
 import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
 import type { ProbedSlotRow } from '../../store/operations/probed-slots.ts';
-import { carrierCell, nodeCell, placeCell, secondsCell, slotCell } from './cells.ts';
+import { carrierCell, nodeCell, placeCell, secondsCell, shareCell, slotCell } from './cells.ts';
 
 const RESULTS = {
   delivered: { health: 'good', sign: 'check', words: 'delivered' },
@@ -41,22 +41,9 @@ export const PROBES: Listing<Json<ProbeRow>> = {
   }),
 };
 
-/** Percent; a smaller share is a warning. */
-const GOOD_SHARE = 95;
-
 /** Delivered, in percent of those with an end; undefined where there is none. */
-export const deliveredShare = ({ delivered, failed }: ProbeSummaryRow): number | undefined =>
+const deliveredShare = ({ delivered, failed }: ProbeSummaryRow): number | undefined =>
   delivered + failed === 0 ? undefined : (100 * delivered) / (delivered + failed);
-
-function statusOf(share: number): Omit<Status, 'words'> {
-  if (share >= GOOD_SHARE) return { health: 'good', sign: 'check' };
-  return { health: share > 0 ? 'warn' : 'bad', sign: 'cross' };
-}
-
-function shareCell(share: number): Cell {
-  const words = `${Math.round(share)} %`;
-  return { status: { ...statusOf(share), words }, text: words };
-}
 
 const FIGURES: readonly Column<ProbeSummaryRow>[] = [
   { title: 'Kind', cell: ({ kind }) => kind },

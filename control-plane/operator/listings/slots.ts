@@ -1,17 +1,34 @@
 // The list of slots.
+import { callSettingsText } from '#shared/operator/call-settings.ts';
 import type { Cell, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { OUT_OF_SERVICE, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { listedNumber } from '../../domain/shown-value.ts';
 import type { SlotRow } from '../../store/fleet/slot-service.ts';
 import { carrierCell, nodeCell, numberCell, slotCell } from './cells.ts';
 
-function stateCell({ state, trouble }: Json<SlotRow>): Cell {
-  const status = SLOT_STATUS[state];
+/** `text` is the state that the node reports: a slot that an operator took out of service is `registered`. */
+function stateCell({ out_of_service_at, state, trouble }: Json<SlotRow>): Cell {
+  const isOut = out_of_service_at !== null && state === 'registered';
+  const status = isOut ? OUT_OF_SERVICE : SLOT_STATUS[state];
   if (trouble === null) return { status, text: state };
   const words = `${status.words}: ${reasonWords(trouble)}`;
   return { status: { ...status, words }, text: `${state} (${trouble})` };
+}
+
+/** Compares the settings that the modem reported with those that calls need on the network of its SIM. */
+function settingsCell({ voice_settings: settings }: Json<SlotRow>): Cell {
+  if (settings === null) return null;
+  const isRight = settings.state === 'right';
+  return {
+    status: {
+      health: isRight ? 'good' : 'warn',
+      sign: isRight ? 'check' : 'cross',
+      words: callSettingsText(settings),
+    },
+    text: callSettingsText(settings),
+  };
 }
 
 export const SLOTS: Listing<Json<SlotRow>> = {
@@ -27,6 +44,7 @@ export const SLOTS: Listing<Json<SlotRow>> = {
       sort: 'number',
       cell: ({ number, is_held }, { isFull }) => numberCell(number, is_held && !isFull),
     },
+    { title: 'Label', sort: 'label', cell: ({ label }) => label },
     { title: 'Carrier', sort: 'carrier', cell: ({ carrier }) => carrierCell(carrier) },
     {
       title: 'Out of service',
@@ -35,6 +53,7 @@ export const SLOTS: Listing<Json<SlotRow>> = {
     },
     { title: 'Reason', sort: 'reason', cell: ({ reason }) => reason ?? '' },
     { title: 'ICCID', sort: 'iccid', cell: ({ iccid }) => iccid },
+    { title: 'Calls set up', sort: 'calls_set_up', cell: settingsCell },
     { title: 'IMEI', sort: 'imei', cell: ({ imei }) => imei },
   ],
   masked: (row) => ({ ...row, number: row.number && listedNumber(row.number, row.is_held) }),

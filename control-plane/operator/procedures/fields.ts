@@ -27,7 +27,7 @@ export const subscriptionIdSchema = z
   .string()
   .regex(/^sub_[0-9a-f]{1,24}$/, 'must be the id of a subscription');
 /** Of money, as operators write it. */
-export const amountSchema = z
+export const decimalAmountSchema = z
   .string({ error: 'must be an amount, such as 900 or 899.50' })
   .regex(/^\d{1,60}(\.\d{1,18})?$/, 'must be an amount, such as 900 or 899.50')
   .refine((text) => /[1-9]/.test(text), 'must be more than 0');
@@ -56,7 +56,9 @@ export const placeTextSchema = z
     const [node = '', ...slot] = text.split('/');
     return { node, slot: slot.join('/') };
   });
-/** A card, by its ICCID or by the slot that it is in. */
+/** A card, by its ICCID or by the slot that reports it. */
+export const cardSchema = z.union([z.object({ iccid: iccidSchema }), placeSchema]);
+/** The same as it is written: "8901…", "rack-7/m3". */
 export const cardTextSchema = z.union([iccidSchema.transform((iccid) => ({ iccid })), placeTextSchema], {
   error: 'must be an ICCID, or node/slot, for example rack-7/m3',
 });
@@ -103,6 +105,23 @@ export const timeSchema = z
   .regex(TIME, TIME_PROBLEM)
   .transform((text) => (/[Z]$|T.*[+-]\d\d:\d\d$/.test(text) || !text.includes('T') ? text : `${text}Z`))
   .refine((text) => !Number.isNaN(Date.parse(text)), TIME_PROBLEM);
+/** The month of a year. */
+export const monthSchema = z.string().regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'must be a month, such as 2026-11');
+const HOURS_MAX = 8 * 24;
+const HOURS_PROBLEM = `must be a whole number of hours from 1 to ${HOURS_MAX}`;
+/** Up to eight days. */
+export const hoursSchema = z
+  .union(
+    [
+      z.number(),
+      z
+        .string()
+        .regex(/^\d{1,3}$/)
+        .transform(Number),
+    ],
+    { error: HOURS_PROBLEM },
+  )
+  .refine((hours) => Number.isInteger(hours) && hours >= 1 && hours <= HOURS_MAX, HOURS_PROBLEM);
 export const actorSchema = z.string().min(1, 'must be the name of an operator').max(60);
 
 /** A column of a list, and the direction. */

@@ -1,11 +1,12 @@
 // Nodes: the list, the code that enrolls one, its approval, and its end.
 import * as z from 'zod';
+import { iccidSchema } from '#shared/identities.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { listNodes, newNodeCode } from '../../nodes/registry.ts';
 import { approveNode, revokeNode } from '../../store/fleet/nodes.ts';
 import { findPrunable, type Prunable, prune, removeNode } from '../../store/fleet/prune.ts';
 import { findCustomers } from '../../store/fleet/sold-numbers.ts';
-import { fingerprintSchema, nodeSchema, slotInputSchema } from './fields.ts';
+import { fingerprintSchema, nodeSchema, numberSchema, slotInputSchema } from './fields.ts';
 import { change, procedure } from './procedure.ts';
 
 const ofNode = z.object({ node: nodeSchema });
@@ -23,10 +24,14 @@ export const NODE_PROCEDURES = {
       detail: (_, answer) => ({ code_until: answer?.expires_at }),
     },
   }),
-  /** Customers whose number the node, or its slot, serves. */
+  /** Customers whose number the node, its slot or a card serves, or who have a number. */
   customers: procedure({
-    input: ofNode.extend({ slot: slotInputSchema.optional() }),
-    run: ({ db, now }, place) => findCustomers(db, place, now),
+    input: z.union([
+      ofNode.extend({ slot: slotInputSchema.optional() }),
+      z.object({ iccid: iccidSchema }),
+      z.object({ number: numberSchema }),
+    ]),
+    run: ({ db, now }, of) => findCustomers(db, of, now),
   }),
   revokeNode: change(ofNode, {
     subject,

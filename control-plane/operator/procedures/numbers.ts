@@ -13,13 +13,13 @@ import {
   setOutOfService,
 } from '../../store/fleet/numbers.ts';
 import {
+  cardSchema,
   carrierSchema,
   findSchema,
   IMPORT_LINES_MAX,
   limitSchema,
   nodeSchema,
   numberSchema,
-  placeSchema,
   reasonSchema,
   sortSchema,
 } from './fields.ts';
@@ -54,13 +54,14 @@ export const NUMBER_PROCEDURES = {
     run: ({ db, now }, { number }) => setOutOfService(db, number, undefined, now),
   }),
   retire: change(ofNumber, { subject, run: ({ db, now }, { number }) => retireNumber(db, number, now) }),
-  /** Answers with the ICCID of the former card and of the new one. */
+  /** Answers with the ICCID of the former card and of the new one. `expected`: refused if the slot has another card. */
   moveNumber: procedure({
     input: ofNumber.extend({
-      card: z.union([z.object({ iccid: iccidSchema }), placeSchema]),
+      card: cardSchema,
+      expected: iccidSchema.optional(),
       reason: reasonSchema,
     }),
-    run: ({ db, now }, { number, card }) => moveNumber(db, { number, card, now }),
+    run: ({ db, now }, { number, card, expected }) => moveNumber(db, { number, card, expected, now }),
     audit: {
       how: 'change',
       subject,

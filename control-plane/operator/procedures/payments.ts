@@ -5,6 +5,7 @@ import { PAYMENT_STATES } from '../../payments/payment.ts';
 import { listPaymentEvents } from '../../store/money/payment-events.ts';
 import { findPaymentRow, listPayments } from '../../store/money/payment-list.ts';
 import { createPaymentLedger } from '../../store/money/payments.ts';
+import { countRelayed } from '../../store/money/relayed-payments.ts';
 import { limitSchema, paymentIdSchema, reasonSchema, walletSchema } from './fields.ts';
 import { change, pageOf, procedure } from './procedure.ts';
 
@@ -27,6 +28,11 @@ export const PAYMENT_PROCEDURES = {
       if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
       return { ...row, events: await listPaymentEvents(db, id) };
     },
+  }),
+  /** By the relayer that sent them: payments in flight, and applied ones that are not final. */
+  relayedPayments: procedure({
+    input: z.object({}),
+    run: ({ db }) => countRelayed(db),
   }),
   /** `why`: what the chain shows. */
   voidPayment: change(z.object({ id: paymentIdSchema, why: reasonSchema }), {

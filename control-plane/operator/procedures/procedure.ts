@@ -1,9 +1,10 @@
 // The parts of a procedure: its input, its audit entry if it changes something, and its work.
 import type * as z from 'zod';
 import type { Procedure } from '#shared/operator/procedure.ts';
+import type { Pins } from '../../store/cards/fleet-apply.ts';
 import type { Database } from '../../store/database/database.ts';
 
-/** What only a running service can do: ask nodes. */
+/** Operations that need a running service, because they ask nodes. */
 export interface NodeOperations {
   /** Resolves when the restart has begun. Throws `OperatorRefusal`. */
   restartModem(node: string, slot: string, force: boolean): Promise<void>;
@@ -20,6 +21,7 @@ export interface Context {
   nodes: NodeOperations;
   /** Base URL that nodes are given. */
   url: string;
+  pins: Pins;
   /** Makes every instance drop what it caches about a subscription. */
   subscriptionChanged(subscriptionId: string): void | Promise<void>;
 }

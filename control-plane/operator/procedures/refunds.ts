@@ -5,6 +5,8 @@ import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } fr
 import { type Context, change, procedure } from './procedure.ts';
 
 const RAW_LENGTH_MAX = 4_096;
+/** A token's reason may be long. */
+const PROOF_LENGTH_MAX = 1_000;
 
 const refundSchema = z.object({
   raw: z
@@ -55,6 +57,20 @@ export const REFUND_PROCEDURES = {
     detail: ({ hash, mined }) => ({ hash: mined, replaced_hash: hash }),
     run: (context, { id, hash, mined }) => ledgerOf(context).adopt(id, hash, mined),
   }),
+  /** `proof`: what the chain shows. */
+  closePayment: change(
+    ofPayment.extend({
+      hash: transactionHashSchema.nullable(),
+      reason: reasonSchema,
+      proof: z.string().min(1).max(PROOF_LENGTH_MAX),
+    }),
+    {
+      subject,
+      detail: ({ hash, reason, proof }) => ({ reason, proof, hash }),
+      run: (context, { id, hash, reason, proof }) =>
+        ledgerOf(context).close(id, hash ?? undefined, { reason, proof }),
+    },
+  ),
   endRefund: change(ofPayment.extend({ hash: transactionHashSchema }), {
     subject,
     detail: ({ hash }) => ({ hash }),

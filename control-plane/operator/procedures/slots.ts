@@ -1,13 +1,16 @@
 // Slots: the list, whether their numbers are sold, the holder of their SIM, and a modem that restarts.
 import * as z from 'zod';
+import { iccidSchema } from '#shared/identities.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { transferSim } from '../../store/fleet/sim-transfer.ts';
 import {
+  findSlot,
   listSlots,
-  putSlotIn,
+  putSlotInService,
   refuseUnknown,
   SLOT_LIST_STATES,
   SLOT_SORTS,
-  takeSlotOut,
+  takeSlotOutOfService,
 } from '../../store/fleet/slot-service.ts';
 import {
   carrierSchema,
@@ -37,21 +40,29 @@ export const SLOT_PROCEDURES = {
     run: async ({ db, now }, query) =>
       pageOf(await listSlots(db, storeQuery(query), now), query.limit, ({ node, slot }) => ({ node, slot })),
   }),
+  slot: procedure({
+    input: placeSchema,
+    async run({ db, now }, { node, slot }) {
+      const row = await findSlot(db, { node, slot }, now);
+      if (row === undefined) throw new OperatorRefusal(`node ${node} has no slot ${slot}`);
+      return row;
+    },
+  }),
   takeSlotOutOfService: change(placeSchema.extend({ reason: reasonSchema }), {
     subject,
     detail: ({ reason }) => ({ reason }),
     run: ({ db, now }, { node, slot, reason }) =>
-      takeSlotOut(db, { node, slot, reason, by: 'operator', now }),
+      takeSlotOutOfService(db, { node, slot, reason, by: 'operator', now }),
   }),
   putSlotInService: change(placeSchema, {
     subject,
-    run: ({ db, now }, { node, slot }) => putSlotIn(db, { node, slot, now }),
+    run: ({ db, now }, { node, slot }) => putSlotInService(db, { node, slot, now }),
   }),
-  /** Gives the SIM that the slot reports to its node. Answers with the node that held it, if one did. */
+  /** Gives the SIM that the slot reports to its node, only the `expected` one. Answers with the node that held it, if one did. */
   transferSim: procedure({
-    input: placeSchema,
+    input: placeSchema.extend({ expected: iccidSchema.optional() }),
     audit: { how: 'change', subject },
-    run: ({ db, now }, { node, slot }) => transferSim(db, { node, slot, now }),
+    run: ({ db, now }, { node, slot, expected }) => transferSim(db, { node, slot, expected, now }),
   }),
   /** Refused while a call is up, unless by `force`. */
   restartModem: procedure({

@@ -13,9 +13,9 @@ import {
 import { listSubscriptions, SUBSCRIPTION_SORTS } from '../../store/money/subscription-list.ts';
 import { planRefund, type RefundDecision } from '../../store/money/subscription-refunds.ts';
 import {
-  amountSchema,
   atomicSchema,
   carrierSchema,
+  decimalAmountSchema,
   findSchema,
   LIMIT_MAX,
   limitSchema,
@@ -52,7 +52,15 @@ const decisionOf = ({ expires_at, shares }: z.output<typeof decisionSchema>): Re
 });
 
 const ofSubscription = z.object({ id: subscriptionIdSchema, number: numberSchema.optional() });
+/** `expires_at`: the end that the operator saw. Refused if it is another one, so that a repetition changes nothing. */
+const endSeen = z.object({ expires_at: z.iso.datetime().optional() });
 const subject = ({ id }: z.output<typeof ofSubscription>): string => id;
+
+/** With the end as a time. */
+const seen = <T extends z.output<typeof endSeen>>({ expires_at: end, ...input }: T) => ({
+  ...input,
+  expires_at: end === undefined ? undefined : new Date(end),
+});
 
 export const SUBSCRIPTION_PROCEDURES = {
   subscriptions: procedure({
@@ -94,21 +102,29 @@ export const SUBSCRIPTION_PROCEDURES = {
   }),
   /** Answers with the time at which it ends now. */
   extendSubscription: procedure({
-    input: ofSubscription.extend({ days: z.number().int().min(1).max(DAYS_MAX), reason: reasonSchema }),
+    input: ofSubscription.extend({
+      ...endSeen.shape,
+      days: z.number().int().min(1).max(DAYS_MAX),
+      reason: reasonSchema,
+    }),
     audit: { how: 'change', subject, detail: ({ days, reason }) => ({ days, reason }) },
     run: async ({ db, now }, input) => ({
-      expires_at: await inTransaction(db, (trx) => extendByDays(trx, { ...input, now })),
+      expires_at: await inTransaction(db, (trx) => extendByDays(trx, { ...seen(input), now })),
     }),
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),
   /** The refund of an end now: the unused share of the payments, or `amount`. */
   planRefund: procedure({
-    input: ofSubscription.extend({ amount: amountSchema.optional() }),
+    input: ofSubscription.extend({ amount: decimalAmountSchema.optional() }),
     run: ({ db, now }, input) => planRefund(db, input, now),
   }),
   /** Answers with the time at which it ends now. `refund`: what the operator was shown, and what `payment refund` then sends. */
   endSubscription: procedure({
-    input: ofSubscription.extend({ reason: reasonSchema, refund: decisionSchema.optional() }),
+    input: ofSubscription.extend({
+      ...endSeen.shape,
+      reason: reasonSchema,
+      refund: decisionSchema.optional(),
+    }),
     audit: {
       how: 'change',
       subject,
@@ -121,8 +137,8 @@ export const SUBSCRIPTION_PROCEDURES = {
       inTransaction(db, async (trx) => ({
         expires_at:
           refund === undefined
-            ? await endSubscription(trx, target, now)
-            : await endWithRefund(trx, target, decisionOf(refund), { reason, now }),
+            ? await endSubscription(trx, seen(target), now)
+            : await endWithRefund(trx, seen(target), decisionOf(refund), { reason, now }),
       })),
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),

@@ -13,14 +13,14 @@ const LOG_LAG_BLOCKS = 64n;
 
 /** The use of an authorization that can move no more money. */
 export type Use =
-  /** `isOurs`: our relayer sent it, perhaps as a replacement of its own earlier transaction. */
+  /** `isOurs`: our relayer sent it, or a former one of ours, perhaps as a replacement of its own earlier transaction. */
   | { kind: 'paid'; transaction: Hex; blockNumber: bigint; isOurs: boolean }
   /** Used for another transfer of its payer, or canceled. */
   | { kind: 'spent'; transaction: Hex; blockNumber: bigint };
 
 export function authorizationUses(
   publicClient: PublicClient,
-  { head, relayer }: { head: ReturnType<typeof blocksOf>['head']; relayer: Address | undefined },
+  { head, relayers }: { head: ReturnType<typeof blocksOf>['head']; relayers: readonly Address[] },
 ) {
   /**
    * True once the authorization was used, or canceled by the payer: it can move no more money. Reads the state after `blockNumber`, so that
@@ -55,7 +55,7 @@ export function authorizationUses(
         const receipt = await publicClient.getTransactionReceipt({ hash: used.transactionHash });
         const { transactionHash: transaction, blockNumber } = receipt;
         if (!isPaid(receipt, authorization)) return { kind: 'spent', transaction, blockNumber };
-        const isOurs = relayer !== undefined && isAddressEqual(receipt.from, relayer);
+        const isOurs = relayers.some((relayer) => isAddressEqual(receipt.from, relayer));
         return { kind: 'paid', transaction, blockNumber, isOurs };
       }
       const [cancelled] = await events('AuthorizationCanceled', range);

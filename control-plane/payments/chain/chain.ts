@@ -7,39 +7,50 @@ import {
   type PublicClient,
   TransactionReceiptNotFoundError,
 } from 'viem';
+import { type Clock, systemClock } from '#shared/clock.ts';
 import type { AuthorizedTransfer, TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import { accountSignatures } from './account-signature.ts';
 import { authorizationUses } from './authorization-use.ts';
 import { BlockWatch } from './block-watch.ts';
 import { blocksOf } from './blocks.ts';
+import { presentedUses } from './presented-uses.ts';
 import { type RpcOptions, rpcOf } from './rpc.ts';
 import { simulate } from './simulation.ts';
 import { resultIn, TOKEN_ABI, type TransferResult } from './token-events.ts';
 
 export interface ChainOptions extends RpcOptions {
-  /** Address of the relayer, if the network has one. */
-  relayer?: Address | undefined;
+  /** Addresses of the network's relayers, the present one first. Empty if a facilitator submits. */
+  relayers?: readonly Address[];
   /** A block with so many blocks on top is final, for an RPC without a `safe` block. */
   safeDepthBlocks?: number | undefined;
+  clock?: Clock;
 }
 
 export type Chain = ReturnType<typeof connectChain>;
 
 /** Every method rejects when the RPC cannot be reached: that says nothing about the payment. */
-export function connectChain({ relayer, safeDepthBlocks, ...rpc }: ChainOptions) {
+export function connectChain({ relayers = [], safeDepthBlocks, clock = systemClock, ...rpc }: ChainOptions) {
   const { chainId } = rpc;
   const publicClient = createPublicClient({ ...rpcOf(rpc), cacheTime: 0 });
   const blocks = blocksOf(publicClient, safeDepthBlocks);
-  const uses = authorizationUses(publicClient, { head: blocks.head, relayer });
+  const uses = authorizationUses(publicClient, { head: blocks.head, relayers });
+  const [relayer] = relayers;
   return {
     chainId,
     ...blocks,
     ...uses,
+    ...presentedUses({ clock, ...uses, ...blocks }),
     ...transferResults(publicClient),
     accounts: accountSignatures(chainId, publicClient),
     readAsset: (asset: Address) => readAsset(publicClient, { asset, chainId }),
     simulate: (authorization: TransferAuthorization) =>
       simulate(publicClient, { relayer, ...uses }, authorization),
+    /** Number of the account's transactions that are in a block. */
+    minedNonceOf: (address: Address): Promise<number> =>
+      publicClient.getTransactionCount({ address, blockTag: 'latest' }),
+    /** The same, with those that wait to be mined. */
+    nextNonceOf: (address: Address): Promise<number> =>
+      publicClient.getTransactionCount({ address, blockTag: 'pending' }),
     broadcast: (raw: Hex): Promise<Hex> => publicClient.sendRawTransaction({ serializedTransaction: raw }),
   };
 }

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { Kysely, type LogEvent, type PostgresPool, sql, type Transaction } from 'kysely';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
-import type { Connections } from '../../metrics/database-metrics.ts';
+import type { DatabaseConnections } from '../../metrics/database-metrics.ts';
 import { emitMetric } from '../../metrics/metric-events.ts';
 import { migrate, newestMigration, newestOf } from './migrations.ts';
-import { openPglitePool } from './pglite-pool.ts';
 import { Dialect } from './postgres-dialect.ts';
 import { openPostgresPool } from './postgres-pool.ts';
 import type { Migrations } from './schema-versions.ts';
@@ -19,7 +18,7 @@ export type DatabaseTransaction = Transaction<Tables>;
 export interface OpenDatabase {
   db: Database;
   /** Undefined for the embedded database, which has a single connection. */
-  connections(): Connections | undefined;
+  connections(): DatabaseConnections | undefined;
   close(): Promise<void>;
 }
 
@@ -89,6 +88,8 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
       0o700,
       `another control-plane (pid ${process.pid})`,
     );
+    // The Debian package does not have it.
+    const { openPglitePool } = await import('./pglite-pool.ts');
     pool = await openPglitePool(where.folder, where);
   }
   const db: Database = new Kysely({ dialect: new Dialect({ pool }), log: observeQuery });
@@ -102,6 +103,25 @@ export async function openAsItIs(where: DatabasePlace): Promise<OpenDatabase> {
 /** Runs `work` in a transaction: in `db` if that is one, else in a new one. */
 export const inTransaction = <T>(db: Database, work: (trx: DatabaseTransaction) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db as DatabaseTransaction) : db.transaction().execute(work);
+
+/** Does the work, and undoes all of it. Returns what it returned, throws what it threw. */
+export async function rolledBack<T>(
+  db: Database,
+  work: (trx: DatabaseTransaction) => Promise<T>,
+): Promise<T> {
+  const rollback = new Error('rolled back');
+  const done: T[] = [];
+  await db
+    .transaction()
+    .execute(async (trx) => {
+      done.push(await work(trx));
+      throw rollback;
+    })
+    .catch((error: unknown) => {
+      if (error !== rollback) throw error;
+    });
+  return done[0] as T;
+}
 
 /** Rejects when the database does not answer. */
 export async function checkDatabase(db: Database): Promise<void> {

@@ -30,6 +30,8 @@ export interface SeenDatabase {
   readonly schemaProblem: string | undefined;
   /** Names the database; undefined before the first start. */
   readonly databaseId: string | undefined;
+  /** Ids of the keys that have signed receipts. */
+  readonly receiptKeys: readonly string[];
 }
 
 /** Rejects with the driver's error, or with `NoPrimary`. `timeoutMs` is for the connection, and for each statement. */
@@ -68,6 +70,7 @@ async function examine(client: Client): Promise<SeenDatabase> {
     ownSchema: newestOf(),
     schemaProblem: await schemaRefusal(db),
     databaseId: schema === undefined ? undefined : await readDatabaseId(db),
+    receiptKeys: schema === undefined ? [] : await readReceiptKeys(db),
   };
   // Last: a pooler that refuses it ends the connection.
   const transactionProblem = await sql`begin read only`.execute(db).then(
@@ -115,6 +118,14 @@ async function readDatabaseId(db: Kysely<Tables>): Promise<string | undefined> {
   if (rows[0]?.isReadable !== true) return undefined;
   const row = await db.selectFrom('secrets').select('value').where('name', '=', 'bus').executeTakeFirst();
   return row && databaseIdOf(row.value);
+}
+
+/** None if this user may not read them. */
+async function readReceiptKeys(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ isReadable: boolean | null }>`
+    select has_table_privilege(to_regclass('receipt_keys'), 'select') as "isReadable"`.execute(db);
+  if (rows[0]?.isReadable !== true) return [];
+  return (await db.selectFrom('receipt_keys').select('id').execute()).map(({ id }) => id);
 }
 
 const poolOf = (client: Client) => ({

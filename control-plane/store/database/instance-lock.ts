@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { type Clock, sleep, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { Primary } from './primary.ts';
-import { sayRunning } from './schema-versions.ts';
+import { SchemaRefusal, sayRunning } from './schema-versions.ts';
 
 /** Of this service, among the advisory locks of a database. */
 const LOCK = 7_236_845_012;
@@ -25,27 +25,36 @@ interface InstanceLockParts {
   isShared: boolean;
   /** The newest migration that this program knows. */
   migration: string;
+  /** Why this program cannot work with the schema; undefined if it can. A newer instance does not see this one while it is without the lock. */
+  refusal: () => Promise<string | undefined>;
   clock: Clock;
   log: Logger;
 }
 
-export class OtherInstance extends Error {
+class OtherInstance extends Error {
   override name = 'OtherInstance';
 }
 
 /**
  * Holds the lock in a transaction on a connection of its own, which works through a pooler in transaction mode and ends with this process.
- * If the connection breaks, it is taken again. Throws `OtherInstance` when an instance that cannot be spoken with uses the database.
+ * If the connection breaks, it is taken again, and the schema checked. Throws `OtherInstance` when an instance that cannot be spoken
+ * with uses the database.
  */
 export class InstanceLock {
   readonly #parts: InstanceLockParts;
   readonly #primary: Primary;
   readonly #stopped = new AbortController();
   #client: Client | undefined;
+  #fail: (error: Error) => void = () => undefined;
+  /** Rejects when the schema no longer serves this program. */
+  readonly failed = new Promise<never>((_resolve, reject) => {
+    this.#fail = reject;
+  });
 
   private constructor(parts: InstanceLockParts) {
     this.#parts = parts;
     this.#primary = new Primary(parts.url);
+    this.failed.catch(() => undefined);
   }
 
   static async take(parts: InstanceLockParts): Promise<InstanceLock> {
@@ -124,9 +133,23 @@ export class InstanceLock {
     let isLogged = false;
     while (!this.#stopped.signal.aborted) {
       const isTaken = await this.#take().catch(() => undefined);
-      if (isTaken === true) return;
+      if (isTaken === true) return this.#checkSchema();
       if (isTaken === false && !isLogged) log.error({}, problemOf(this.#parts));
       isLogged ||= isTaken === false;
+      await sleep(clock, RECONNECT_MS);
+    }
+  }
+
+  /** Asks until the database answers. */
+  async #checkSchema(): Promise<void> {
+    const { clock, refusal } = this.#parts;
+    while (!this.#stopped.signal.aborted) {
+      const answer = await refusal().then(
+        (message) => ({ message }),
+        () => undefined,
+      );
+      if (answer?.message !== undefined) this.#fail(new SchemaRefusal(answer.message));
+      if (answer !== undefined) return;
       await sleep(clock, RECONNECT_MS);
     }
   }

@@ -1,6 +1,6 @@
 // Kysely types of the tables for operators and their actions, alerts, delivery probes and samples of the fleet.
 import type { ColumnType, Generated } from 'kysely';
-import type { AlertChannelName, Severity, Trouble } from '../../domain/alert.ts';
+import type { AlertChannelName, AlertTrouble, Severity } from '../../domain/alert.ts';
 
 /** `begun`: a command to a node whose result has not been recorded. `failed`: an internal error. */
 export const AUDIT_RESULTS = ['begun', 'ok', 'refused', 'failed'] as const;
@@ -10,11 +10,11 @@ export type AuditResult = (typeof AUDIT_RESULTS)[number];
 interface AuditLogTable {
   id: Generated<number>;
   at: Date;
-  /** Who asked: "command line", the name of an operator, or "probe". */
+  /** "command line", the name of an operator, or "probe". */
   actor: string;
   /** The procedure of the operator API. */
   action: string;
-  /** What it was done to: a number, a payment, "node" or "node/slot". */
+  /** Target of the action: a number, a payment, "node" or "node/slot". */
   subject: string;
   /** Contains no secrets. */
   detail: ColumnType<Record<string, unknown>, string, string>;
@@ -53,8 +53,13 @@ interface ProbesTable {
   is_scheduled: boolean;
   /** It proves the number of a SIM that is not admitted yet. It is no evidence about slots. */
   is_admission: ColumnType<boolean, boolean | undefined, never>;
-  /** A secret in the text of the probe. */
-  token: string;
+  /** Its recipient was a sold number. It is no evidence about slots. */
+  to_subscriber: ColumnType<boolean, boolean | undefined, never>;
+  /** The key of the fact that brought the text, and when that was stored: it may be later than `ended_at`. */
+  arrived_by: ColumnType<string | null, undefined, string>;
+  arrived_at: ColumnType<Date | null, undefined, Date>;
+  /** SHA-256 of the secret in the text of the probe. */
+  token_digest: Buffer;
   from_number: string;
   from_iccid: string;
   from_node: string;
@@ -78,6 +83,20 @@ interface ProbesTable {
   latency_ms: ColumnType<number | null, undefined, number | null>;
 }
 
+/** SIMs of sold numbers to which texts do not arrive. A row counts while its SIM is in this slot. */
+interface UnreachedSimsTable {
+  iccid: string;
+  node_id: string;
+  slot: string;
+  since: Date;
+}
+
+/** When a subscription last received a text, at most a minute too early. It outlives the text. */
+interface LastReceivedTable {
+  subscription_id: string;
+  at: Date;
+}
+
 /** One row: the instance that runs a round of probes. */
 interface ProbeTurnTable {
   id: Generated<boolean>;
@@ -85,7 +104,7 @@ interface ProbeTurnTable {
   held_until: Date | null;
 }
 
-export interface AlertsTable extends Trouble {
+export interface AlertsTable extends AlertTrouble {
   id: string;
   since: Date;
   seen_at: Date;
@@ -171,6 +190,8 @@ export interface OperationTables {
   slot_service: SlotServiceTable;
   probes: ProbesTable;
   probe_turn: ProbeTurnTable;
+  unreached_sims: UnreachedSimsTable;
+  last_received: LastReceivedTable;
   alerts: AlertsTable;
   alert_messages: AlertMessagesTable;
   alert_tidings: AlertTidingsTable;

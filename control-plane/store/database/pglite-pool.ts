@@ -25,7 +25,7 @@ export async function openPglitePool(
   folder: string,
   { mayHaveTables = false }: { mayHaveTables?: boolean },
 ): Promise<PostgresPool> {
-  if (readdirSync(folder).length === 0) await make(folder, mayHaveTables && existsSync(EMPTY_DATABASE));
+  if (readdirSync(folder).length === 0) await make(folder, mayHaveTables);
   const pglite = await open(folder);
   const waiters: Array<(client: PostgresPoolClient) => void> = [];
   let busy = false;
@@ -61,13 +61,18 @@ export async function openPglitePool(
 }
 
 /** Creates the database next to its final place, then renames it. A half-made one (process killed, disk full) could not be opened. */
-async function make(folder: string, isCopy: boolean): Promise<void> {
+async function make(folder: string, mayHaveTables: boolean): Promise<void> {
   const beside = `${resolve(folder)}.new`;
   rmSync(beside, { recursive: true, force: true });
   mkdirSync(beside, { mode: 0o700 });
   try {
+    const isCopy = existsSync(EMPTY_DATABASE);
     if (isCopy) copyEmpty(beside);
-    else await (await PGlite.create(beside)).close();
+    if (!isCopy || !mayHaveTables) {
+      const pglite = await PGlite.create(beside);
+      if (isCopy) await pglite.exec('drop schema public cascade; create schema public');
+      await pglite.close();
+    }
     renameSync(beside, folder);
   } catch (error) {
     rmSync(beside, { recursive: true, force: true });

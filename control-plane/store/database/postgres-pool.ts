@@ -2,7 +2,7 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { type ClientBase, Pool, type PoolClient, types } from 'pg';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
-import type { Connections } from '../../metrics/database-metrics.ts';
+import type { DatabaseConnections } from '../../metrics/database-metrics.ts';
 import { isBusy, isUnavailable } from './availability.ts';
 import { Primary } from './primary.ts';
 
@@ -24,7 +24,7 @@ const PARAMETER_REFUSED = /^unsupported startup parameter/;
 interface WatchedPool {
   /** Throws `DatabaseUnavailable` when the database is unavailable. */
   pool: PostgresPool;
-  connections(): Connections;
+  connections(): DatabaseConnections;
 }
 
 interface PoolOptions {
@@ -89,7 +89,7 @@ class PrimaryConnections {
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  counts(): Connections {
+  counts(): DatabaseConnections {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }

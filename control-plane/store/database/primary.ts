@@ -5,11 +5,11 @@ import { serverUrls } from './database-url.ts';
 const CONNECT_TIMEOUT_MS = 2_000;
 const ANSWER_TIMEOUT_MS = 2_000;
 
-export class NoPrimary extends Error {
+class NoPrimary extends Error {
   override name = 'NoPrimary';
 }
 
-interface Standing {
+interface ServerIdentity {
   /** Timeline of its log: each promotion begins the next one. Undefined if the server does not say. */
   timeline: number | undefined;
   /** Identifies servers that are copies of each other. */
@@ -55,7 +55,7 @@ export class Primary {
   /** Throws `NoPrimary` unless this new connection leads to the primary. */
   async check(client: Asked): Promise<void> {
     try {
-      this.#accept(await standingOf(client));
+      this.#accept(await identityOf(client));
     } catch (error) {
       this.suspect();
       throw error;
@@ -94,7 +94,7 @@ export class Primary {
     return found.url;
   }
 
-  #accept({ system, timeline }: Standing): void {
+  #accept({ system, timeline }: ServerIdentity): void {
     if (system === undefined || timeline === undefined) return;
     const newest = this.#timelines.get(system) ?? 0;
     if (timeline < newest)
@@ -106,7 +106,7 @@ export class Primary {
   }
 }
 
-async function ask(url: string): Promise<Standing> {
+async function ask(url: string): Promise<ServerIdentity> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -116,14 +116,14 @@ async function ask(url: string): Promise<Standing> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return await standingOf(client);
+    return await identityOf(client);
   } finally {
     client.end().catch(() => undefined);
   }
 }
 
 /** Throws `NoPrimary` for a standby. */
-async function standingOf(client: Asked): Promise<Standing> {
+async function identityOf(client: Asked): Promise<ServerIdentity> {
   const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
   if (rows[0]?.standby !== false) throw new NoPrimary('the server is a standby');
   // A hosted Postgres may not offer these functions.

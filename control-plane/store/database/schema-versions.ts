@@ -2,7 +2,7 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
-export interface SchemaChange extends Migration {
+interface SchemaChange extends Migration {
   /**
    * The oldest migration whose programs still work after this one: the previous one for a change that only adds (expand). Left out: older
    * programs do not work after it (contract).

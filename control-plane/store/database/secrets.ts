@@ -5,7 +5,10 @@ import type { Database } from './database.ts';
 const SECRET_BYTES = 32;
 
 /** Returns the secret of this name; creates it on the first call. */
-export async function secretOf(db: Database, name: 'payment_challenge' | 'bus'): Promise<string> {
+export async function secretOf(
+  db: Database,
+  name: 'payment_challenge' | 'bus' | 'device_id',
+): Promise<string> {
   const value = randomBytes(SECRET_BYTES).toString('base64url');
   await db
     .insertInto('secrets')

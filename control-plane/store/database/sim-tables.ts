@@ -1,6 +1,7 @@
 // Kysely types of the tables for SIM tenures and refused claims.
+
 import type { ColumnType, Generated } from 'kysely';
-import type { Fact } from '#shared/link/messages.ts';
+import type { Fact, VoiceSettings } from '#shared/link/messages.ts';
 import type { RefusalCause, Sighting } from '../../domain/sim-claim.ts';
 
 /** Which node holds a SIM and which nodes held it before: the newest few per SIM. */
@@ -35,7 +36,7 @@ interface SimClaimsTable {
  * `claims`: claims of SIMs that other nodes hold. `facts`: texts, reports and ended calls of SIMs that the node does not hold. `calls`:
  * live calls of such SIMs. `numbers`: numbers that are not US mobile numbers, or belong to another SIM.
  */
-export type NodeRefusal = 'claims' | 'facts' | 'calls' | 'numbers';
+export type NodeRefusal = 'claims' | 'facts' | 'calls' | 'numbers' | 'frames';
 
 interface NodeRefusalsTable {
   node_id: string;
@@ -63,9 +64,69 @@ interface SlotsTable {
   reason: string | null;
   /** The reported SIM, even if the node does not hold it. */
   iccid: string | null;
+  /** As the node reports it. */
+  voice_settings: VoiceSettings | null;
+}
+
+/** `untried`: no node has the PIN. `sent`: a node got it, with an unknown result. `right`, `wrong`: the card's answer. */
+export type PinState = 'untried' | 'sent' | 'right' | 'wrong';
+
+/** A SIM card as the fleet file describes it. */
+interface CardsTable {
+  iccid: string;
+  label: string | null;
+  /** The carrier that bills the card, in the operator's words. */
+  carrier: string | null;
+  plan: string | null;
+  /** The last day of the plan. */
+  plan_expires: ColumnType<Date | null, string | null, string | null>;
+  /** Dollars, with two digits after the point. */
+  monthly_cost: string | null;
+  /** Sealed with the key file of the service. */
+  pin: string | null;
+  pin_state: PinState | null;
+  /** The node that last got the PIN. */
+  pin_node: string | null;
+  pin_sent_at: Date | null;
+  /** Why the card stayed locked, as the node reports it. */
+  pin_reason: string | null;
+  updated_at: Date;
+}
+
+/** Of one token, in its smallest unit. */
+export interface EarnedAmount {
+  chain_id: number;
+  asset: string;
+  value: string;
+}
+
+/** Cost and earnings of a SIM in a month. */
+interface SimMonthsTable {
+  month: ColumnType<Date, string, never>;
+  iccid: string;
+  number: string | null;
+  label: string | null;
+  node_id: string | null;
+  carrier: string | null;
+  plan: string | null;
+  cost: string | null;
+  earned: ColumnType<EarnedAmount[], string, string>;
+  is_sold: boolean;
+}
+
+/** Earnings of deleted subscriptions in the month of their end, in the smallest unit. */
+interface EndedEarningsTable {
+  month: ColumnType<Date, string, never>;
+  number: string;
+  chain_id: number;
+  asset: string;
+  value: string;
 }
 
 export interface SimTables {
+  cards: CardsTable;
+  ended_earnings: EndedEarningsTable;
+  sim_months: SimMonthsTable;
   slots: SlotsTable;
   sim_tenures: SimTenuresTable;
   sim_claims: SimClaimsTable;

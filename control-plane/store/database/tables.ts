@@ -1,14 +1,16 @@
 // Kysely types: one interface per table, with the columns of the newest migration.
 import type { ColumnType, Generated } from 'kysely';
 import type { OutboundStatus } from '#shared/api/answers.ts';
-import type { AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
+import type { AskedAnswerer, AudioStatistics, CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { OptOutType } from '../../domain/opt-out.ts';
 import type { SignedBy } from '../../domain/transfer-authorization.ts';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { OperationTables } from './operation-tables.ts';
+import type { ReceiptTables } from './receipt-tables.ts';
 import type { SendingTables } from './sending-tables.ts';
 import type { SimTables } from './sim-tables.ts';
+import type { WebhookTables } from './webhook-tables.ts';
 
 export interface SubscriptionsTable {
   id: string;
@@ -98,9 +100,7 @@ interface NodesTable {
   id: string;
   /** Set while a link is up; a newer link of the same node overwrites it. */
   link_id: string | null;
-  /**
-   * The link counts as up until then. Each heartbeat extends it, so that links of a dead instance expire. After the link: when it ended.
-   */
+  /** The link is up until then. Heartbeats extend it; a dead instance sends none. After the link: when it ended. */
   link_alive_until: Date | null;
   /** Ed25519, 32 bytes; null before the first enrolment. */
   public_key: Buffer | null;
@@ -177,6 +177,10 @@ export interface PaymentsTable {
   raw_transaction: string | null;
   transaction_hash: string | null;
   transaction_nonce: number | null;
+  /** The relayer's account that signed the transaction, in lower case. */
+  transaction_sender: ColumnType<string | null, string | null | undefined, string | null>;
+  /** The transaction only uses its nonce: it is a transfer of nothing to its sender. */
+  transaction_is_empty: Generated<boolean>;
   subscription_id: string | null;
   failure: string | null;
   /** The transaction that transferred the money, once it was seen on the chain. */
@@ -251,6 +255,18 @@ export interface MessagesTable {
   ended_by_report: ColumnType<boolean, boolean | undefined, boolean>;
   /** Of a received text that was a keyword: `stop` ended texts to its sender, `start` allowed them again. */
   opt_out_type: ColumnType<OptOutType | null, OptOutType | null | undefined, OptOutType | null>;
+  /** Set for the announcement of an MMS. */
+  mms: ColumnType<AnnouncedMms | null, string | null | undefined, string | null>;
+  /** Opens the digest in the receipt, and is deleted with the message. */
+  receipt_salt: Generated<string>;
+}
+
+/** An MMS as its carrier announced it. */
+export interface AnnouncedMms {
+  transaction_id: string;
+  size_bytes: number | null;
+  /** RFC 3339. */
+  expires_at: string | null;
 }
 
 /** One row. */
@@ -302,6 +318,8 @@ export interface CallsTable {
   audio: ColumnType<AudioStatistics | null, string | null | undefined, string | null>;
   /** As the instance with the stream counted. */
   stream: ColumnType<StreamStatistics | null, string | null | undefined, string | null>;
+  /** Whether a person or a machine answered; null if the client did not ask. */
+  answered_by: AskedAnswerer | null;
   /** The node reported the end: nothing else changes it. */
   ended_by_node: ColumnType<boolean, boolean | undefined, boolean>;
   /** The last sign that the call was up: a report, a sign of life of its node, or audio. */
@@ -353,7 +371,7 @@ interface WaitlistMailedTable {
   mailed_at: Date;
 }
 
-export interface Tables extends OperationTables, SendingTables, SimTables {
+export interface Tables extends OperationTables, ReceiptTables, SendingTables, WebhookTables, SimTables {
   subscriptions: SubscriptionsTable;
   numbers: NumbersTable;
   number_rivals: NumberRivalsTable;

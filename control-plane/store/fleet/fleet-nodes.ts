@@ -1,6 +1,7 @@
 // All nodes and their slots as they are now: SIM, number, subscriber and live call of each slot.
 import { sql } from 'kysely';
-import type { SlotState } from '#shared/link/messages.ts';
+import type { SlotState, VoiceSettings } from '#shared/link/messages.ts';
+import { compareNaturally } from '#shared/natural-order.ts';
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import { keyFingerprint } from '../../domain/shown-value.ts';
 import type { Database } from '../database/database.ts';
@@ -32,6 +33,8 @@ export interface FleetSlot {
   usbPath: string | null;
   imei: string | null;
   iccid: string | null;
+  /** The operator's name for the card. */
+  label: string | null;
   number: string | null;
   use: NumberUse | null;
   /** Why an operator took the number itself out of service; null where it is in service. */
@@ -40,11 +43,14 @@ export interface FleetSlot {
   expiresAt: Date | null;
   /** The node has confirmed the SIM for the present subscription. */
   isBound: boolean;
-  call: { direction: CallDirection; state: LiveCallState } | null;
+  /** `isCustomers`: not of a probe. */
+  call: { direction: CallDirection; state: LiveCallState; isCustomers: boolean } | null;
   /** Set if the slot itself is out of service. */
   outOfService: { by: 'operator' | 'probe'; reason: string; since: Date } | null;
   /** Capacity of the message storage, and how much is used. */
   storage: { used: number; total: number } | null;
+  /** Of calls, as the modem read them back. */
+  voiceSettings: VoiceSettings | null;
   /** When its node last reported the SIM; null for a slot without a SIM. */
   reportedAt: Date | null;
 }
@@ -82,9 +88,9 @@ export async function readFleet(db: Database, now: Date): Promise<FleetNode[]> {
       refused: refusals.get(node.name) ?? {},
       slots: (byNode.get(node.name) ?? [])
         .map((slot) => slotOf(slot, node))
-        .sort((a, b) => ORDER.compare(a.slot, b.slot)),
+        .sort((a, b) => compareNaturally(a.slot, b.slot)),
     }))
-    .sort((a, b) => ORDER.compare(a.name, b.name));
+    .sort((a, b) => compareNaturally(a.name, b.name));
 }
 
 /** A number that is otherwise on sale is not if its slot is out of service or offline. */
@@ -93,8 +99,6 @@ function useOf({ outOfService, state, use }: FleetSlot): NumberUse | null {
   if (outOfService !== null) return 'out_of_service';
   return state === 'registered' ? use : 'offline';
 }
-
-const ORDER = new Intl.Collator('en', { numeric: true });
 
 type NodeRow = Omit<FleetNode, 'slots' | 'refused'>;
 type SlotRow = Omit<FleetSlot, 'state' | 'outOfService'> & {
@@ -133,25 +137,27 @@ async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
 async function readSlots(db: Database, now: Date): Promise<SlotRow[]> {
   const { rows } = await sql<SlotRow>`
     select sims.node, sims.slot, sims.state, sims.trouble as reason, sims.carrier, sims.signal_dbm as "signalDbm",
-      sims.model, sims.usb_path as "usbPath", sims.device_id as imei, sims.iccid, numbers.number,
+      sims.model, sims.usb_path as "usbPath", sims.device_id as imei, sims.iccid, cards.label, numbers.number,
       subscriptions.wallet, subscriptions.expires_at as "expiresAt", sims.updated_at as "reportedAt",
       coalesce(sims.bound_to = subscriptions.id, false) as "isBound",
       numbers.out_of_service_reason as "numberOutReason",
-      sims.storage, sims.by as "outBy", sims.reason as "outReason", sims.out_of_service_at as "outSince",
+      sims.storage, sims.voice_settings as "voiceSettings", sims.by as "outBy", sims.reason as "outReason", sims.out_of_service_at as "outSince",
       case when numbers.number is null then null
         when subscriptions.id is not null then 'held' when payments.id is not null then 'reserved'
         when numbers.out_of_service_at is not null then 'out_of_service'
         when numbers.quarantined_until > ${now}::timestamptz then 'quarantined'
         when numbers.unadmitted_since is not null then 'unadmitted'
         when not ${isSwept} then 'unswept' else 'on_sale' end as use,
-      case when up.state is not null then json_build_object('direction', up.direction, 'state', up.state) end as call
+      case when up.state is not null then json_build_object('direction', up.direction, 'state', up.state,
+        'isCustomers', up.subscription_id is not null) end as call
     from (${SLOT_ROWS}) as sims
     join nodes on nodes.id = sims.node and nodes.revoked_at is null
     left join numbers on numbers.iccid = sims.iccid and numbers.retired_at is null
     left join subscriptions on subscriptions.number = numbers.number
     left join payments on payments.reserved_number = numbers.number
+    left join cards on cards.iccid = sims.iccid
     left join lateral (
-      select direction, state from calls where calls.iccid = sims.iccid and calls.state <> 'ended'
+      select direction, state, subscription_id from calls where calls.iccid = sims.iccid and calls.state <> 'ended'
       order by position desc limit 1
     ) as up on true
     where is_reported`.execute(db);

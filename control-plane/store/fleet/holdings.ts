@@ -2,6 +2,7 @@
 // at the time at which the service centre received it (3GPP TS 23.040 §9.2.3.11). If that time is not known, the text belongs to no holder.
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { TENURE_SLACK_MS } from './sim-tenures.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -47,12 +48,17 @@ const FORMER_CARD_MS = SERVICE_CENTRE_KEEPS_MS;
 
 /**
  * For rows of `fact`: the subscription that its text may belong to, which is that of a former card for texts of before, else that of the
- * number of the card; and as `holding` and `stamp` what decides.
+ * number of the card; and as `holding` and `stamp` what decides. A former card is free: any node can claim it, and date its texts back. So
+ * only a node that held it before it was a former card reports texts of that time, and none that are later than it held the card then.
  */
 export const holderOfFact = (now: Date) => sql`
   left join former_cards as former on former.iccid = fact.iccid
     and coalesce(fact.sent_at, fact.read_at) <= former.until + ${ms(CLOCK_ERROR_MAX_MS)}
     and former.until > ${now}::timestamptz - ${ms(FORMER_CARD_MS)}
+    and exists (select from sim_tenures where sim_tenures.iccid = fact.iccid
+      and sim_tenures.node_id = split_part(fact.fact_key, '/', 1) and sim_tenures.since <= former.until
+      and (sim_tenures.until is null
+        or greatest(fact.sent_at, fact.read_at) <= sim_tenures.until + ${ms(TENURE_SLACK_MS)}))
   left join numbers on numbers.iccid = fact.iccid
   join subscriptions on subscriptions.id = coalesce(former.subscription_id,
     (select own.id from subscriptions as own where own.number = numbers.number))
@@ -74,6 +80,9 @@ const holdingOfFact = (now: Date) => sql`
  */
 export const isOfHolding = sql<boolean>`coalesce(case when former.iccid is not null
   then coalesce(fact.sent_at, fact.read_at) >= subscriptions.created_at - ${ms(CLOCK_ERROR_MAX_MS)}
+    and not exists (select from former_holdings as earlier
+      where (earlier.iccid = former.iccid or earlier.number = former.number) and earlier.held_until < former.until
+        and earlier.held_until >= coalesce(fact.sent_at, fact.read_at) - ${ms(CLOCK_ERROR_MAX_MS)})
   when stamp.sent_at is not null
   then stamp.sent_at >= holding.begins_at
     and (holding.freed_at is null or stamp.sent_at > holding.freed_at + ${ms(CLOCK_ERROR_MAX_MS)})

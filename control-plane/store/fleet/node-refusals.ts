@@ -23,6 +23,17 @@ export async function addRefusals(
 
 export type Refusals = Partial<Record<NodeRefusal, number>>;
 
+/** When each node was last refused a report. */
+export async function readLastRefused(db: Database): Promise<Map<string, Date>> {
+  const rows = await db
+    .selectFrom('node_refusals')
+    .select(['node_id', (eb) => eb.fn.max('last_at').as('at')])
+    .where('count', '>', 0)
+    .groupBy('node_id')
+    .execute();
+  return new Map(rows.map(({ node_id, at }) => [node_id, at]));
+}
+
 /** Refused reports since the beginning, by node. */
 export async function readRefusals(db: Database): Promise<Map<string, Refusals>> {
   const rows = await db

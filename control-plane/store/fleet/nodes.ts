@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { keyFingerprint } from '../../domain/shown-value.ts';
-import { type Database, inTransaction } from '../database/database.ts';
+import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { endTenures } from './sim-tenures.ts';
 import { UNREGISTERED_OF_NODE, type UnregisteredSlot } from './slots.ts';
 
@@ -79,6 +79,13 @@ export async function revokeNode(db: Database, nodeId: string, now: Date): Promi
     return row !== undefined;
   });
 }
+
+/** Waits for changes of the node that are under way. Returns undefined for an unknown node. */
+export const lockNode = (
+  trx: DatabaseTransaction,
+  node: string,
+): Promise<{ revoked_at: Date | null } | undefined> =>
+  trx.selectFrom('nodes').select('revoked_at').where('id', '=', node).forUpdate().executeTakeFirst();
 
 export interface NodeRow {
   id: string;

@@ -1,6 +1,6 @@
 // A number that gets another card: the carrier replaced a dead one. A subscriber keeps the number, its texts and its year.
 import { OperatorRefusal } from '../../domain/refusal.ts';
-import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import { type Database, inTransaction } from '../database/database.ts';
 import { keepFormerCard } from './holdings.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { lockReservations } from './number-pool.ts';
@@ -12,17 +12,17 @@ export type Card = { iccid: string } | SlotPlace;
 
 /**
  * Texts that were read from the former card and arrive later still belong to its subscriber. Returns both cards. Throws `OperatorRefusal` if the
- * number is unknown or has this card, if the card has another number, and if the slot reports no card.
+ * number is unknown or has this card, if the card has another number, and if the slot reports no card, or not the `expected` one.
  */
 export async function moveNumber(
   db: Database,
-  { number, card, now }: { number: string; card: Card; now: Date },
+  { number, card, expected, now }: { number: string; card: Card; expected?: string | undefined; now: Date },
 ): Promise<{ from: string; to: string }> {
   return inTransaction(db, async (trx) => {
     const to = await cardOf(trx, card);
     await lockOpenTenures(trx, [to]);
     await lockReservations(trx);
-    if ((await cardOf(trx, card)) !== to)
+    if ((await cardOf(trx, card)) !== to || (expected !== undefined && expected !== to))
       throw new OperatorRefusal('The card was exchanged at the same moment. Run the command again.');
     const row = await trx
       .selectFrom('numbers')
@@ -54,10 +54,11 @@ export async function moveNumber(
   });
 }
 
-async function cardOf(trx: DatabaseTransaction, card: Card): Promise<string> {
+/** The ICCID of a card. Throws `OperatorRefusal` if the slot reports none. */
+export async function cardOf(db: Database, card: Card): Promise<string> {
   if ('iccid' in card) return card.iccid;
   const { node, slot } = card;
-  const sim = await trx
+  const sim = await db
     .selectFrom('sims')
     .select('iccid')
     .where('node_id', '=', node)

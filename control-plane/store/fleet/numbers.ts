@@ -7,7 +7,7 @@ import { isSellable } from '../../domain/sellable-number.ts';
 import { maskedWallet } from '../../domain/shown-value.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
-import { allOf, contains, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
+import { allOf, contains, naturalOrder, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
 import { expectAt, lockOpenTenures } from './sim-proof.ts';
@@ -16,6 +16,8 @@ export interface NumberRow {
   number: string;
   state: NumberState;
   iccid: string;
+  /** The operator's name for the card. */
+  label: string | null;
   /** Of the modem that has its SIM. */
   imei: string | null;
   /** Where its SIM is; null when no node holds it. */
@@ -61,6 +63,7 @@ const listed = (db: Database, now: Date) =>
         .leftJoin('subscriptions', 'subscriptions.number', 'seen.number')
         .leftJoin('payments', 'payments.reserved_number', 'seen.number')
         .leftJoin('sims', 'sims.iccid', 'seen.iccid')
+        .leftJoin('cards', 'cards.iccid', 'seen.iccid')
         .leftJoin('slot_service', (join) =>
           join
             .onRef('slot_service.node_id', '=', 'sims.node_id')
@@ -70,6 +73,7 @@ const listed = (db: Database, now: Date) =>
         .select((eb) => [
           'seen.number',
           'seen.iccid',
+          'cards.label',
           'sims.node_id as node',
           'sims.slot',
           'sims.operator as carrier',
@@ -110,8 +114,9 @@ export const NUMBER_SORTS = {
   number: sql`listed.number`,
   state: textOrder('state'),
   iccid: textOrder('iccid'),
+  label: textOrder('label'),
   node: textOrder('node'),
-  slot: textOrder('slot'),
+  slot: sql`coalesce(${naturalOrder('listed.slot')}, '')`,
   carrier: textOrder('carrier'),
   wallet: textOrder('wallet'),
   until: sql`coalesce(listed.expires_at, listed.quarantined_until, '-infinity'::timestamptz)`,
@@ -126,7 +131,7 @@ interface NumberQuery {
   node?: string | undefined;
   /** As modems report them. */
   carriers?: readonly string[] | undefined;
-  /** Part of a number, ICCID, IMEI, wallet, node or slot. */
+  /** Part of a number, ICCID, label, IMEI, wallet, node or slot. */
   find?: string | undefined;
   sort?: Sort<keyof typeof NUMBER_SORTS> | undefined;
   /** The last number of the previous page. */
@@ -155,7 +160,7 @@ export async function listNumbers(db: Database, query: NumberQuery, now: Date): 
         carriers === undefined ? undefined : sql<boolean>`listed.carrier = ${anyOf(carriers)}`,
         find === undefined
           ? undefined
-          : contains(['number', 'iccid', 'imei', 'wallet', 'node', 'slot'], find),
+          : contains(['number', 'iccid', 'label', 'imei', 'wallet', 'node', 'slot'], find),
       ]),
     )
     .orderBy(page.order)

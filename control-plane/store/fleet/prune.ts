@@ -4,6 +4,8 @@ import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
 import { type Database, inTransaction } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
+import { naturalOrder } from '../database/sorted-page.ts';
+import { lockNode } from './nodes.ts';
 import type { SlotPlace } from './slot-service.ts';
 import { SLOT_ROWS } from './slots.ts';
 import { SERVICE_ROWS } from './sold-numbers.ts';
@@ -14,7 +16,7 @@ const OLD_AFTER_MS = 24 * 60 * 60_000;
 export interface Prunable {
   /** Revoked, and without a subscription. */
   nodes: string[];
-  /** Empty slots of nodes that are away, and slots that their node no longer reports. */
+  /** Empty slots of nodes that are away, except those that are out of service: the mark would be lost. */
   slots: SlotPlace[];
 }
 
@@ -24,12 +26,7 @@ export interface Prunable {
  */
 export async function removeNode(db: Database, node: string, now: Date): Promise<void> {
   await inTransaction(db, async (trx) => {
-    const row = await trx
-      .selectFrom('nodes')
-      .select('revoked_at')
-      .where('id', '=', node)
-      .forUpdate()
-      .executeTakeFirst();
+    const row = await lockNode(trx, node);
     if (row === undefined) throw new OperatorRefusal(`there is no node "${node}"`);
     if (row.revoked_at === null)
       throw new OperatorRefusal(`${node} is not revoked: run "node revoke ${node}" first`);
@@ -66,11 +63,13 @@ export async function findPrunable(db: Database, now: Date): Promise<Prunable> {
   const slots = await sql<SlotPlace>`
     select slots.node, slots.slot from (${SLOT_ROWS}) as slots join nodes on nodes.id = slots.node
     where slots.reported_iccid is null and slots.iccid is null and slots.state <> 'registered'
-      and nodes.revoked_at is null
-      and (not is_reported or nodes.link_alive_until is null or nodes.link_alive_until < ${old}::timestamptz)
+      and nodes.revoked_at is null and slots.out_of_service_at is null
+      and (nodes.link_alive_until is null or nodes.link_alive_until < ${old}::timestamptz)
       and not exists (select from ${SERVICE_ROWS(now)} as service
         where service.node = slots.node and service.slot = slots.slot)
-    order by slots.node, slots.slot`.execute(db);
+    order by ${naturalOrder('slots.node')}, ${naturalOrder('slots.slot')}, slots.node, slots.slot`.execute(
+    db,
+  );
   return { nodes: nodes.rows.map(({ id }) => id), slots: slots.rows };
 }
 
@@ -81,10 +80,13 @@ export async function prune(db: Database, now: Date): Promise<Prunable> {
     await sql`select from nodes order by id for update`.execute(trx);
     const { nodes, slots } = await findPrunable(trx, now);
     await deleteNodes(trx, nodes);
-    for (const table of ['slots', 'slot_service'])
-      await sql`
-        delete from ${sql.table(table)} where (node_id, slot) in (select * from unnest(
-          ${slots.map(({ node }) => node)}::text[], ${slots.map(({ slot }) => slot)}::text[]))`.execute(trx);
+    const places = sql`select * from unnest(
+      ${slots.map(({ node }) => node)}::text[], ${slots.map(({ slot }) => slot)}::text[])`;
+    await sql`delete from slots where (node_id, slot) in (${places})`.execute(trx);
+    // A mark that was made meanwhile stays.
+    await sql`delete from slot_service where (node_id, slot) in (${places}) and out_of_service_at is null`.execute(
+      trx,
+    );
     return { nodes, slots };
   });
 }

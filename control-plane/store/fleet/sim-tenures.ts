@@ -22,7 +22,7 @@ const FORMER_MAX = 8;
 const FORMER_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Slack for facts about a SIM that has just left: clocks differ, and the node waits for all parts of a text. */
-const TENURE_SLACK_MS = 2 * 60_000;
+export const TENURE_SLACK_MS = 2 * 60_000;
 
 /** The tenures of these SIMs and all tenures of the node, locked in the order of SIMs until the transaction ends. */
 export async function lockTenures(

@@ -1,21 +1,25 @@
 // An operator's decision on which node holds a SIM.
 import { OperatorRefusal } from '../../domain/refusal.ts';
-import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import { type Database, inTransaction } from '../database/database.ts';
+import { lockNode } from './nodes.ts';
 import { proveHolder } from './sim-proof.ts';
 import { endTenures } from './sim-tenures.ts';
 import type { SlotPlace } from './slot-service.ts';
 
 /**
  * Transfers the SIM that a slot reports to its node, from any holder. Waiting facts count once the node's slots are stored again, within a
- * heartbeat. Returns the node that held it. Throws `OperatorRefusal` if no claim of the slot was refused, and for a revoked node. Locks in
+ * heartbeat. Returns the node that held it. Throws `OperatorRefusal` if no claim of the slot was refused, if it is not for the
+ * `expected` SIM, and for a revoked node. Locks in
  * the order of `replaceSlots`: the node, tenures, claims.
  */
 export async function transferSim(
   db: Database,
-  { node, slot, now }: SlotPlace & { now: Date },
+  { node, slot, expected, now }: SlotPlace & { expected?: string | undefined; now: Date },
 ): Promise<{ iccid: string; from: string | null }> {
   return inTransaction(db, async (trx) => {
-    await lockNode(trx, node);
+    const target = await lockNode(trx, node);
+    if (target !== undefined && target.revoked_at !== null)
+      throw new OperatorRefusal(`${node} is revoked: run "node add" to enroll it again`);
     const claim = await trx
       .selectFrom('sim_claims')
       .select('iccid')
@@ -26,6 +30,10 @@ export async function transferSim(
     if (claim === undefined)
       throw new OperatorRefusal(`${node}/${slot} reports no SIM of another node: see "slot list"`);
     const { iccid } = claim;
+    if (expected !== undefined && expected !== iccid)
+      throw new OperatorRefusal(
+        `${node}/${slot} reports another SIM now, ${iccid}: check it, and do it again`,
+      );
     const holder = await trx
       .selectFrom('sim_tenures')
       .select('node_id')
@@ -55,15 +63,4 @@ export async function transferSim(
     await proveHolder(trx, iccid);
     return { iccid, from: holder?.node_id ?? null };
   });
-}
-
-async function lockNode(trx: DatabaseTransaction, node: string): Promise<void> {
-  const row = await trx
-    .selectFrom('nodes')
-    .select('revoked_at')
-    .where('id', '=', node)
-    .forUpdate()
-    .executeTakeFirst();
-  if (row !== undefined && row.revoked_at !== null)
-    throw new OperatorRefusal(`${node} is revoked: run "node add" to enroll it again`);
 }

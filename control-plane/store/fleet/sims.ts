@@ -1,6 +1,6 @@
 // The SIMs that nodes hold: their slots, the numbers they report, and the subscriptions they are bound to.
 import { sql } from 'kysely';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot, VoiceSettings } from '#shared/link/messages.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import { decideClaims, type SimSlot } from '../../domain/sim-claim.ts';
 import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
@@ -156,6 +156,14 @@ const storable = (slot: Slot): Slot => ({
   model: storableOrNull(slot.model),
   usb_path: storableOrNull(slot.usb_path),
   reason: storableOrNull(slot.reason),
+  voice_settings: slot.voice_settings ? storableSettings(slot.voice_settings) : null,
+});
+
+const storableSettings = ({ network, state, why, detail }: VoiceSettings): VoiceSettings => ({
+  network: storableText(network),
+  state,
+  why: storableOrNull(why),
+  detail: storableOrNull(detail),
 });
 
 const storableOrNull = (text: string | null): string | null => (text === null ? null : storableText(text));
@@ -205,27 +213,37 @@ async function introduceNumbers(
   };
 }
 
-/** The node that holds the SIM of a number, and the subscription that the node confirmed for it; undefined when no node reports the SIM. */
+/** The slot that holds the SIM of a number, and the subscription that its node confirmed for it; undefined when no node reports the SIM. */
 export async function locateNumber(
   db: Database,
   number: string,
-): Promise<{ iccid: string; nodeId: string; boundTo: string | null } | undefined> {
+): Promise<
+  { iccid: string; nodeId: string; slot: string; carrier: string | null; boundTo: string | null } | undefined
+> {
   return db
     .selectFrom('numbers')
     .innerJoin('sims', 'sims.iccid', 'numbers.iccid')
-    .select(['numbers.iccid', 'sims.node_id as nodeId', 'sims.bound_to as boundTo'])
+    .select([
+      'numbers.iccid',
+      'sims.node_id as nodeId',
+      'sims.slot',
+      'sims.operator as carrier',
+      'sims.bound_to as boundTo',
+    ])
     .where('numbers.number', '=', number)
     .executeTakeFirst();
 }
 
-/** IMEI of the modem that holds a SIM, or the name of its slot; undefined when no node reports the SIM. */
-export async function deviceOfSim(db: Database, iccid: string): Promise<string | undefined> {
-  const row = await db
+/** The slot that a SIM is, or was last, in; undefined for an unknown SIM. */
+export async function slotOfSim(
+  db: Database,
+  iccid: string,
+): Promise<{ nodeId: string; slot: string } | undefined> {
+  return db
     .selectFrom('sims')
-    .select(['device_id', 'slot'])
+    .select(['node_id as nodeId', 'slot'])
     .where('iccid', '=', iccid)
     .executeTakeFirst();
-  return row?.device_id ?? row?.slot;
 }
 
 /** A subscription that waits for the node to confirm its SIM, and the slot of that SIM. */

@@ -1,10 +1,18 @@
 // Slots in and out of service. The number of a SIM in a slot out of service is not sold, but a current subscriber keeps it.
 import { sql } from 'kysely';
-import { slotStateSchema } from '#shared/link/messages.ts';
+import { slotStateSchema, type VoiceSettings } from '#shared/link/messages.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
-import { allOf, contains, type Sort, sortedPage, textOrder, timeOrder } from '../database/sorted-page.ts';
+import {
+  allOf,
+  contains,
+  naturalOrder,
+  type Sort,
+  sortedPage,
+  textOrder,
+  timeOrder,
+} from '../database/sorted-page.ts';
 import { SLOT_ROWS } from './slots.ts';
 
 export interface SlotPlace {
@@ -20,6 +28,8 @@ export interface SlotRow extends SlotPlace {
   trouble: string | null;
   carrier: string | null;
   number: string | null;
+  /** The operator's name for the card in it. */
+  label: string | null;
   /** The number has a subscriber. */
   is_held: boolean;
   model: string | null;
@@ -27,6 +37,8 @@ export interface SlotRow extends SlotPlace {
   iccid: string | null;
   /** Of the modem, if its node holds the SIM. */
   imei: string | null;
+  /** Null if its daemon knows none for this modem and network. */
+  voice_settings: VoiceSettings | null;
   out_of_service_at: Date | null;
   reason: string | null;
   by: 'operator' | 'probe' | null;
@@ -38,22 +50,27 @@ type SlotListState = (typeof SLOT_LIST_STATES)[number];
 
 /** The columns that slots can be sorted by. */
 export const SLOT_SORTS = {
-  slot: sql`listed.slot`,
+  slot: naturalOrder('listed.slot'),
   state: textOrder('state'),
   number: textOrder('number'),
+  label: textOrder('label'),
   carrier: textOrder('carrier'),
   out_of_service_at: timeOrder('out_of_service_at'),
   reason: textOrder('reason'),
   iccid: textOrder('iccid'),
   imei: textOrder('imei'),
+  // Those that differ come first.
+  calls_set_up: sql`coalesce(listed.voice_settings ->> 'state', 'unknown')`,
 };
 
-export interface SlotQuery {
+interface SlotQuery {
   node?: string | undefined;
+  /** Its whole name. */
+  slot?: string | undefined;
   state?: string | undefined;
   /** As modems report them. */
   carriers?: readonly string[] | undefined;
-  /** Part of a slot, node, number, ICCID, IMEI or of the wallet that has the number. */
+  /** Part of a slot, node, number, label, ICCID, IMEI or of the wallet that has the number. */
   find?: string | undefined;
   sort?: Sort<keyof typeof SLOT_SORTS> | undefined;
   after?: SlotPlace | undefined;
@@ -62,9 +79,10 @@ export interface SlotQuery {
 
 /** Sorted by node and slot unless `sort` is given; one more than `limit` when there are more. */
 export async function listSlots(db: Database, query: SlotQuery, now: Date): Promise<SlotRow[]> {
-  const { node, state, carriers, find, sort, after, limit } = query;
+  const { node, slot, state, carriers, find, sort, after, limit } = query;
   const page = sortedPage({
     key: ['node', 'slot'],
+    isNatural: true,
     sorts: SLOT_SORTS,
     sort,
     after: after && [after.node, after.slot],
@@ -73,29 +91,38 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
     with listed as (
       select slots.node, slots.slot,
         case when nodes.link_alive_until > ${now}::timestamptz then slots.state else 'node_away' end as state,
-        slots.trouble, slots.carrier, numbers.number, slots.model, slots.reported_iccid as iccid, slots.device_id as imei,
+        slots.trouble, slots.carrier, numbers.number, cards.label, slots.model, slots.voice_settings, slots.reported_iccid as iccid, slots.device_id as imei,
         subscriptions.wallet, subscriptions.id is not null as is_held,
         slots.out_of_service_at, slots.reason, slots.by
       from (${SLOT_ROWS}) as slots
       join nodes on nodes.id = slots.node
       left join numbers on numbers.iccid = slots.iccid and numbers.retired_at is null
       left join subscriptions on subscriptions.number = numbers.number
+      left join cards on cards.iccid = slots.reported_iccid
     )
-    select node, slot, state, trouble, carrier, number, is_held, model, iccid, imei, out_of_service_at, reason, by
+    select node, slot, state, trouble, carrier, number, label, is_held, model, iccid, imei, voice_settings, out_of_service_at, reason, by
     from listed where ${page.where} and ${allOf([
       node === undefined ? undefined : sql<boolean>`node = ${node}`,
+      slot === undefined ? undefined : sql<boolean>`slot = ${slot}`,
       state === undefined ? undefined : sql<boolean>`state = ${state}`,
       carriers === undefined ? undefined : sql<boolean>`carrier = ${anyOf(carriers)}`,
-      find === undefined ? undefined : contains(['node', 'slot', 'number', 'iccid', 'imei', 'wallet'], find),
+      find === undefined
+        ? undefined
+        : contains(['node', 'slot', 'number', 'label', 'iccid', 'imei', 'wallet'], find),
     ])} order by ${page.order} limit ${limit + 1}`.execute(db);
   return rows;
+}
+
+export async function findSlot(db: Database, place: SlotPlace, now: Date): Promise<SlotRow | undefined> {
+  const [row] = await listSlots(db, { ...place, limit: 1 }, now);
+  return row;
 }
 
 /**
  * Takes a slot out of service. A probe does so only if the slot is in service: it never overrides an operator. Throws `OperatorRefusal` for
  * a slot that no node has reported.
  */
-export async function takeSlotOut(
+export async function takeSlotOutOfService(
   db: Database,
   { node, slot, reason, by, now }: SlotPlace & { reason: string; by: 'operator' | 'probe'; now: Date },
 ): Promise<void> {
@@ -113,10 +140,10 @@ export async function takeSlotOut(
 }
 
 /**
- * Puts a slot back in service; it may be in service already. With `by`, only if that actor took it out. Earlier probes no longer count.
- * Throws `OperatorRefusal` for a slot that no node has reported.
+ * Puts a slot back in service; it may be in service already. With `by`, only if that actor took it out of service. Earlier probes no
+ * longer count. Throws `OperatorRefusal` for a slot that no node has reported.
  */
-export async function putSlotIn(
+export async function putSlotInService(
   db: Database,
   { node, slot, by, now }: SlotPlace & { by?: 'probe'; now: Date },
 ): Promise<void> {

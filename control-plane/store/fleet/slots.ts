@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
+import { naturalOrder } from '../database/sorted-page.ts';
 
 /** The reason of a slot whose SIM another node holds. */
 export const CLAIM_REFUSED = 'claim_refused';
@@ -22,12 +23,15 @@ export async function writeSlots(
     with gone as (
       delete from slots where node_id = ${nodeId} and slot <> all (${names}::text[])
     )
-    insert into slots (node_id, slot, state, reason, iccid)
+    insert into slots (node_id, slot, state, reason, iccid, voice_settings)
     select distinct on (reported.slot) ${nodeId}, reported.* from unnest(${names}::text[],
-      ${slots.map(({ state }) => state)}::text[], ${reasons}::text[], ${slots.map(({ iccid }) => iccid)}::text[])
-      as reported (slot, state, reason, iccid)
-    on conflict (node_id, slot) do update set state = excluded.state, reason = excluded.reason, iccid = excluded.iccid
-    where (slots.state, slots.reason, slots.iccid) is distinct from (excluded.state, excluded.reason, excluded.iccid)`.execute(
+      ${slots.map(({ state }) => state)}::text[], ${reasons}::text[], ${slots.map(({ iccid }) => iccid)}::text[],
+      ${slots.map(({ voice_settings: settings }) => (settings == null ? null : JSON.stringify(settings)))}::jsonb[])
+      as reported (slot, state, reason, iccid, voice_settings)
+    on conflict (node_id, slot) do update set state = excluded.state, reason = excluded.reason, iccid = excluded.iccid,
+      voice_settings = excluded.voice_settings
+    where (slots.state, slots.reason, slots.iccid, slots.voice_settings)
+      is distinct from (excluded.state, excluded.reason, excluded.iccid, excluded.voice_settings)`.execute(
     trx,
   );
 }
@@ -35,11 +39,12 @@ export async function writeSlots(
 /**
  * Every slot of its node's last report (`is_reported`), and every slot that is out of service. Columns: its `state`; the `trouble` that the
  * node reports; the `reported_iccid`; those of the SIM if the node holds it; since when, by whom and for what `reason` the slot is out of
- * service. `storage`: `{ used, total }`.
+ * service. `storage`: `{ used, total }`. `voice_settings`: as the node reports them.
  */
 export const SLOT_ROWS = sql`
   select coalesce(slots.node_id, taken.node_id) as node, coalesce(slots.slot, taken.slot) as slot,
     slots.slot is not null as is_reported, coalesce(slots.state, 'lost') as state, slots.reason as trouble,
+    slots.voice_settings,
     slots.iccid as reported_iccid, sims.iccid, sims.operator as carrier, sims.signal_dbm, sims.model, sims.usb_path,
     sims.device_id, sims.bound_to, sims.swept_at, sims.updated_at,
     case when sims.storage_used is not null and sims.storage_total is not null
@@ -52,5 +57,5 @@ export const SLOT_ROWS = sql`
 
 /** For a row of `nodes`: its slots that serve no number. */
 export const UNREGISTERED_OF_NODE = sql<UnregisteredSlot[]>`(
-  select coalesce(json_agg(json_build_object('slot', slot, 'state', state, 'reason', reason) order by slot), '[]')
+  select coalesce(json_agg(json_build_object('slot', slot, 'state', state, 'reason', reason) order by ${naturalOrder('slot')}), '[]')
   from slots where slots.node_id = nodes.id and (state <> 'registered' or reason = ${sql.lit(CLAIM_REFUSED)}))`;

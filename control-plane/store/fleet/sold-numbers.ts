@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ServiceState } from '#shared/operator/slot-health.ts';
 import type { Database } from '../database/database.ts';
+import { allOf } from '../database/sorted-page.ts';
 
 export interface SoldNumber {
   subscriptionId: string;
@@ -38,10 +39,11 @@ interface ServiceRow {
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
   select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot,
     sims.operator as carrier, numbers.iccid, sims.device_id as imei,
-    case when is_linked then slots.reason end as reason,
+    case when is_linked then coalesce(slots.reason, case when unreached.iccid is not null then 'probes_lost' end) end as reason,
     case when sims.iccid is not null and is_linked is not true then 'node_away'
       when sims.iccid is not null and sims.state = 'registered' and sims.bound_to is distinct from subscriptions.id
         then 'unbound'
+      when sims.state = 'registered' and unreached.iccid is not null then 'unreached'
       when sims.iccid is not null then sims.state
       when last.until is null and not is_linked then 'node_away'
       when slots.state is null or slots.state = 'registered' then 'sim_missing'
@@ -57,6 +59,8 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
     from nodes where id = last.node_id
   ) as node on true
   left join sims on sims.iccid = numbers.iccid
+  left join unreached_sims as unreached on unreached.iccid = sims.iccid and sims.state = 'registered'
+    and (unreached.node_id, unreached.slot) = (sims.node_id, sims.slot)
   left join slots on slots.node_id = last.node_id and slots.slot = coalesce(sims.slot, last.slot)
     -- Another card in the slot says nothing of this one.
     and (slots.iccid is null or slots.iccid = numbers.iccid))`;
@@ -76,17 +80,25 @@ export async function findDownNumbers(db: Database, now: Date, limit: number): P
   return rows;
 }
 
-/** Customers whose number is served by a node, or by one slot of it: how many, and the first numbers. */
+/** Whose customers: those of a node, of one slot of it, of a card, or of a number. */
+type CustomersOf = { node: string; slot?: string | undefined } | { iccid: string } | { number: string };
+
+/** Customers whose number is served there, or was last: how many, and the first numbers. */
 export async function findCustomers(
   db: Database,
-  { node, slot = null }: { node: string; slot?: string | null | undefined },
+  of: CustomersOf,
   now: Date,
 ): Promise<{ count: number; numbers: string[] }> {
+  const { node, slot, iccid, number } = of as Partial<Record<'node' | 'slot' | 'iccid' | 'number', string>>;
   const { rows } = await sql<{ number: string }>`
     select subscriptions.number from subscriptions
     join ${SERVICE_ROWS(now)} as service on subscription_id = subscriptions.id
-    where subscriptions.expires_at > ${now}::timestamptz and node = ${node}
-      and (${slot}::text is null or slot = ${slot}) order by subscriptions.number`.execute(db);
+    where subscriptions.expires_at > ${now}::timestamptz and ${allOf([
+      node === undefined ? undefined : sql<boolean>`node = ${node}`,
+      slot === undefined ? undefined : sql<boolean>`slot = ${slot}`,
+      iccid === undefined ? undefined : sql<boolean>`iccid = ${iccid}`,
+      number === undefined ? undefined : sql<boolean>`subscriptions.number = ${number}`,
+    ])} order by subscriptions.number`.execute(db);
   return { count: rows.length, numbers: rows.slice(0, NUMBERS_MAX).map(({ number }) => number) };
 }
 

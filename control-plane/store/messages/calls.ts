@@ -1,6 +1,6 @@
 // Calls from their first sign to their end. The state of a row only advances, and a call ends once.
 import { sql } from 'kysely';
-import type { CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
+import type { Answerer, AskedAnswerer, CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { anyOf, deleteChosen, inBatches } from '../database/lists.ts';
@@ -21,6 +21,8 @@ export interface CallRow {
   state: LiveCallState;
   startedAt: Date;
   answeredAt: Date | null;
+  /** Whether a person or a machine answered; null if the client did not ask. */
+  answeredBy: AskedAnswerer | null;
 }
 
 /** The end of a call, for its client. */
@@ -42,6 +44,7 @@ const toValues = (call: CallRow, now: Date) => ({
   state: call.state,
   started_at: call.startedAt,
   answered_at: call.answeredAt,
+  answered_by: call.answeredBy,
   up_at: now,
   seen_at: now,
 });
@@ -66,6 +69,24 @@ export async function putCall(db: Database, call: CallRow, now: Date): Promise<v
     .execute();
 }
 
+/** Records who answered a live call, once. Undefined if it has ended, or that is recorded already. */
+export async function setAnsweredBy(
+  db: Database,
+  callId: string,
+  answeredBy: Answerer,
+  now: Date,
+): Promise<CallRow | undefined> {
+  return db
+    .updateTable('calls')
+    .set({ answered_by: answeredBy, seen_at: now })
+    .where('id', '=', callId)
+    .where('answered_by', '=', 'undecided')
+    .where('state', '<>', 'ended')
+    .returning(CALL_COLUMNS)
+    .$narrowType<{ state: LiveCallState }>()
+    .executeTakeFirst();
+}
+
 /** Deletes a call that was never dialed. */
 export async function deleteUntriedCall(db: Database, callId: string): Promise<void> {
   await db.deleteFrom('calls').where('id', '=', callId).where('state', '=', 'dialing').execute();
@@ -76,10 +97,19 @@ export async function findLiveCall(
   db: Database,
   callId: string,
   nodeId: string,
-): Promise<Pick<CallRow, 'number' | 'subscriptionId' | 'iccid' | 'direction' | 'peer'> | undefined> {
+): Promise<
+  Pick<CallRow, 'number' | 'subscriptionId' | 'iccid' | 'direction' | 'peer' | 'answeredBy'> | undefined
+> {
   return db
     .selectFrom('calls')
-    .select(['number', 'subscription_id as subscriptionId', 'iccid', 'direction', 'peer'])
+    .select([
+      'number',
+      'subscription_id as subscriptionId',
+      'iccid',
+      'direction',
+      'peer',
+      'answered_by as answeredBy',
+    ])
     .where('id', '=', callId)
     .where('node_id', '=', nodeId)
     .where('state', '<>', 'ended')
@@ -111,14 +141,14 @@ export async function findCallStates(
 }
 
 /** Inbound calls that have rung since `after`; a few at most. */
-export async function findRinging(db: Database, subscriptionId: string, after: Date): Promise<CallRow[]> {
+export async function findRinging(db: Database, subscriptionId: string, now: Date): Promise<CallRow[]> {
   return db
     .selectFrom('calls')
     .select(CALL_COLUMNS)
     .where('subscription_id', '=', subscriptionId)
     .where('state', '=', 'ringing')
     .where('direction', '=', 'inbound')
-    .where('seen_at', '>', after)
+    .where('seen_at', '>', new Date(now.getTime() - RINGING_SEEN_MS))
     .orderBy('position')
     .limit(RINGING_MAX)
     .$narrowType<{ state: LiveCallState }>()
@@ -126,6 +156,8 @@ export async function findRinging(db: Database, subscriptionId: string, after: D
 }
 
 const RINGING_MAX = 16;
+/** Each round of housekeeping refreshes the record of a ringing call. */
+const RINGING_SEEN_MS = 3 * 60_000;
 
 /** Calls of these subscriptions that have begun, advanced or ended since `since`. */
 export async function findCallsSince(
@@ -168,19 +200,22 @@ const CALL_COLUMNS = [
   'state',
   'started_at as startedAt',
   'answered_at as answeredAt',
+  'answered_by as answeredBy',
 ] as const;
 
 /**
- * Ends a call as its node reports, even a call that was unknown. Returns the end if it is the first one; a repeated report changes nothing.
+ * Ends a call as its node reports, even a call that was unknown; a repeated report changes nothing. `end`: if it is the first one.
+ * `isCustomers`: the call belongs to a subscription. Undefined if this node has reported the end before, or has no such call.
  */
 export async function endCall(
   trx: DatabaseTransaction,
   nodeId: string,
   fact: CallEnded,
   now: Date,
-): Promise<EndedCall | undefined> {
-  // The node's clock may be ahead.
-  const notAfterNow = (reported: string): Date => new Date(Math.min(Date.parse(reported), now.getTime()));
+): Promise<{ end: EndedCall | undefined; isCustomers: boolean } | undefined> {
+  // The node's clock may be ahead. Years before the epoch are no times that a receipt can state.
+  const notAfterNow = (reported: string): Date =>
+    new Date(Math.max(0, Math.min(Date.parse(reported), now.getTime())));
   const known =
     (await lockCall(trx, fact.call_id)) ??
     (await insertMissed(trx, await missedCall(trx, nodeId, fact, notAfterNow(fact.started_at)), now));
@@ -203,7 +238,8 @@ export async function endCall(
     })
     .where('id', '=', fact.call_id)
     .execute();
-  return state === 'ended' ? undefined : { ...call, answeredAt, endedAt, reason, cause };
+  const end = state === 'ended' ? undefined : { ...call, answeredAt, endedAt, reason, cause };
+  return { end, isCustomers: call.subscriptionId !== null };
 }
 
 const lockCall = (trx: DatabaseTransaction, callId: string) =>
@@ -214,8 +250,22 @@ const lockCall = (trx: DatabaseTransaction, callId: string) =>
     .forUpdate()
     .executeTakeFirst();
 
+/** Calls of each SIM that are no customer's: a node can invent any number of them. */
+const UNHELD_MAX = 500;
+
+async function countUnheld(trx: DatabaseTransaction, iccid: string): Promise<number> {
+  const { count } = await trx
+    .selectFrom('calls')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('iccid', '=', iccid)
+    .where('subscription_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Another instance may record it at the same moment. */
 async function insertMissed(trx: DatabaseTransaction, call: CallRow, now: Date) {
+  if (call.subscriptionId === null && (await countUnheld(trx, call.iccid)) >= UNHELD_MAX) return undefined;
   await trx
     .insertInto('calls')
     .values(toValues(call, now))
@@ -231,7 +281,8 @@ async function missedCall(
   startedAt: Date,
 ): Promise<CallRow> {
   const owner = await ownerOfCall(trx, { callId, iccid, direction, peer }, startedAt);
-  return { callId, iccid, nodeId, direction, peer, ...owner, state: 'ringing', startedAt, answeredAt: null };
+  const call = { callId, iccid, nodeId, direction, peer, ...owner };
+  return { ...call, state: 'ringing', startedAt, answeredAt: null, answeredBy: null };
 }
 
 /**

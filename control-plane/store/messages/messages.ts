@@ -1,13 +1,15 @@
 // Messages of subscriptions: sent ones with their outcome, received ones and whether a client has claimed them.
 import { type Selectable, sql } from 'kysely';
-import type { OutboundStatus } from '#shared/api/answers.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
+import { classOfRejection, classOfReport, type FailureClass } from '#shared/sms/failure-class.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import type { MessagesTable } from '../database/tables.ts';
+import type { AnnouncedMms, MessagesTable } from '../database/tables.ts';
 import { holderOfFact, isOfHolding, isUndated } from '../fleet/holdings.ts';
+import { recordLastReceived } from '../fleet/last-received.ts';
 import { applyOptOuts } from './opt-outs.ts';
+import { type SentChange, withSentText } from './sent-texts.ts';
 
-const MESSAGE_COLUMNS = [
+export const MESSAGE_COLUMNS = [
   'id',
   'direction',
   'from_number',
@@ -19,66 +21,12 @@ const MESSAGE_COLUMNS = [
   'received_at',
   'delivered_at',
   'opt_out_type',
+  'partial',
+  'mms',
 ] as const;
 
 /** A row as read. `id` counts up over the whole service. */
 export type MessageRow = Pick<Selectable<MessagesTable>, (typeof MESSAGE_COLUMNS)[number]>;
-
-/**
- * Claims up to `limit` undelivered messages, oldest first. It is one statement: parallel claims never get the same row. If a client loses
- * the response, the messages are still in the history.
- */
-export async function claimReceived(
-  db: Database,
-  claim: { subscriptionId: string; limit: number; now: Date },
-): Promise<MessageRow[]> {
-  const rows = await db
-    .with('undelivered', (cte) =>
-      cte
-        .selectFrom('messages')
-        .select('id')
-        .where('subscription_id', '=', claim.subscriptionId)
-        .where('direction', '=', 'received')
-        .where('delivered_at', 'is', null)
-        .orderBy('id')
-        .limit(claim.limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .updateTable('messages')
-    .from('undelivered')
-    .set({ delivered_at: claim.now })
-    .whereRef('messages.id', '=', 'undelivered.id')
-    .returning(MESSAGE_COLUMNS.map((column) => `messages.${column}` as const))
-    .execute();
-  // The order of `returning` is not defined.
-  return rows.sort((a, b) => a.id - b.id);
-}
-
-/** Makes messages that were claimed but not delivered claimable again. */
-export async function releaseReceived(
-  db: Database,
-  { subscriptionId, ids }: { subscriptionId: string; ids: readonly number[] },
-): Promise<void> {
-  await db
-    .updateTable('messages')
-    .set({ delivered_at: null })
-    .where('subscription_id', '=', subscriptionId)
-    .where('direction', '=', 'received')
-    .where('id', 'in', ids)
-    .execute();
-}
-
-/** Returns the subscriptions that have messages to claim. */
-export async function findFilledInboxes(db: Database, subscriptionIds: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ subscription_id: string }>`
-    select inbox.subscription_id from unnest(${subscriptionIds}::text[]) as inbox (subscription_id)
-    where exists (
-      select from messages where messages.subscription_id = inbox.subscription_id
-        and messages.direction = 'received' and messages.delivered_at is null
-    )`.execute(db);
-  return rows.map((row) => row.subscription_id);
-}
 
 interface HistoryQuery {
   subscriptionId: string;
@@ -116,6 +64,8 @@ export interface ReceivedMessage {
   from: string;
   body: string;
   partial: boolean;
+  /** Null for a text. */
+  mms: AnnouncedMms | null;
   receivedAt: Date;
   /** When the service centre received it; null if its stamp is invalid or implausible. */
   sentAt: Date | null;
@@ -144,22 +94,26 @@ export async function insertReceived(
 ): Promise<{ subscriptionIds: Set<string> } & UnassignedMessages> {
   if (messages.length === 0) return { subscriptionIds: new Set(), unheld: 0, undated: 0 };
   const { rows } = await sql<{ id: number; subscription_id: string; fact_key: string }>`
-    insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial,
+    with stored as (
+    insert into messages (subscription_id, direction, from_number, to_number, body, fact_key, partial, mms,
       created_at, received_at)
     select subscriptions.id, 'received', fact.from_number, coalesce(former.number, subscriptions.number), fact.body, fact.fact_key,
-      fact.partial, ${now}::timestamptz, fact.received_at
+      fact.partial, fact.mms::jsonb, ${now}::timestamptz, fact.received_at
     from ${factRows(messages)}
     ${holderOfFact(now)}
     where ${isOfHolding}
     order by fact.position
     -- Waits for a subscription that is being purged, which is no holder then.
     for key share of subscriptions
-    on conflict (fact_key) do nothing
-    returning id, subscription_id, fact_key`.execute(trx);
+    -- A fact is reported again, and a carrier announces an MMS again until it is fetched.
+    on conflict do nothing
+    returning id, subscription_id, fact_key
+    ), last as (${recordLastReceived(sql`stored`, now)})
+    select * from stored`.execute(trx);
   const stored = new Map(rows.map((row) => [row.fact_key, row]));
-  const texts = messages.flatMap(({ body, factKey, from, partial, readAt, sentAt }) => {
+  const texts = messages.flatMap(({ body, factKey, from, mms, partial, readAt, sentAt }) => {
     const row = stored.get(factKey);
-    if (row === undefined || partial) return [];
+    if (row === undefined || partial || mms !== null) return [];
     // A stamp of tomorrow would outweigh all keywords until then.
     const at = new Date(Math.min((sentAt ?? readAt).getTime(), now.getTime()));
     return [{ id: row.id, subscriptionId: row.subscription_id, from, body, at }];
@@ -177,9 +131,10 @@ function factRows(messages: readonly ReceivedMessage[]) {
   const column = <K extends keyof ReceivedMessage>(key: K) => messages.map((message) => message[key]);
   return sql`unnest(${column('factKey')}::text[], ${column('iccid')}::text[], ${column('from')}::text[],
       ${column('body')}::text[], ${column('partial')}::boolean[], ${column('receivedAt')}::timestamptz[],
-      ${column('sentAt')}::timestamptz[], ${column('readAt')}::timestamptz[], ${column('arrivedAfter')}::timestamptz[])
+      ${column('sentAt')}::timestamptz[], ${column('readAt')}::timestamptz[], ${column('arrivedAfter')}::timestamptz[],
+      ${messages.map(({ mms }) => mms && JSON.stringify(mms))}::text[])
     with ordinality as fact (fact_key, iccid, from_number, body, partial, received_at, sent_at, read_at,
-      arrived_after, position)`;
+      arrived_after, mms, position)`;
 }
 
 async function countUnassignedMessages(
@@ -244,21 +199,24 @@ export async function recordOutcome(
   db: Database | DatabaseTransaction,
   commandId: string,
   outcome: SmsOutcome,
-): Promise<void> {
-  if (outcome.status !== 'accepted') {
-    await setUnsettled(db, commandId, { status: outcome.status === 'rejected' ? 'failed' : 'unknown' });
-    return;
-  }
+): Promise<SentChange> {
+  if (outcome.status !== 'accepted')
+    return setUnsettled(
+      db,
+      commandId,
+      outcome.status === 'rejected'
+        ? { status: 'failed', why: classOfRejection(outcome) }
+        : { status: 'unknown' },
+    );
   // The carrier has it, even if an earlier timeout suggested otherwise.
-  await db
-    .updateTable('messages')
-    .set({
-      status: sql<OutboundStatus>`case when status in ('sending', 'unknown', 'failed') and not ended_by_report
-        then 'queued' else status end`,
-      message_id: sql<string>`coalesce(message_id, ${messageIdOf(commandId, outcome)}::text)`,
-    })
-    .where('command_id', '=', commandId)
-    .execute();
+  return withSentText(
+    db,
+    sql`update messages set
+      status = case when status in ('sending', 'unknown', 'failed') and not ended_by_report
+        then 'queued' else status end,
+      message_id = coalesce(message_id, ${messageIdOf(commandId, outcome)}::text)
+    where command_id = ${commandId}`,
+  );
 }
 
 /** Whether this node was asked to send the message: no other node may report its outcome. */
@@ -272,27 +230,31 @@ export async function isSentBy(db: Database, nodeId: string, commandId: string):
   return row !== undefined;
 }
 
-/** Records that the outcome is unknown, or that the send was never tried. Only an unsettled message changes. */
+/** Records that the outcome is unknown, or that the send failed. Only an unsettled message changes. */
 export async function setUnsettled(
   db: Database | DatabaseTransaction,
   commandId: string,
-  change: { status: 'failed' | 'unknown' },
-): Promise<void> {
-  await db
-    .updateTable('messages')
-    .set(change)
-    .where('command_id', '=', commandId)
-    .where('status', 'in', ['sending', 'unknown'])
-    .execute();
+  change: { status: 'unknown' } | { status: 'failed'; why: FailureClass },
+): Promise<SentChange> {
+  return withSentText(
+    db,
+    sql`update messages set status = ${change.status}
+    where command_id = ${commandId} and status in ('sending', 'unknown')`,
+    change.status === 'failed' ? { why: change.why } : {},
+  );
 }
 
 /** The carrier's report on one segment (3GPP TS 23.040 §9.2.2.3): `part` of `parts`, from 1. */
 interface SegmentReport {
   status: 'delivered' | 'failed' | 'expired';
+  /** TP-Status octet. */
+  tpStatus: number;
   /** TP-MR. */
   reference: number;
   part: number;
   parts: number;
+  /** When the service got it. */
+  now: Date;
 }
 
 /**
@@ -302,25 +264,22 @@ interface SegmentReport {
 export async function recordReport(
   trx: DatabaseTransaction,
   commandId: string,
-  { status, reference, part, parts }: SegmentReport,
-): Promise<void> {
+  { status, tpStatus, reference, part, parts, now }: SegmentReport,
+): Promise<SentChange> {
   const delivered = sql`select distinct part from unnest(delivered_parts || ${part}::integer) as part`;
-  const isDelivered = sql<boolean>`(select count(*) from (${delivered}) as parts) >= ${parts}::integer`;
+  const isDelivered = sql`(select count(*) from (${delivered}) as parts) >= ${parts}::integer`;
   const change =
     status === 'delivered'
-      ? {
-          delivered_parts: sql<number[]>`array(${delivered} order by part)`,
-          status: sql<OutboundStatus>`case when ${isDelivered} then 'delivered' else status end`,
-          ended_by_report: isDelivered,
-        }
-      : { status, ended_by_report: true };
+      ? sql`delivered_parts = array(${delivered} order by part), ended_by_report = ${isDelivered},
+        status = case when ${isDelivered} then 'delivered' else status end`
+      : sql`status = ${status}, ended_by_report = true`;
   const id = part === 1 ? idWithReference(commandId, reference) : null;
-  await trx
-    .updateTable('messages')
-    .set({ ...change, message_id: sql<string | null>`coalesce(message_id, ${id}::text)` })
-    .where('command_id', '=', commandId)
-    .where('status', 'in', ['sending', 'unknown', 'queued', 'sent'])
-    .execute();
+  return withSentText(
+    trx,
+    sql`update messages set ${change}, message_id = coalesce(message_id, ${id}::text)
+    where command_id = ${commandId} and status in ('sending', 'unknown', 'queued', 'sent')`,
+    { reportedAt: now, ...(status === 'delivered' ? {} : { why: classOfReport(status, tpStatus) }) },
+  );
 }
 
 export interface UnsettledSend {
@@ -365,19 +324,17 @@ export async function findUnsettled(
 /** Requested at once. */
 export const UNSETTLED_MAX = 500;
 
+/** Of each SIM: a node can invent any number of them, and an operator learns nothing from more. */
+const UNREADABLE_MAX = 200;
+
 export async function insertUnreadable(
   trx: DatabaseTransaction,
   message: { factKey: string; iccid: string; pdu: string; reason: string; receivedAt: Date },
 ): Promise<void> {
-  await trx
-    .insertInto('unreadable_messages')
-    .values({
-      fact_key: message.factKey,
-      iccid: message.iccid,
-      pdu: message.pdu,
-      reason: message.reason,
-      received_at: message.receivedAt,
-    })
-    .onConflict((conflict) => conflict.column('fact_key').doNothing())
-    .execute();
+  const { factKey, iccid, pdu, reason, receivedAt } = message;
+  await sql`
+    insert into unreadable_messages (fact_key, iccid, pdu, reason, received_at)
+    select ${factKey}, ${iccid}, ${pdu}, ${reason}, ${receivedAt}::timestamptz
+    where (select count(*) from unreadable_messages where iccid = ${iccid}) < ${UNREADABLE_MAX}
+    on conflict (fact_key) do nothing`.execute(trx);
 }

@@ -4,7 +4,7 @@ import { type OptOutType, optOutKeywordOf, peerKeyOf } from '../../domain/opt-ou
 import type { DatabaseTransaction } from '../database/database.ts';
 
 /** A stored message that was received. */
-export interface StoredText {
+interface StoredText {
   id: number;
   subscriptionId: string;
   from: string;

@@ -17,16 +17,17 @@ import {
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { inBatches } from '../database/lists.ts';
 import { insertSending } from './messages.ts';
+import { insertSentText, type SlotOfText } from './sent-texts.ts';
 
 const MINUTE_MS = 60_000;
 
 /** Longer than a day, so that instances whose clocks differ count the same texts. */
 const KEPT_MS = SENDING_DAY_MS + 60 * MINUTE_MS;
 
-export interface NewText {
+interface NewText {
   commandId: string;
   /** Undefined: there is no node, and the text fails at once. It is not counted. */
-  nodeId: string | undefined;
+  slot: SlotOfText | undefined;
   subscriptionId: string;
   from: string;
   to: string;
@@ -35,7 +36,7 @@ export interface NewText {
   now: Date;
 }
 
-export type Admission =
+export type SendAdmission =
   | { kind: 'admitted'; near: SendingLevel[] }
   | { kind: 'opted_out' }
   | { kind: 'limited'; exceeded: ExceededLimit; retryAfterMs: number }
@@ -46,23 +47,23 @@ export type Admission =
  * Records the text as being sent, if it may be sent. Texts of one subscription take turns at any instance, so that parallel ones cannot
  * exceed a limit together. Each sees the keywords that were committed before its turn.
  */
-export function admitSend(db: Database, text: NewText, limits: SendingLimits): Promise<Admission> {
-  return db.transaction().execute(async (trx): Promise<Admission> => {
+export function admitSend(db: Database, text: NewText, limits: SendingLimits): Promise<SendAdmission> {
+  return db.transaction().execute(async (trx): Promise<SendAdmission> => {
     // Incoming messages of the subscription do not wait for this lock. The next statement sees what was committed before it was granted.
     const locked =
       await sql`select from subscriptions where id = ${text.subscriptionId} for no key update`.execute(trx);
     if (locked.rows.length === 0) return { kind: 'gone' };
     const { isOptedOut, usage, added } = await readUsage(trx, text, limits);
     if (isOptedOut) return { kind: 'opted_out' };
-    const counts = text.nodeId !== undefined;
-    const exceeded = counts ? exceededBy(usage, limits, added) : undefined;
+    const { slot } = text;
+    const exceeded = slot && exceededBy(usage, limits, added);
     if (exceeded !== undefined) {
       await noteNear(trx, text, [exceeded]);
       return { kind: 'limited', exceeded, retryAfterMs: await waitFor(trx, text, exceeded) };
     }
-    await insertSending(trx, text);
-    if (!counts) return { kind: 'admitted', near: [] };
-    await count(trx, text);
+    await insertSending(trx, { ...text, nodeId: slot?.nodeId });
+    if (slot === undefined) return { kind: 'admitted', near: [] };
+    await count(trx, text, slot);
     const near = nearlyUsed(usage, limits, added);
     await noteNear(trx, text, near);
     return { kind: 'admitted', near };
@@ -132,9 +133,10 @@ async function countReceived(
   return rows[0]?.count ?? 0;
 }
 
-async function count(trx: DatabaseTransaction, text: NewText): Promise<void> {
+async function count(trx: DatabaseTransaction, text: NewText, slot: SlotOfText): Promise<void> {
   const { body, commandId, now, segments, subscriptionId, to } = text;
   await sql`
+    with sent as (${insertSentText(commandId, slot, now)})
     insert into recent_sends (command_id, segment, subscription_id, recipient, content, sent_at)
     select ${commandId}::text, segment, ${subscriptionId}::text, ${digestOf(subscriptionId, to)}::text,
       ${contentOf(subscriptionId, body)}::text, ${now}::timestamptz

@@ -8,8 +8,8 @@ import { OPEN_STATES } from './payment-rows.ts';
 /** A payer with an open payment may ask again after this. */
 const RETRY_SECONDS = 10;
 
-/** A block that was mined just as an authorization ends is seen this much later. */
-const EXPIRY_MARGIN_SECONDS = 10;
+/** Anyone may have sent it in the last block before its end: two rounds of the reconciler have seen the chain after that. */
+const EXPIRY_MARGIN_SECONDS = 130;
 
 /** Transfers of one payer that may be mined and rejected within a day. */
 const REFUSALS_MAX = 3;
@@ -23,7 +23,8 @@ const CODE_REFUSALS_MAX = 100;
 const CODE_REFUSALS_MS = 60 * 60 * 1000;
 
 /**
- * The payment of a wallet that may still move money, and when to ask again. A rejected payment moves none after its authorization expired.
+ * The payment of a wallet that may still move money, and when to ask again. A rejected payment moves none after its authorization expired,
+ * but may have moved it just before.
  */
 export async function openPaymentOf(
   db: Database | DatabaseTransaction,

@@ -1,6 +1,6 @@
 // Claims an authorization: once, and only while its payer has no other open payment and may pay for another year.
 import { randomBytes } from 'node:crypto';
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { extendedExpiry } from '../../domain/subscription.ts';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import type { ClaimResult, ClaimTerms, KnownPayment, PaymentState } from '../../payments/payment.ts';
@@ -22,7 +22,28 @@ export async function findKnown(
     .select(['state', 'transaction_hash'])
     .where((eb) => eb.and(keyOf(authorization)))
     .executeTakeFirst();
-  return row && { state: row.state, isSigned: row.transaction_hash !== null };
+  return row && knownOf(row);
+}
+
+const knownOf = (row: Pick<PaymentsTable, 'state' | 'transaction_hash'>): KnownPayment => ({
+  state: row.state,
+  isSigned: row.transaction_hash !== null,
+});
+
+/** A nonce is unique for a token only: one that may have moved money, or may still, comes first. */
+export async function findNamed(
+  db: Database,
+  { from, nonce }: Pick<TransferAuthorization, 'from' | 'nonce'>,
+): Promise<KnownPayment | undefined> {
+  const row = await db
+    .selectFrom('payments')
+    .select(['state', 'transaction_hash'])
+    .where('payer', '=', from.toLowerCase())
+    .where('nonce', '=', nonce.toLowerCase())
+    .orderBy(sql`state in ('released', 'void')`)
+    .limit(1)
+    .executeTakeFirst();
+  return row && knownOf(row);
 }
 
 /** One claim at a time: each holds the lock of the reservations until it ends. */
@@ -92,6 +113,7 @@ async function claimed(
     raw_transaction: null,
     transaction_hash: null,
     transaction_nonce: null,
+    transaction_sender: null,
     subscription_id: null,
     transfer_hash: null,
     failure: null,

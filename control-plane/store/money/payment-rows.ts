@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
-import type { Payment, PaymentState } from '../../payments/payment.ts';
+import type { Payment, PaymentState, RelayedTransaction } from '../../payments/payment.ts';
 import type { PaymentsTable } from '../database/tables.ts';
 
 /** The payment may still change. */
@@ -17,17 +17,24 @@ export function keyOf(authorization: TransferAuthorization) {
   };
 }
 
+function transactionIn({
+  raw_transaction: raw,
+  transaction_hash: hash,
+  transaction_nonce: nonce,
+  transaction_sender: sender,
+  transaction_is_empty: isEmpty,
+}: Selectable<PaymentsTable>): RelayedTransaction | undefined {
+  if (raw === null || hash === null || nonce === null || sender === null) return undefined;
+  return { raw: raw as Hex, hash: hash as Hex, nonce, sender: getAddress(sender), isEmpty };
+}
+
 export function toPayment(row: Selectable<PaymentsTable>): Payment {
-  const { raw_transaction: raw, transaction_hash: hash, transaction_nonce: nonce } = row;
   return {
     id: row.id,
     state: row.state,
     updatedAt: row.updated_at,
     transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
-    transaction:
-      raw !== null && hash !== null && nonce !== null
-        ? { raw: raw as Hex, hash: hash as Hex, nonce }
-        : undefined,
+    transaction: transactionIn(row),
     authorization: {
       chainId: row.chain_id,
       asset: getAddress(row.asset),

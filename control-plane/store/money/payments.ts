@@ -6,39 +6,50 @@ import {
   NumberMissing,
   type PaymentLedger,
   type PaymentState,
-  type SignedTransaction,
 } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { lockReservations, pickAvailable } from '../fleet/number-pool.ts';
-import { claim, findKnown, lockHolder, NEVER_CHECKED, noteUsed } from './payment-claims.ts';
+import { claim, findKnown, findNamed, lockHolder, NEVER_CHECKED, noteUsed } from './payment-claims.ts';
 import { addPaymentEvent, movePayment } from './payment-events.ts';
 import { OPEN_STATES, toPayment } from './payment-rows.ts';
+import { sentTransactions, transactionColumns } from './sent-transactions.ts';
 import { extendOrCreate } from './subscriptions.ts';
 
 /** A payment is checked in so many rounds, one a minute. After that each pause is twice as long as the one before, up to a limit. */
 const CHECKS_EACH_ROUND = 10;
 const CHECK_MINUTES_MAX = 15;
 
-/** Its money bought a year, or is refunded to the payer. */
-const IS_SPENT: ReadonlySet<PaymentState> = new Set(['applied', 'taken_back', 'refunding', 'refunded']);
+/** So long after its end a payment is checked in each round again. */
+const JUST_ENDED_SECONDS = 60 * 60;
+
+/** Its money bought a year, is refunded to the payer, or is kept for good. */
+const IS_SPENT: ReadonlySet<PaymentState> = new Set([
+  'applied',
+  'taken_back',
+  'refunding',
+  'refunded',
+  'closed',
+]);
 
 export function createPaymentLedger(db: Database): PaymentLedger {
   return {
+    ...sentTransactions(db),
     find: (authorization) => findKnown(db, authorization),
+    findNamed: (named) => findNamed(db, named),
     claim: (authorization, terms) => db.transaction().execute((trx) => claim(trx, authorization, terms)),
     noteUsed: (authorization, now) => db.transaction().execute((trx) => noteUsed(trx, authorization, now)),
 
     setInFlight: (id, transaction, now) =>
       movePayment(db, id, ['claimed', 'in_flight'], {
         state: 'in_flight',
-        ...columnsOf(transaction),
+        ...transactionColumns(transaction),
         updated_at: now,
       }),
 
     async replaceTransaction(id, transaction, now) {
       for (const state of ['in_flight', 'applied'] as const) {
-        const change = { state, ...columnsOf(transaction), updated_at: now };
+        const change = { state, ...transactionColumns(transaction), updated_at: now };
         if (await movePayment(db, id, [state], change)) return true;
       }
       return false;
@@ -149,14 +160,15 @@ export function createPaymentLedger(db: Database): PaymentLedger {
   };
 }
 
-const isDue = (eb: ExpressionBuilder<Tables, 'payments'>, now: Date) =>
-  eb.or([eb('next_check_at', 'is', null), eb('next_check_at', '<=', now)]);
-
-const columnsOf = (transaction: SignedTransaction | undefined) => ({
-  raw_transaction: transaction?.raw ?? null,
-  transaction_hash: transaction?.hash ?? null,
-  transaction_nonce: transaction?.nonce ?? null,
-});
+/** The payer of one that has just ended waits for what the chain shows. */
+const isDue = (eb: ExpressionBuilder<Tables, 'payments'>, now: Date) => {
+  const nowSeconds = Math.floor(now.getTime() / 1000);
+  return eb.or([
+    eb('next_check_at', 'is', null),
+    eb('next_check_at', '<=', now),
+    eb.between('valid_before', String(nowSeconds - JUST_ENDED_SECONDS), String(nowSeconds)),
+  ]);
+};
 
 /** Payments by state; states without any are left out. */
 export async function countPayments(db: Database): Promise<Map<PaymentState, number>> {

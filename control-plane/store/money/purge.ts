@@ -1,5 +1,6 @@
 // The end of a subscription: its data is deleted, and its number returns to the pool after quarantine.
 import { type ExpressionBuilder, expressionBuilder, sql } from 'kysely';
+import { keepEarnings } from '../cards/month-earnings.ts';
 import type { Database } from '../database/database.ts';
 import { deleteChosen } from '../database/lists.ts';
 import type { Tables } from '../database/tables.ts';
@@ -16,7 +17,7 @@ const ROWS_MAX = 10_000;
  * Purges subscriptions whose grace period is over, and returns their ids. A subscription with a payment that may still be applied stays. A
  * single reading of the clock is not trusted: the clock may be set back within the hour.
  *
- * Messages and calls are deleted first, then the rest together with the number. The process may die after any step, and other instances may
+ * Messages, calls and receipts are deleted first, then the rest together with the number. The process may die after any step, and other instances may
  * do the same work.
  */
 export async function purgeLapsed(
@@ -32,6 +33,8 @@ export async function purgeLapsed(
     rowsLeft -= await deleteRows(db, 'messages', id, { expiredAt, limit: rowsLeft });
     if (rowsLeft === 0) break;
     rowsLeft -= await deleteRows(db, 'calls', id, { expiredAt, limit: rowsLeft });
+    if (rowsLeft === 0) break;
+    rowsLeft -= await deleteRows(db, 'receipts', id, { expiredAt, limit: rowsLeft });
     if (rowsLeft === 0) break;
     const quarantinedUntil = quarantineMs === 0 ? null : new Date(now.getTime() + quarantineMs);
     if (await deleteSubscription(db, id, { expiredAt, quarantinedUntil, now })) purged.push(id);
@@ -62,16 +65,17 @@ async function findLapsed(db: Database, expiredAt: Date, now: Date): Promise<str
 
 async function deleteRows(
   db: Database,
-  table: 'messages' | 'calls',
+  table: 'messages' | 'calls' | 'receipts',
   subscriptionId: string,
   { expiredAt, limit }: { expiredAt: Date; limit: number },
 ): Promise<number> {
+  const key = table === 'receipts' ? 'position' : 'id';
   const chosen = sql`
-    select ${sql.ref(`${table}.id`)} from ${sql.table(table)}
+    select ${sql.ref(`${table}.${key}`)} from ${sql.table(table)}
     join subscriptions on subscriptions.id = ${sql.ref(`${table}.subscription_id`)}
     where subscriptions.id = ${subscriptionId} and ${mayBePurged(expressionBuilder<Tables, 'subscriptions'>(), expiredAt)}
     limit ${limit} for update of ${sql.table(table)} skip locked`;
-  return deleteChosen(db, { table, key: 'id' }, chosen);
+  return deleteChosen(db, { table, key }, chosen);
 }
 
 /**
@@ -100,6 +104,7 @@ async function deleteSubscription(
       .returning(['number', 'created_at'])
       .executeTakeFirst();
     if (deleted === undefined) return false;
+    await keepEarnings(trx, { id, number: deleted.number }, now);
     await endHolding(trx, { number: deleted.number, from: deleted.created_at, now });
     await trx
       .updateTable('numbers')

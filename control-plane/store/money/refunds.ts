@@ -21,6 +21,8 @@ export function createRefundLedger(db: Database, clockNow: () => Date): RefundLe
       inTransaction(db, (trx) => replace(trx, { id, hash, refund, reason, now: clockNow() })),
     adopt: (id, hash, mined) => inTransaction(db, (trx) => adopt(trx, { id, hash, mined, now: clockNow() })),
     end: (id, hash) => inTransaction(db, (trx) => end(trx, id, hash, clockNow())),
+    close: (id, hash, because) =>
+      inTransaction(db, (trx) => close(trx, { id, hash, ...because, now: clockNow() })),
   };
 }
 
@@ -153,6 +155,42 @@ async function end(trx: DatabaseTransaction, id: string, hash: Hex, now: Date): 
     .executeTakeFirst();
   if (ended === undefined) return;
   await addPaymentEvent(trx, id, { state: 'refunded', transactionHash: hash, why: null, at: now });
+}
+
+async function close(
+  trx: DatabaseTransaction,
+  order: { id: string; hash: Hex | undefined; reason: string; proof: string; now: Date },
+): Promise<void> {
+  const { id, hash, reason, proof, now } = order;
+  const payment = await trx
+    .selectFrom('payments')
+    .select(['state', 'value', 'refund_value', 'transfer_hash'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (payment === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
+  const { state } = payment;
+  // Another operator was faster.
+  if (state === 'closed') return;
+  const isUnspent = REFUNDABLE.has(state) && payment.transfer_hash !== null;
+  if (state !== 'refunding' && !isUnspent)
+    throw new OperatorRefusal(`nothing was done: ${id} is now ${state}`);
+  if ((await storedRefund(trx, id))?.hash !== hash)
+    throw new OperatorRefusal(`nothing was done: ${id} has another refund now; run the command again`);
+  await trx
+    .updateTable('payments')
+    .set({
+      state: 'closed',
+      reserved_number: null,
+      // This share is not refunded.
+      refund_value: payment.refund_value ?? payment.value,
+      failure: reason,
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .execute();
+  const why = `${reason} (${proof})`;
+  await addPaymentEvent(trx, id, { state: 'closed', transactionHash: hash ?? null, why, at: now });
 }
 
 // Two refunds signed at the same moment have the same nonce: only one could be mined.

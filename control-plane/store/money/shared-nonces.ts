@@ -1,4 +1,6 @@
-// The nonces of a relayer's wallet that several instances use: a row in Postgres is locked for each signature.
+// The nonces of a relayer's wallet that several instances use: a row in Postgres is locked for each signature. The database's clock times
+// them: those of the instances may differ.
+import { sql } from 'kysely';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { LocalNonces, type Nonces, type NonceTurn, nonceAfter } from '../../payments/nonces.ts';
@@ -28,23 +30,30 @@ export class SharedNonces implements Nonces {
   }
 
   async #withRow<T>(own: NonceTurn, work: (turn: NonceTurn) => Promise<T>): Promise<T> {
-    const { db, chainId, address, clock, log } = this.#parts;
+    const { db, chainId, address, log } = this.#parts;
     let done: { result: T } | undefined;
     try {
       return await db.transaction().execute(async (trx) => {
-        const { nonce, taken_at: at } = await trx
+        const { nonce, ageMs } = await trx
           .insertInto('relayer_nonces')
           .values({ chain_id: chainId, address, nonce: 0, taken_at: null })
-          // Sets nothing, but locks the row and returns it.
+          // Locks the row and returns it. Changes it only if the database's clock was set back: the memory begins again, and ends.
           .onConflict((conflict) =>
             conflict
               .columns(['chain_id', 'address'])
-              .doUpdateSet((eb) => ({ nonce: eb.ref('relayer_nonces.nonce') })),
+              // Not least(): it ignores null, and a nonce that was never taken would count.
+              .doUpdateSet({
+                taken_at: sql`case when relayer_nonces.taken_at > clock_timestamp() then clock_timestamp()
+                  else relayer_nonces.taken_at end`,
+              }),
           )
-          .returning(['nonce', 'taken_at'])
+          .returning([
+            'nonce',
+            sql<number | null>`(extract(epoch from clock_timestamp() - taken_at) * 1000)::float8`.as('ageMs'),
+          ])
           .executeTakeFirstOrThrow();
         let taken: number | undefined;
-        const shared = at === null ? 0 : nonceAfter({ nonce, atMs: at.getTime() }, clock.now());
+        const shared = ageMs === null ? 0 : nonceAfter({ nonce, ageMs });
         const result = await work({
           nonceMin: Math.max(own.nonceMin, shared),
           taken(accepted) {
@@ -56,7 +65,7 @@ export class SharedNonces implements Nonces {
         if (taken !== undefined)
           await trx
             .updateTable('relayer_nonces')
-            .set({ nonce: taken, taken_at: new Date(clock.now()) })
+            .set({ nonce: taken, taken_at: sql`clock_timestamp()` })
             .where('chain_id', '=', chainId)
             .where('address', '=', address)
             .execute();

@@ -13,10 +13,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Codes for the customer may come to the former number for this long. */
 const QUARANTINE_DAYS = 90;
 
-/** `number`: refused if the subscription has another one, which the operator did not see. */
+/** `number` and `expires_at`, the end: refused if the subscription has others, which the operator did not see. */
 interface Target {
   id: string;
   number?: string | undefined;
+  expires_at?: Date | undefined;
 }
 
 /**
@@ -49,7 +50,7 @@ export async function reassignNumber(
   return { from, to: number };
 }
 
-/** Adds days to a subscription. Resolves with its new end. Throws `OperatorRefusal` if it is over. */
+/** Adds days to a subscription. Resolves with its new end. Throws `OperatorRefusal` if it is over, or is not the one of the target. */
 export async function extendByDays(
   trx: DatabaseTransaction,
   { days, now, ...target }: Target & { days: number; now: Date },
@@ -62,8 +63,8 @@ export async function extendByDays(
 
 /**
  * Removes the years whose payments the chain reverted; if there are none, all years. If nothing is left, its tokens are rejected, and the
- * number is kept for the grace period. Resolves with the new end. Runs in the transaction `trx`. Throws `OperatorRefusal` if the
- * subscription is over.
+ * number is kept for the grace period. Resolves with the new end. A repetition would remove the years that are left: `expires_at` of the
+ * target prevents it. Runs in the transaction `trx`. Throws `OperatorRefusal` if the subscription is over, or is not the one of the target.
  */
 export async function endSubscription(trx: Database, target: Target, now: Date): Promise<Date> {
   const { id } = target;
@@ -131,8 +132,8 @@ async function moveYearsAfter(trx: Database, id: string, from: Date | null): Pro
     .execute();
 }
 
-/** Throws `OperatorRefusal` if the subscription is over or has another number. */
-async function lockActive(trx: Database, { id, number }: Target, now: Date) {
+/** Throws `OperatorRefusal` if the subscription is over, or has another number or end. */
+async function lockActive(trx: Database, { id, number, expires_at: end }: Target, now: Date) {
   const row = await trx
     .selectFrom('subscriptions')
     .select(['number', 'created_at', 'expires_at'])
@@ -142,7 +143,9 @@ async function lockActive(trx: Database, { id, number }: Target, now: Date) {
     .executeTakeFirst();
   if (row === undefined) throw new OperatorRefusal(`there is no active subscription ${id}`);
   if (number !== undefined && row.number !== number)
-    throw new OperatorRefusal(`${id} has another number now: load the page again`);
+    throw new OperatorRefusal(`${id} has another number now: check it, then try again`);
+  if (end !== undefined && row.expires_at.getTime() !== end.getTime())
+    throw new OperatorRefusal(`${id} ends at another time now: check it, then try again`);
   return row;
 }
 

@@ -32,7 +32,7 @@ interface SubscriptionQuery {
   /** Created at this time or later, and before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
-  /** Part of an id, number, wallet, ICCID, IMEI, node or slot. */
+  /** Part of an id, number, wallet, label, ICCID, IMEI, node or slot. */
   find?: string | undefined;
   sort?: Sort<keyof typeof SUBSCRIPTION_SORTS> | undefined;
   /** The last id of the previous page. */
@@ -57,6 +57,8 @@ export interface SubscriptionRow {
   carrier: string | null;
   iccid: string | null;
   imei: string | null;
+  /** The operator's name for the card. */
+  label: string | null;
 }
 
 /** Newest first unless `sort` is given; one more than `limit` when there are more. */
@@ -79,7 +81,8 @@ export async function listSubscriptions(
       listed
         .selectFrom('subscriptions')
         .innerJoin(SERVICE_ROWS(now).as('service'), 'service.subscription_id', 'subscriptions.id')
-        .select(['id', 'number', 'wallet', 'created_at', 'expires_at'])
+        .leftJoin('cards', 'cards.iccid', 'service.iccid')
+        .select(['id', 'number', 'wallet', 'created_at', 'expires_at', 'cards.label'])
         .select(['service.state as service', 'service.reason', 'service.node', 'service.slot'])
         .select(['service.carrier', 'service.iccid', 'service.imei']),
     )
@@ -101,7 +104,7 @@ export async function listSubscriptions(
         until === undefined ? undefined : sql<boolean>`listed.created_at < ${until}::timestamptz`,
         find === undefined
           ? undefined
-          : contains(['id', 'number', 'wallet', 'iccid', 'imei', 'node', 'slot'], find),
+          : contains(['id', 'number', 'wallet', 'label', 'iccid', 'imei', 'node', 'slot'], find),
       ]),
     )
     .orderBy(page.order)

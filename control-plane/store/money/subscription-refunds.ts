@@ -16,6 +16,10 @@ interface RefundOfPayment {
   /** Whole days left of the year that it bought, and all its days. Null once the refund is decided. */
   days_left: number | null;
   days: number | null;
+  /** The chain cannot revert the transfer any more: the refund can be sent. */
+  is_final: boolean;
+  /** When the service checks that next; null for its next round, and once it is final. */
+  next_check_at: Date | null;
 }
 
 export interface PlannedRefund {
@@ -49,7 +53,7 @@ export async function planRefund(
     .executeTakeFirst();
   if (subscription === undefined) throw refusal(`there is no subscription ${id}`);
   if (number !== undefined && number !== subscription.number)
-    throw refusal(`${id} has another number now: load the page again`);
+    throw refusal(`${id} has another number now: check it, then try again`);
   const { expires_at, wallet } = subscription;
   const payments = await paymentsOf(db, id);
   const ofThisEnd = payments.filter((payment) => payment.refund_of_end?.getTime() === expires_at.getTime());
@@ -75,12 +79,7 @@ export async function planRefund(
     );
   const planned = shares.flatMap((share) => {
     const payment = byId.get(share.id);
-    if (payment === undefined) return [];
-    if (payment.final_at === null)
-      throw refusal(
-        `the chain may still revert the transfer of ${payment.id}: run the command again in some minutes`,
-      );
-    return [describe(payment, share)];
+    return payment === undefined ? [] : [describe(payment, share)];
   });
   return { id, expires_at, is_decided: false, payments: planned };
 }
@@ -140,7 +139,7 @@ type PaymentOf = Awaited<ReturnType<typeof paymentsOf>>[number];
 const paymentsOf = (db: Database, id: string) =>
   db
     .selectFrom('payments')
-    .select(['id', 'state', 'chain_id', 'asset', 'payer', 'value', 'final_at'])
+    .select(['id', 'state', 'chain_id', 'asset', 'payer', 'value', 'final_at', 'next_check_at'])
     .select(['paid_from', 'paid_until', 'refund_value', 'refund_of_end'])
     .where('subscription_id', '=', id)
     .orderBy('paid_from', (by) => by.desc().nullsLast())
@@ -149,7 +148,7 @@ const paymentsOf = (db: Database, id: string) =>
     .execute();
 
 const describe = (
-  { asset, chain_id, id, payer }: PaymentOf,
+  { asset, chain_id, final_at, id, next_check_at, payer }: PaymentOf,
   { value, daysLeft, days }: Pick<RefundShare, 'value'> & Partial<RefundShare>,
 ): RefundOfPayment => ({
   id,
@@ -159,6 +158,8 @@ const describe = (
   value: String(value),
   days_left: daysLeft ?? null,
   days: days ?? null,
+  is_final: final_at !== null,
+  next_check_at: final_at === null ? next_check_at : null,
 });
 
 function sharesOfPayments(

@@ -1,11 +1,14 @@
 // Nodes, slots, payments and the pool at one moment, as alerts check them.
 import { sql } from 'kysely';
 import type { SlotState } from '#shared/link/messages.ts';
+import { findLockedCards, type LockedCard } from '../cards/card-pins.ts';
+import { findPlanEnds, type PlanEnd } from '../cards/plan-ends.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
 import { SLOT_ROWS } from '../fleet/slots.ts';
 import { findDownNumbers, type SoldNumber } from '../fleet/sold-numbers.ts';
 import { listPayments } from '../money/payment-list.ts';
+import { countRelayed, type RelayedPayments } from '../money/relayed-payments.ts';
 import { findSendingWarnings, type SendingWarning } from './sending-warnings.ts';
 
 /** The last known state of the store and the chains. */
@@ -20,6 +23,10 @@ export interface FleetSnapshot {
   down: readonly SoldNumber[];
   /** Numbers that nearly used a sending limit in the last hour, the least used limit of each first. */
   sending: readonly SendingWarning[];
+  /** Locked cards whose PIN the service has. */
+  locked: readonly LockedCard[];
+  /** Cards whose plan ends soon, or has ended. */
+  plans: readonly PlanEnd[];
   payments: {
     stuck: ReadonlyArray<{ id: string; state: string; since: Date; isPaid: boolean }>;
     /** There are more than these. */
@@ -31,6 +38,10 @@ export interface FleetSnapshot {
   gas: ReadonlyMap<number, number | undefined>;
   /** Chains without sales, as this instance sees them. */
   closedChains: readonly ClosedChain[];
+  /** Payments in flight that made no progress for a while, by the relayer that sent them. */
+  relayed: readonly RelayedPayments[];
+  /** Addresses of this instance's relayers in lower case, by chain. */
+  relayers: ReadonlyMap<number, readonly string[]>;
 }
 
 export interface ClosedChain {
@@ -53,6 +64,8 @@ export interface NodeReading {
     disputed: number;
     /** Facts and calls of SIMs that it does not hold, in total; 0 if the last is long ago. */
     others: number;
+    /** Frames that came too fast. */
+    frames: number;
     /** The node gets no new SIM until an operator approves it. */
     isSuspended: boolean;
   };
@@ -71,8 +84,13 @@ export interface SlotReading {
 
 const PAYMENTS_MAX = 500;
 
+/** A relayer's payment in flight is mined, or its fee is raised, in less time. */
+const RELAYED_MS = 2 * 60_000;
+
 /** More than a region of nodes that is away. */
 const DOWN_MAX = 20_000;
+
+const PLANS_MAX = 10_000;
 
 /** A refused claim is trouble for this long. */
 const CLAIM_TROUBLE_MS = 60 * 60_000;
@@ -80,7 +98,8 @@ const CLAIM_TROUBLE_MS = 60 * 60_000;
 export async function readSnapshot(
   trx: DatabaseTransaction,
   now: Date,
-): Promise<Omit<FleetSnapshot, 'gas' | 'closedChains'>> {
+  { planDays }: { planDays: number },
+): Promise<Omit<FleetSnapshot, 'gas' | 'closedChains' | 'relayers'>> {
   const stuck = await listPayments(trx, { isStuck: true, limit: PAYMENTS_MAX }, now);
   return {
     now,
@@ -89,6 +108,8 @@ export async function readSnapshot(
     slots: await readSlots(trx),
     down: await findDownNumbers(trx, now, DOWN_MAX),
     sending: await findSendingWarnings(trx, now),
+    locked: await findLockedCards(trx, now),
+    plans: await findPlanEnds(trx, { days: planDays, limit: PLANS_MAX, now }),
     payments: {
       stuck: stuck
         .slice(0, PAYMENTS_MAX)
@@ -96,6 +117,7 @@ export async function readSnapshot(
       isCut: stuck.length > PAYMENTS_MAX,
     },
     available: await countAvailable(trx, now),
+    relayed: await countRelayed(trx, new Date(now.getTime() - RELAYED_MS)),
   };
 }
 
@@ -112,7 +134,9 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
       ) as disputing join sim_tenures on sim_tenures.iccid = disputing.iccid and until is null
         and node_id = nodes.id) as disputed,
       (select coalesce(sum(count), 0)::int from node_refusals where node_id = nodes.id
-        and reason in ('facts', 'calls') and last_at > ${since}::timestamptz) as others
+        and reason in ('facts', 'calls') and last_at > ${since}::timestamptz) as others,
+      (select coalesce(sum(count), 0)::int from node_refusals where node_id = nodes.id
+        and reason = 'frames' and last_at > ${since}::timestamptz) as frames
     from nodes where enrolled_at is not null and revoked_at is null and (
       approval_pending_since is null or exists (select from sims where sims.node_id = nodes.id))`.execute(
     trx,

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import type { OperationTables, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
-import { allOf, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
+import { allOf, naturalOrder, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 
 const COLUMNS = [
   'id',
@@ -32,8 +32,8 @@ export type ProbeRow = Pick<Selectable<OperationTables['probes']>, (typeof COLUM
 export const PROBE_SORTS = {
   at: sql`listed.started_at`,
   kind: textOrder('kind'),
-  from: sql`listed.from_node || '/' || listed.from_slot`,
-  to: sql`listed.to_node || '/' || listed.to_slot`,
+  from: sql`(${naturalOrder('listed.from_node')} || '/' || ${naturalOrder('listed.from_slot')})`,
+  to: sql`(${naturalOrder('listed.to_node')} || '/' || ${naturalOrder('listed.to_slot')})`,
   result: textOrder('result'),
   latency: sql`coalesce(listed.latency_ms, -1)`,
 };
@@ -146,7 +146,7 @@ export async function summarizeProbes(
       count(*) filter (where result = 'abandoned')::int as abandoned,
       percentile_disc(0.5) within group (order by latency_ms) as p50_ms,
       percentile_disc(0.99) within group (order by latency_ms) as p99_ms
-    from counted group by kind, carrier, node, slot, role order by carrier, node, slot, role, kind`.execute(
+    from counted group by kind, carrier, node, slot, role order by carrier, ${naturalOrder('node')}, ${naturalOrder('slot')}, role, kind`.execute(
     db,
   );
   return rows;

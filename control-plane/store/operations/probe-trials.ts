@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { ProbeKind } from '../database/operation-tables.ts';
-import { putSlotIn, type SlotPlace, takeSlotOut } from '../fleet/slot-service.ts';
+import { putSlotInService, type SlotPlace, takeSlotOutOfService } from '../fleet/slot-service.ts';
 import { insertAudit } from './audit-log.ts';
 import { findSpareSims, type SpareSim } from './probe-pairs.ts';
 
@@ -37,10 +37,10 @@ export async function findTrials(db: Database, own: SlotPlace): Promise<Trial[]>
   const { rows } = await sql<Omit<Trial, 'partner'> & { otherNode: string; otherSlot: string }>`
     with trials as (
       select position, kind, 'sender' as role, result, failed_end, to_node as other_node, to_slot as other_slot, started_at
-      from probes where from_node = ${node} and from_slot = ${slot} and not is_admission
+      from probes where from_node = ${node} and from_slot = ${slot} and not is_admission and not to_subscriber
       union all
       select position, kind, 'recipient', result, failed_end, from_node, from_slot, started_at
-      from probes where to_node = ${node} and to_slot = ${slot} and not is_admission
+      from probes where to_node = ${node} and to_slot = ${slot} and not is_admission and not to_subscriber
     ), counted as (
       select *, row_number() over (partition by kind, role, other_node, case when other_node = ${node} then other_slot end
         order by position desc) as place from trials
@@ -68,7 +68,7 @@ export const shareOf = (spares: readonly SpareSim[], carrier: string | null) => 
 
 /**
  * Takes a slot out of service or puts it back, with an entry in the audit log, if `decide` still says so for all spare slots. Such changes
- * come one after the other: two at once must not take out more than one may.
+ * come one after the other: two at once must not take more slots out of service than one may.
  */
 export async function changeByProbe(
   db: Database,
@@ -90,10 +90,10 @@ export async function changeByProbe(
     } as const;
     if (decision.take === 'out') {
       const { reason } = decision;
-      await takeSlotOut(trx, { ...place, reason, by: 'probe', now });
+      await takeSlotOutOfService(trx, { ...place, reason, by: 'probe', now });
       await insertAudit(trx, { ...audited, action: 'takeSlotOutOfService', detail: { reason } });
     } else {
-      await putSlotIn(trx, { ...place, by: 'probe', now });
+      await putSlotInService(trx, { ...place, by: 'probe', now });
       await insertAudit(trx, { ...audited, action: 'putSlotInService', detail: {} });
     }
   });

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import type { ProbeResult } from '../database/operation-tables.ts';
-import { allOf, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
+import { allOf, naturalOrder, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import { HOUR_MS, SPAN_HOURS } from './probe-list.ts';
 
 export interface ProbedSlotRow {
@@ -25,8 +25,8 @@ export interface ProbedSlotRow {
 
 /** The columns that slots of probes can be sorted by. */
 export const PROBED_SLOT_SORTS = {
-  node: sql`listed.node`,
-  slot: sql`listed.slot`,
+  node: naturalOrder('listed.node'),
+  slot: naturalOrder('listed.slot'),
   carrier: textOrder('carrier'),
   result: textOrder('last_result'),
   at: sql`listed.last_at`,
@@ -58,6 +58,7 @@ export async function listProbedSlots(
   const from = new Date(now.getTime() - SPAN_HOURS[span] * HOUR_MS);
   const page = sortedPage({
     key: ['node', 'slot'],
+    isNatural: true,
     sorts: PROBED_SLOT_SORTS,
     sort,
     after: after && [after.node, after.slot],

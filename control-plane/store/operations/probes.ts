@@ -1,9 +1,10 @@
 // Delivery probes from beginning to end. The row exists before anything is sent, and a probe ends once.
 import { sql } from 'kysely';
-import { isTolerablySame } from '../../domain/probe-text.ts';
+import { isTolerablySame, probeDigestOf } from '../../domain/probe-text.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf, deleteChosen, inBatches } from '../database/lists.ts';
 import type { ProbeEnd, ProbeKind } from '../database/operation-tables.ts';
+import { SERVICE_CENTRE_KEEPS_MS } from '../fleet/holdings.ts';
 import type { ProbeSim } from './probe-pairs.ts';
 
 export interface Probe {
@@ -13,6 +14,9 @@ export interface Probe {
   isScheduled: boolean;
   /** It proves the number of a SIM that is not admitted yet. */
   isAdmission: boolean;
+  /** Its recipient is a sold number. */
+  isToSubscriber: boolean;
+  /** Only its digest is stored. */
   token: string;
   sender: ProbeSim;
   recipient: ProbeSim;
@@ -38,8 +42,9 @@ export async function insertProbe(db: Database, probe: Probe): Promise<void> {
       id: probe.id,
       kind: probe.kind,
       is_scheduled: probe.isScheduled,
-      token: probe.token,
+      token_digest: probeDigestOf(probe.token),
       is_admission: probe.isAdmission,
+      to_subscriber: probe.isToSubscriber,
       from_number: sender.number,
       from_iccid: sender.iccid,
       from_node: sender.node,
@@ -56,32 +61,45 @@ export async function insertProbe(db: Database, probe: Probe): Promise<void> {
     .execute();
 }
 
+/** A service centre may deliver a probe so late. A later text with its token is a message. */
+const RECOGNIZED_MS = SERVICE_CENTRE_KEEPS_MS;
+
 /**
- * Whether a received text is that of a probe, and its id. The probe is then delivered, unless it has ended already. Call it for texts in
- * the format of a probe.
+ * Whether a received text is that of a probe, and its id. The probe is then delivered, unless it has ended already. Each probe is recognized
+ * once, at the SIM and from the sender that it was meant for: another copy of its text is a message. The same fact may come again. Call it
+ * for texts in the format of a probe.
  */
 export async function recordArrival(
   trx: Database,
-  text: { token: string; iccid: string; from: string },
+  text: { token: string; iccid: string; from: string; factKey: string },
   now: Date,
 ): Promise<string | undefined> {
   const probe = await trx
     .selectFrom('probes')
-    .select(['id', 'from_number'])
-    .where('token', '=', text.token)
+    .select(['id', 'from_number', 'arrived_by'])
+    .where('token_digest', '=', probeDigestOf(text.token))
+    .where('kind', '=', 'sms')
     .where('to_iccid', '=', text.iccid)
+    .where('started_at', '>', new Date(now.getTime() - RECOGNIZED_MS))
+    .forUpdate()
     .executeTakeFirst();
   if (probe === undefined || !isTolerablySame(text.from, probe.from_number)) return undefined;
+  if (probe.arrived_by !== null) return probe.arrived_by === text.factKey ? probe.id : undefined;
+  const isFirstEnd = sql<boolean>`result is null`;
   await trx
     .updateTable('probes')
     .set({
-      result: 'delivered',
-      ended_at: now,
-      latency_ms: sql<number>`greatest(0, extract(epoch from ${now}::timestamptz - started_at) * 1000)::int`,
+      arrived_by: text.factKey,
+      arrived_at: now,
+      result: sql<'delivered'>`case when ${isFirstEnd} then 'delivered' else result end`,
+      ended_at: sql<Date>`case when ${isFirstEnd} then ${now}::timestamptz else ended_at end`,
+      latency_ms: sql<number>`case when ${isFirstEnd}
+        then greatest(0, extract(epoch from ${now}::timestamptz - started_at) * 1000)::int else latency_ms end`,
     })
     .where('id', '=', probe.id)
-    .where('result', 'is', null)
     .execute();
+  // Even a late one shows that texts arrive.
+  await trx.deleteFrom('unreached_sims').where('iccid', '=', text.iccid).execute();
   return probe.id;
 }
 
@@ -150,6 +168,7 @@ export async function lastScheduled(
     .select(({ fn }) => fn.max('started_at').as('at'))
     .where('kind', '=', kind)
     .where('is_scheduled', '=', true)
+    .where('to_subscriber', '=', false)
     .where('from_iccid', '=', anyOf(iccids))
     .executeTakeFirst();
   return row?.at ?? undefined;

@@ -20,6 +20,7 @@ export interface Sample {
   slots: number | null;
   available: number | null;
   held: number | null;
+  /** Of subscribers. */
   callsUp: number | null;
   /** Sums over the span. */
   smsSent: number;
@@ -45,7 +46,7 @@ export async function takeSample(db: Database, fleet: readonly FleetNode[], now:
       slots_up: slots.filter(({ state }) => state === 'registered').length,
       available: slots.filter(({ state, use }) => state === 'registered' && use === 'on_sale').length,
       held: slots.filter(({ use }) => use === 'held').length,
-      calls_up: slots.filter(({ call }) => call !== null).length,
+      calls_up: slots.filter(({ call }) => call?.isCustomers).length,
       ...COUNTERS_AT_ZERO,
     })
     .onConflict((conflict) =>
@@ -95,7 +96,7 @@ async function takeSignals(db: Database, fleet: readonly FleetNode[], at: Date):
     .execute();
 }
 
-/** Counts the events of the minutes before `at`, also of minutes in which no instance ran. */
+/** Counts the events of customers in the minutes before `at`, also of minutes in which no instance ran. */
 async function countMinutes(db: Database, at: Date): Promise<void> {
   const first = new Date(at.getTime() - RECOUNTED_MINUTES * MINUTE_MS);
   await sql`
@@ -114,7 +115,7 @@ async function countMinutes(db: Database, at: Date): Promise<void> {
         sum((audio ->> 'captured_frames')::bigint + (audio ->> 'played_frames')::bigint) as frames,
         sum((audio ->> 'late_frames')::bigint + (audio ->> 'dropped_frames')::bigint
           + (audio ->> 'lost_frames')::bigint + (audio ->> 'capture_gaps')::bigint) as gaps
-      from calls where ended_at >= ${first} and ended_at < ${at} group by 1
+      from calls where ended_at >= ${first} and ended_at < ${at} and subscription_id is not null group by 1
     )
     insert into fleet_samples (at, sms_sent, sms_delivered, sms_failed, sms_received,
       calls_ended, calls_answered, calls_failed, audio_frames, audio_gaps)

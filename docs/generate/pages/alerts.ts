@@ -20,15 +20,17 @@ interface Rule {
   annotations: { summary: string; action: string };
 }
 
-const defaultOf = ({ schema }: { schema: { parse(value: undefined): unknown } }): number =>
-  Number(schema.parse(undefined));
+type Spec = { schema: { parse(value: undefined): unknown } };
 
-/** The default of the option with that environment variable. */
+const defaultOf = ({ schema }: Spec): number => Number(schema.parse(undefined));
+
+/** In brackets, the default of the option with that environment variable; empty without one. */
 function defaultOfVariable(name: string): string {
   const spec = Object.values(OPTIONS).find((option) => 'env' in option && option.env === name);
   if (spec === undefined) throw new Error(`${name} is not an option`);
-  const value = defaultOf(spec);
-  return name.endsWith('_MS') ? shownMs(value) : String(value);
+  const value = spec.schema.parse(undefined);
+  if (value === undefined) return '';
+  return ` (${name.endsWith('_MS') ? shownMs(Number(value)) : String(value)})`;
 }
 
 export const ALERTS_PAGE: Page = {
@@ -44,6 +46,7 @@ export const ALERTS_PAGE: Page = {
       alertStoragePercent: 0,
       alertJournalDepth: 0,
       alertPoolMin: 0,
+      alertPlanDays: 0,
       relayerTransfersMin: 0,
     });
     return [
@@ -60,7 +63,7 @@ export const ALERTS_PAGE: Page = {
             shownAfter(raiseAfterMs),
             over,
             shownAfter(recoverAfterMs),
-            options.map((name) => `${code(name)} (${defaultOfVariable(name)})`).join(', '),
+            options.map((name) => `${code(name)}${defaultOfVariable(name)}`).join(', '),
           ];
         }),
       ),

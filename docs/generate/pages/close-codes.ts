@@ -1,7 +1,7 @@
 // The close codes of every WebSocket, from the constants that the code closes with.
 import { LINK_CLOSE, RECONNECT_AFTER_STATUS, reconnectAfterClose } from '../../../shared/link/close.ts';
 import { MEDIA_CLOSE, PRESENCE_CLOSE, STREAM_CLOSE } from '../../../shared/voice/close-code.ts';
-import { CAUSE, callCloseCode } from '../../../shared/voice/release-cause.ts';
+import { CAUSE, callClose, callCloseCode } from '../../../shared/voice/release-cause.ts';
 import { code, table } from '../markdown.ts';
 import type { Page } from '../page.ts';
 import { docComments } from '../source/doc-comments.ts';
@@ -21,10 +21,12 @@ export const CLOSE_CODES_PAGE: Page = {
       ]);
     return [
       '## The audio of a call: /voice/stream/{call_id}',
-      `When a call ends, its stream is closed with 4000 plus the cause of ITU-T Q.850. These are the causes that the service sets itself; a network may report others, up to ${callCloseCode(127)}.`,
+      `When a call ends, its stream is closed with 1000 after a normal end, otherwise with 4000 plus the cause of ITU-T Q.850. The reason text is the cause and its name. These are the causes that the service sets itself; a network may report others, up to ${callCloseCode(127)}. With \`?protocol=twilio\` and \`?protocol=vonage\` the code is always 1000.`,
       table(
-        ['Code', 'Cause'],
-        Object.entries(CAUSE).map(([name, cause]) => [code(String(callCloseCode(cause))), words(name)]),
+        ['Code', 'Reason'],
+        Object.values(CAUSE)
+          .map(callClose)
+          .map(({ code: closeCode, reason }) => [code(String(closeCode)), code(reason)]),
       ),
       'The other codes. After 1007, 1008, 1009, 4401 or a broken connection the call stays up for `STREAM_HOLD_MS` (5 seconds by default): open the stream again within this time. If the client itself closes the stream, the service hangs up.',
       table(['Code', 'Meaning'], rows('STREAM_CLOSE', STREAM_CLOSE)),
@@ -54,6 +56,3 @@ export const CLOSE_CODES_PAGE: Page = {
     ].join('\n\n');
   },
 };
-
-/** "userBusy" as "user busy". */
-const words = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

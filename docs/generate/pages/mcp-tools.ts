@@ -1,7 +1,8 @@
 // The tools for agents, as `tools/list` shows them.
 import { numberTools, serviceTools, smsTools } from '../../../control-plane/mcp/all-tools.ts';
+import { callTools } from '../../../control-plane/mcp/call-tools.ts';
 import type { Tool } from '../../../control-plane/mcp/tool.ts';
-import { block, paragraph, table } from '../markdown.ts';
+import { paragraph, table } from '../markdown.ts';
 import type { Page } from '../page.ts';
 import { fieldRows, type Schema } from '../source/json-fields.ts';
 
@@ -12,10 +13,17 @@ export const MCP_TOOLS_PAGE: Page = {
   file: 'mcp-tools.md',
   title: 'MCP tools',
   about:
-    'The tools of `POST /mcp` (Model Context Protocol, Streamable HTTP). Tools with a token need `Authorization: Bearer …`. ' +
+    'The tools of `POST /mcp` (Model Context Protocol, Streamable HTTP). `tools/list` returns their JSON Schemas. Tools with a token need `Authorization: Bearer …`. ' +
     'A refusal is a result with `isError` that holds the same `{error, message, …}` as the API.',
   body: () =>
-    [...serviceTools(NOTHING), ...smsTools(NOTHING), ...numberTools(NOTHING)].flatMap(described).join('\n\n'),
+    [
+      ...serviceTools(NOTHING),
+      ...smsTools(NOTHING),
+      ...numberTools(),
+      ...callTools({ canSpeak: true } as never),
+    ]
+      .flatMap(described)
+      .join('\n\n'),
 };
 
 function described({ listed, name, needsBearer }: Tool): string[] {
@@ -31,9 +39,6 @@ function described({ listed, name, needsBearer }: Tool): string[] {
     [needsBearer ? 'Needs a token' : 'Needs no token', ...hints].join(', ').concat('.'),
     ...fields('Input', inputSchema as Schema),
     ...fields('Answer', outputSchema as Schema),
-    '::: details JSON Schema',
-    block('json', JSON.stringify({ inputSchema, outputSchema }, null, 2)),
-    ':::',
   ];
 }
 

@@ -21,10 +21,14 @@ export const METRICS_PAGE: Page = {
     'Both programs serve metrics as Prometheus text at `GET /metrics`. Labels hold fixed words and names of nodes, slots and networks; never a number, wallet, token, address or text. ' +
     'A histogram `name` has the series `name_bucket`, `name_sum` and `name_count`.',
   async body() {
+    const { own, nodes } = serviceRegistries();
     return [
       '## control-plane',
       'Set `METRICS_PORT` to serve them. The service also exports `process_*` and `nodejs_*` of prom-client. Metrics that are counted in the database are the same on every instance: use `max`, not `sum`.',
-      metricTable(serviceRegistry()),
+      metricTable(own),
+      '## Nodes at the service',
+      'The service serves what its nodes report over their links at `GET /metrics/nodes`, on the same port. The label `node` is the name that the operator gave the node.',
+      metricTable(nodes),
       '## node-daemon',
       'Set `metrics.port` in the configuration file to serve them.',
       metricTable(nodeRegistry()),
@@ -34,7 +38,8 @@ export const METRICS_PAGE: Page = {
 
 const none = new Map<string, number>();
 
-function serviceRegistry(): Registry {
+/** Of the service: its own, and that of its nodes. */
+function serviceRegistries(): Record<'own' | 'nodes', Registry> {
   const metrics = new ServiceMetrics(silentLogger);
   metrics.watch({
     inventory: async () => ({
@@ -55,13 +60,15 @@ function serviceRegistry(): Registry {
       modems: [],
       waitlist: [],
     },
+    fleet: async () => [],
     waits: () => 0,
+    webhooks: () => 0,
     connections: () => undefined,
     calls: () => [],
     sockets: () => ({}),
   });
   metrics.stop();
-  return metrics.registry;
+  return { own: metrics.registry, nodes: metrics.fleetRegistry };
 }
 
 const nodeRegistry = (): Registry =>

@@ -1,6 +1,7 @@
 // Every option and environment variable of every program, from the tables that read them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { EXIT_HELP } from '../../../control-plane/client/commands/failures.ts';
 import { createProgram, ENVIRONMENT } from '../../../control-plane/client/commands/program.ts';
 import { OPTIONS as SERVICE_OPTIONS } from '../../../control-plane/config/config.ts';
@@ -95,10 +96,17 @@ function client(): string[] {
       Object.entries(ENVIRONMENT).map(([name, about]) => [code(name), about]),
     ),
     block('text', EXIT_HELP),
-    ...program.commands.flatMap((command) => [
-      `### ${clientUsage(command).replaceAll('<', '&lt;')}`,
-      sentence(command.description()),
-      ...(command.options.length === 0 ? [] : [clientOptions(command.options)]),
-    ]),
+    ...program.commands.flatMap((command) => clientCommand(command)),
+  ];
+}
+
+/** A command, or those below it. */
+function clientCommand(command: Command, above: readonly string[] = []): string[] {
+  if (command.commands.length > 0)
+    return command.commands.flatMap((each) => clientCommand(each, [...above, command.name()]));
+  return [
+    `### ${clientUsage(command, above).replaceAll('<', '&lt;')}`,
+    sentence(command.description()),
+    ...(command.options.length === 0 ? [] : [clientOptions(command.options)]),
   ];
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { PROJECT_FOLDER, parsed } from './doc-comments.ts';
 
-/** Who sends it. The operator's own commands and the packaging are left out. */
+/** Sender of a command. The operator's own commands and the packaging are left out. */
 const SENDERS = ['modem', 'voice', 'doctor'] as const;
-export type Sender = (typeof SENDERS)[number];
+type Sender = (typeof SENDERS)[number];
 
 /** Folder of the profiles, which hold what texts and what calls send. */
 const PROFILES = 'node-daemon/modem/profiles';
@@ -19,8 +19,8 @@ export interface SentCommand {
   sender: Sender;
 }
 
-/** A command line has no blank outside of quotes: prose that begins with a command has. */
-const COMMAND_LINE = /^AT(?:[+^*$%&][A-Z]|[A-Z])(?:[^\s"]|"[^"]*")*$/;
+/** A command line has no blank outside of quotes: prose that begins with a command has. AT&T is a carrier. */
+const COMMAND_LINE = /^AT(?!&T$)(?:[+^*$%&][A-Z]|[A-Z])(?:[^\s"]|"[^"]*")*$/;
 const NAME = /^AT([+^*$%][A-Z0-9]+|&?[A-Z])/;
 
 export function sentCommands(): readonly SentCommand[] {
@@ -66,7 +66,7 @@ function isOfCalls({ declarationList }: ts.VariableStatement): boolean {
   return declarationList.declarations.some(({ name }) => name.getText().endsWith('_VOICE'));
 }
 
-/** What is logged in place of a secret, and what a line is compared with, is never sent. */
+/** Texts that replace a secret in the log, and texts that a line is compared with, are never sent. */
 function isShownOnly(node: ts.Node): boolean {
   if (ts.isPropertyAssignment(node)) return node.name.getText() === 'shownAs';
   return ts.isCallExpression(node) && /\.startsWith$/.test(node.expression.getText());

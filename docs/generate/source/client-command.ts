@@ -19,8 +19,9 @@ function defaultOf({ defaultValue, defaultValueDescription }: Option): string {
   return shown === undefined ? '' : code(String(shown));
 }
 
-export const clientUsage = (command: Command): string =>
-  ['simrack', command.name(), ...command.registeredArguments.map(written)].join(' ');
+/** `above`: the commands that it is below. */
+export const clientUsage = (command: Command, above: readonly string[]): string =>
+  ['simrack', ...above, command.name(), ...command.registeredArguments.map(written)].join(' ');
 
 const written = (argument: Argument): string => {
   const name = `${argument.name()}${argument.variadic ? '...' : ''}`;

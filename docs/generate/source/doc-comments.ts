@@ -84,13 +84,3 @@ const plainText = (comment: string): string =>
     .replace(/^\/\*\*\s*(?:\* )?|\s*\*\/$/g, '')
     .replace(/\s*\n\s*\*\s?/g, ' ')
     .trim();
-
-/** The comment at the top of a file: what it holds. */
-export function headOf(path: string): string {
-  const text = readFileSync(join(PROJECT_FOLDER, path), 'utf8');
-  const lines = /^((?:\/\/[^\n]*\n)+)/.exec(text)?.[1] ?? '';
-  return lines
-    .replace(/^\/\/ ?/gm, '')
-    .replace(/\s*\n\s*/g, ' ')
-    .trim();
-}

@@ -68,7 +68,7 @@ const nameOf = ({ format, type }: Schema): string => {
   return type ?? 'any';
 };
 
-/** What zod says of every integer is no limit. */
+/** Zod gives every integer the limits of safe integers: these are not listed. */
 const isReal = (value: number | undefined): value is number =>
   value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 

@@ -10,6 +10,8 @@ import { registration, signal, volte } from './network.ts';
 import { port, portHolder, portRights, usbReset } from './port.ts';
 import { number, serviceCentre, sim } from './sim.ts';
 import { autosuspend, driver, usbMode, usbPower, usbSpeed } from './usb.ts';
+import { usbDepth, usbEndpoints } from './usb-budget.ts';
+import { voiceSettings } from './voice-settings.ts';
 
 export const HOST_CHECKS: Readonly<Record<string, HostCheck>> = {
   node_version: nodeVersion,
@@ -24,12 +26,14 @@ export const HOST_CHECKS: Readonly<Record<string, HostCheck>> = {
   udev_rules: udevRules,
   sound_programs: soundPrograms,
   modems,
+  usb_endpoints: usbEndpoints,
 };
 
 export const SLOT_CHECKS: Readonly<Record<string, SlotCheck>> = {
   usb_mode: usbMode,
   driver,
   usb_power: usbPower,
+  usb_depth: usbDepth,
   usb_speed: usbSpeed,
   autosuspend,
   usb_reset: usbReset,
@@ -41,6 +45,7 @@ export const SLOT_CHECKS: Readonly<Record<string, SlotCheck>> = {
   number,
   registration,
   volte,
+  voice_settings: voiceSettings,
   signal,
   storage,
   service_centre: serviceCentre,

@@ -1,7 +1,7 @@
 // Checks of the daemon's configuration file, data folder and modems.
 
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
-import { ownCommand } from '#shared/process/own-command.ts';
+import { enrollCommand } from '../../config/enroll-command.ts';
 import type { DataFolder } from '../seen/data-folder.ts';
 import { answersOf } from '../seen/slot-view.ts';
 import type { HostCheck } from './check.ts';
@@ -39,7 +39,7 @@ export const dataFolder: HostCheck = ({ host }) => {
     case 'missing':
       return warning(
         `${path} does not exist`,
-        `Enroll this node, which creates the folder: ${ownCommand('node-daemon')} enroll <url> <code>. Or name the right folder with --data-dir.`,
+        `Enroll this node, which creates the folder: ${enrollCommand(path)}. Or name the right folder with --data-dir.`,
       );
     case 'writable':
       return roomOf(host.dataFolder);

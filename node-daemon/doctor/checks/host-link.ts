@@ -2,9 +2,11 @@
 
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
+import { enrollCommand } from '../../config/enroll-command.ts';
 import type { HostCheck } from './check.ts';
 
-const ENROL = `Run the command that "control-plane node add <name>" prints: ${ownCommand('node-daemon')} enroll <url> <code>`;
+const enrollAdvice = (folder: string): string =>
+  `Run "control-plane node add <name>" on the service, then here, with its URL and code: ${enrollCommand(folder)}`;
 
 /** Does this node have a name and a key? */
 export const enrolment: HostCheck = ({ host }) => {
@@ -18,9 +20,15 @@ export const enrolment: HostCheck = ({ host }) => {
         'Enroll it again with the https:// URL, or with --insecure if you control the whole network in between.',
       );
     case 'not_enrolled':
-      return problem('this node is not enrolled: its numbers cannot be sold', ENROL);
+      return problem(
+        'this node is not enrolled: its numbers cannot be sold',
+        enrollAdvice(host.dataFolder.path),
+      );
     case 'damaged':
-      return problem('identity.json is damaged', `Enroll this node again. ${ENROL}`);
+      return problem(
+        'identity.json is damaged',
+        `Enroll this node again. ${enrollAdvice(host.dataFolder.path)}`,
+      );
     case 'foreign':
       return skipped('identity.json belongs to another user: run doctor as that user or as root');
   }
@@ -103,9 +111,9 @@ export const link: HostCheck = ({ daemon, host }) => {
       'On the control plane, compare the fingerprint and run "control-plane node approve <name>". The node then links within three seconds.',
     );
   if (host.enrolment.kind === 'not_enrolled')
-    return problem('down: this node is not enrolled', 'Enroll this node.');
+    return problem('down: this node is not enrolled', enrollAdvice(host.dataFolder.path));
   return problem(
     'down',
-    `Run "${ownCommand('node-daemon')} logs" for the reason. The control plane may be down, or this node may have been revoked.`,
+    `Run "${ownCommand('node-daemon')} logs --data-dir ${host.dataFolder.path}" for the reason. The control plane may be down, or this node may have been revoked.`,
   );
 };

@@ -1,7 +1,7 @@
 // Checks of the network: registration, VoLTE and signal.
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
-import { reasonAdvice } from '#shared/operator/slot-reasons.ts';
+import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import {
   dbmOf,
@@ -43,10 +43,8 @@ export const registration = modemCheck((modem) => {
 });
 
 function denied(reason: string): Outcome {
-  const cause = /^denied_cause_(\d+)$/.exec(reason)?.[1];
-  const seen = `the network refuses the SIM card${cause === undefined ? `: ${reason.replace(/^denied_?/, '').replaceAll('_', ' ') || 'no cause given'}` : `, cause ${cause}`}`;
   return problem(
-    seen,
+    `the network refuses the SIM card: ${reason === 'denied' ? 'no cause given' : `${reasonWords(reason)} (${reason})`}`,
     reasonAdvice(reason) ??
       `${CARRIER}is the SIM card activated and paid? A prepaid card expires after months without use.`,
   );

@@ -87,7 +87,10 @@ export const port: SlotCheck = (view) => {
   const answers = answersOf(view);
   if (answers !== undefined) return answeredOutcome(answers);
   if (slot?.reason === 'absent')
-    return problem('no modem in this slot', 'Plug it in, or remove the slot from the configuration file.');
+    return problem(
+      'no modem in this slot',
+      'Run doctor again in a minute: a modem that the daemon restarts is away for a while. If it stays away, plug it in, or remove the slot from the configuration file.',
+    );
   if (place?.reason !== undefined) return skipped('no port; see above');
   if (slot?.reason === 'denied') return problem('cannot be opened', 'See port_rights and port_holder above.');
   const { why, wasTried } = 'why' in modem ? modem : { why: 'does not answer', wasTried: true };
@@ -109,10 +112,11 @@ const isExpected = (modem: SlotView['modem']): boolean => 'why' in modem && mode
 const notAsked = (why: string): Outcome =>
   warning(
     why,
-    'The daemon sets this modem up or recovers it. Run doctor again in a minute. If this stays, read the log of the daemon.',
+    'The modem works on a long command, or the daemon sets it up or recovers it. Run doctor again in a minute. If this stays, read the log of the daemon.',
   );
 
-function answeredOutcome({ unanswered, isMute }: ModemView): Outcome {
+function answeredOutcome({ unanswered, isMute, notAsked: why }: ModemView): Outcome {
+  if (why !== undefined) return notAsked(`some queries were not made: ${why}`);
   const [first] = unanswered;
   if (first === undefined) return ok('answers');
   const seen = `did not answer ${first}${unanswered.length > 1 ? ` and ${unanswered.length - 1} more queries` : ''}`;
@@ -125,17 +129,14 @@ export const usbReset: SlotCheck = ({ device, resetFile }, { host }) => {
   if (device === undefined) return skipped('not a USB device');
   if (resetFile === undefined)
     return skipped('the recovery does not use the file "authorized" of this device');
-  const { gid, mode, path, uid } = resetFile;
-  const daemonUid = host.dataFolder.uid ?? host.user.uid;
-  const isGroupWritable = (mode & 0o020) !== 0 && gid !== 0;
-  const mayWrite =
-    daemonUid === 0 ||
-    (uid === daemonUid && (mode & 0o200) !== 0) ||
-    (isGroupWritable && (host.user.uid !== daemonUid || host.user.groups.includes(gid))) ||
-    (mode & 0o002) !== 0;
-  if (mayWrite) return ok('the daemon may reset the USB device');
+  const { daemonUser } = host;
+  if (daemonUser === undefined)
+    return skipped(
+      `no account has the user id ${host.dataFolder.uid} of the data folder, so the daemon’s groups are unknown`,
+    );
+  if (mayUse(daemonUser, resetFile)) return ok('the daemon may reset the USB device');
   return warning(
-    `the daemon’s user (${daemonUid}) may not write ${path}, so its recovery cannot reset the modem`,
+    `the daemon’s user (${daemonUser.uid}) may not write ${resetFile.path}, so its recovery cannot reset the modem`,
     'Install the daemon’s udev rules, which give that file to a group of the daemon. Or set recovery.usb_reset to off, or to uhubctl.',
   );
 };

@@ -1,6 +1,7 @@
 // Checks of the SIM: card, PIN, number and service center.
 
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
+import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { fieldsOf } from '../../at/fields.ts';
 import {
   iccidOf,
@@ -17,7 +18,7 @@ import { modemCheck } from './check.ts';
 const TRIES_FEW = 1;
 
 /** Is there a SIM card, unlocked and readable? */
-export const sim = modemCheck((modem) => {
+export const sim = modemCheck((modem, { slot }) => {
   const state = stateOf(modem);
   if (state.kind === 'busy')
     return warning(
@@ -25,7 +26,7 @@ export const sim = modemCheck((modem) => {
       'Run doctor again in a minute. If this persists, the SIM card or its contacts are bad.',
     );
   if (state.kind === 'absent') return absent(state.reason);
-  if (state.kind === 'locked') return locked(state.reason, triesOf(modem));
+  if (state.kind === 'locked') return locked(state.reason, triesOf(modem), slot?.reason ?? null);
   const { profile } = modem;
   const isReadable = profile.iccidCommands.some((command) =>
     modem.lines(command).some((line) => iccidOf(line, command.startsWith('AT+CRSM')) !== undefined),
@@ -55,7 +56,8 @@ function absent(reason: string): Outcome {
   );
 }
 
-function locked(reason: string, tries: number | undefined): Outcome {
+/** `seen`: the reason that the daemon reports. */
+function locked(reason: string, tries: number | undefined, seen: string | null): Outcome {
   if (reason !== LOCKED_BY_PIN)
     return problem(
       `locked: ${reason.replaceAll('_', ' ').toUpperCase()}`,
@@ -68,8 +70,12 @@ function locked(reason: string, tries: number | undefined): Outcome {
       'locked by its PIN, one attempt left',
       'Enter the PIN in a phone. The daemon never uses the last attempt.',
     );
+  const left = tries === undefined ? '' : `, ${tries} attempts left`;
+  // "sim_pin" itself: it has no PIN.
+  if (seen?.startsWith('sim_pin_') === true)
+    return problem(`locked by its PIN${left}: ${reasonWords(seen)}`, reasonAdvice(seen) ?? '');
   return problem(
-    `locked by its PIN${tries === undefined ? '' : `, ${tries} attempts left`}`,
+    `locked by its PIN${left}`,
     'Set sim_pin, or pin of this card under sims, in the configuration file. Or turn the lock off in a phone.',
   );
 }

@@ -43,8 +43,10 @@ export const driver: SlotCheck = ({ device, place }) => {
   return ok(`${ttys.length} serial ports`);
 };
 
-/** USB 2.0 §7.2.1: a bus-powered hub has 500 mA for itself and for four ports of 100 mA. */
-const BUS_POWERED_MA = 400;
+/** The current that a port must be able to give, and so the supply of a hub without its own: USB 2.0 §7.2.1, USB 3.2 §11.4.1. */
+const portMa = (speedMbps: number | undefined): number => ((speedMbps ?? 0) >= 5_000 ? 900 : 500);
+/** Of a hub that does not report it. */
+const HUB_MA = 100;
 /** The current that small hosts (Raspberry Pi) have for all their ports together. */
 const HOST_MA = 1_200;
 /** A restart of the modem is a disconnect too, so some come from the daemon's own recovery. */
@@ -58,6 +60,8 @@ export const usbPower: SlotCheck = ({ onHub, usb }, { host }) => {
   const { configuration, hub, maxPowerMa, overCurrents } = usb;
   if (configuration === null)
     return problem('the kernel did not turn it on: its hub has too little power', ADVICE);
+  if (maxPowerMa !== undefined && maxPowerMa > portMa(hub.speedMbps))
+    return problem(`${maxPowerMa} mA at a port that gives ${portMa(hub.speedMbps)} mA`, ADVICE);
   if (overCurrents !== undefined && overCurrents > 0)
     return problem(`the hub turned its port off ${overCurrents} times because of too much current`, ADVICE);
   const disconnects = host.disconnects.get(usb.usbPath) ?? 0;
@@ -71,9 +75,10 @@ export const usbPower: SlotCheck = ({ onHub, usb }, { host }) => {
   }
   if (hub.isSelfPowered === undefined) return skipped('the kernel does not report its hub');
   if (hub.isSelfPowered) return ok(`${seen}, which has a power supply`);
-  if (sumMa > BUS_POWERED_MA)
+  const leftMa = portMa(hub.speedMbps) - (hub.maxPowerMa ?? HUB_MA);
+  if (sumMa > leftMa)
     return problem(
-      `${sumMa} mA for ${onHub.length} devices on hub ${hub.path}, which has no power supply`,
+      `${sumMa} mA for ${onHub.length} devices on hub ${hub.path}, which has no power supply and gets ${leftMa} mA for them`,
       ADVICE,
     );
   return warning(`hub ${hub.path} has no power supply`, ADVICE);

@@ -1,11 +1,11 @@
 // Writes the report for people: the problems of each slot, then the advice, worst first.
 import { findingsText, many, type TextOptions } from '#shared/operator/findings-text.ts';
-import type { Finding, Report } from './report.ts';
+import type { DoctorReport, Finding } from './report.ts';
 
 const HOST = 'this host';
 
 /** Ends with a newline. */
-export function textOf(report: Report, options: TextOptions): string {
+export function doctorTextOf(report: DoctorReport, options: TextOptions): string {
   const { slots, duration_ms: durationMs } = report;
   const sections = [null, ...slots].map((slot) => {
     const findings = report.findings.filter((finding) => finding.slot === slot);

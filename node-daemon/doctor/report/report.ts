@@ -1,16 +1,12 @@
 // The report of all checks as --json prints it.
 import * as z from 'zod';
-import { SUMMARY_FIELDS, summaryOf, VERDICTS } from '#shared/operator/findings.ts';
+import { FINDING_FIELDS, SUMMARY_FIELDS, summaryOf } from '#shared/operator/findings.ts';
 
 /** Findings contain no phone number, ICCID or IMEI. */
 const findingSchema = z.strictObject({
-  /** Name of the check, such as "autosuspend": see docs/operators/doctor.md. */
-  check: z.string(),
+  ...FINDING_FIELDS,
   /** Null for a finding about the whole host. */
   slot: z.string().nullable(),
-  verdict: z.enum(VERDICTS),
-  seen: z.string(),
-  advice: z.string().nullable(),
 });
 export type Finding = z.infer<typeof findingSchema>;
 
@@ -22,7 +18,7 @@ export const reportSchema = z.strictObject({
   slots: z.array(z.string()),
   findings: z.array(findingSchema),
 });
-export type Report = z.infer<typeof reportSchema>;
+export type DoctorReport = z.infer<typeof reportSchema>;
 
 /** The facts after all checks. Times in ms since the Unix epoch. */
 interface Examined {
@@ -33,7 +29,7 @@ interface Examined {
   readonly endedAt: number;
 }
 
-export function reportOf({ findings, slots, isDaemonRunning, ...times }: Examined): Report {
+export function doctorReportOf({ findings, slots, isDaemonRunning, ...times }: Examined): DoctorReport {
   return reportSchema.parse({
     ...summaryOf(findings, times),
     daemon: isDaemonRunning ? 'running' : 'not_running',

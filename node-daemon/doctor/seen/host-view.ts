@@ -3,16 +3,18 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '#shared/clock.ts';
 import { threadPoolSize } from '#shared/process/thread-pool.ts';
-import type { Settings } from '../../config/options.ts';
+import type { DaemonSettings } from '../../config/options.ts';
 import { type UsbDevice, usbDevices } from '../../usb/usb-device.ts';
 import { UsbTreeReader } from '../../usb/usb-tree.ts';
 import { type ControlPlaneAnswer, probeControlPlane } from './control-plane-probe.ts';
+import { readDaemonUser } from './daemon-user.ts';
 import { type DataFolder, type Enrolment, readDataFolder, readEnrolment } from './data-folder.ts';
 import type { Programs, User } from './device-node.ts';
 import { readDisconnects } from './kernel-log.ts';
 import { readLocks, readProcesses } from './processes.ts';
 import { readUdevRules, type UdevRules } from './udev-rules.ts';
 import { readUsbAttributes, type UsbAttributes } from './usb-attributes.ts';
+import { readUsbTopology, type UsbTopology } from './usb-topology.ts';
 
 const KERNEL_SYSFS = '/sys';
 export const PROC = '/proc';
@@ -22,6 +24,8 @@ export interface HostView {
   /** Size of the thread pool for blocking calls. */
   readonly threads: number;
   readonly user: User;
+  /** The user that the daemon runs as: the owner of its data folder. Undefined if its groups are unknown. */
+  readonly daemonUser: User | undefined;
   /** Whether its modems are simulated: udev rules and services of this host do not affect them. */
   readonly isSimulated: boolean;
   readonly dataFolder: DataFolder;
@@ -37,6 +41,8 @@ export interface HostView {
   readonly devices: readonly UsbDevice[];
   /** Attributes of the same devices, by USB path. */
   readonly usb: ReadonlyMap<string, UsbAttributes>;
+  /** The whole USB tree, hubs included. */
+  readonly topology: UsbTopology;
   /** Number of disconnects by USB path. Empty if the kernel log may not be read. */
   readonly disconnects: ReadonlyMap<string, number>;
   /** Group names by number. */
@@ -44,24 +50,33 @@ export interface HostView {
 }
 
 /** Reads all facts at once. Never rejects. Facts that cannot be read are missing. */
-export async function readHost(settings: Settings, clock: Clock): Promise<HostView> {
+export async function readHost(settings: DaemonSettings, clock: Clock): Promise<HostView> {
   const { dataDir, sysfsRoot } = settings;
   const devices = devicesIn(sysfsRoot);
   const enrolment = readEnrolment(dataDir);
   const isSimulated = sysfsRoot !== KERNEL_SYSFS;
-  const [dataFolder, controlPlane, isSynchronized, udevRules, missing, usb, groups] = await Promise.all([
-    readDataFolder(dataDir),
-    enrolment.kind === 'enrolled' ? probeControlPlane(enrolment.controlPlaneUrl, clock) : undefined,
-    isClockSynchronized(),
-    readUdevRules(),
-    missingSoundPrograms(),
-    Promise.all(devices.map((device) => readUsbAttributes(device, { sysfsRoot, clock }))),
-    readGroups('/etc/group'),
-  ]);
+  const [dataFolder, controlPlane, isSynchronized, udevRules, missing, usb, groups, topology] =
+    await Promise.all([
+      readDataFolder(dataDir),
+      enrolment.kind === 'enrolled' ? probeControlPlane(enrolment.controlPlaneUrl, clock) : undefined,
+      isClockSynchronized(),
+      readUdevRules(),
+      missingSoundPrograms(),
+      Promise.all(devices.map((device) => readUsbAttributes(device, { sysfsRoot, clock }))),
+      readGroups('/etc/group'),
+      readUsbTopology(sysfsRoot, clock),
+    ]);
+  const user = readUser();
+  const programs = readPrograms();
+  const daemonUid = dataFolder.uid ?? user.uid;
   return {
     nodeVersion: process.versions.node,
     threads: threadPoolSize(),
-    user: readUser(),
+    user,
+    daemonUser:
+      daemonUid === user.uid
+        ? user
+        : readDaemonUser(daemonUid, { ...programs, etcRoot: '/etc', procRoot: PROC }),
     isSimulated,
     dataFolder,
     enrolment,
@@ -69,10 +84,11 @@ export async function readHost(settings: Settings, clock: Clock): Promise<HostVi
     udevRules,
     devices,
     groups,
+    topology,
     isClockSynchronized: isSynchronized,
     missingSoundPrograms: missing,
     usb: new Map(usb.map((each) => [each.usbPath, each])),
-    programs: readPrograms(),
+    programs,
     // The kernel log does not contain simulated devices.
     disconnects: isSimulated ? new Map() : readDisconnects('/dev/kmsg'),
   };

@@ -23,16 +23,23 @@ export class ModemView {
   /** Queries without an answer, and whether the last one that the modem got is among them. */
   readonly unanswered: readonly string[];
   readonly isMute: boolean;
+  /** Why the later queries were not made. */
+  readonly notAsked: string | undefined;
   readonly #answers: ReadonlyMap<string, ModemAnswer>;
 
   constructor(
     profile: ModemProfile,
     answers: ReadonlyMap<string, ModemAnswer>,
-    { unanswered = [], isMute = false }: { unanswered?: readonly string[]; isMute?: boolean } = {},
+    {
+      unanswered = [],
+      isMute = false,
+      notAsked,
+    }: { unanswered?: readonly string[]; isMute?: boolean; notAsked?: string } = {},
   ) {
     this.profile = profile;
     this.unanswered = unanswered;
     this.isMute = isMute;
+    this.notAsked = notAsked;
     this.#answers = answers;
   }
 

@@ -17,6 +17,9 @@ interface HubAttributes {
   readonly isRoot: boolean;
   /** Whether it has its own power supply; `undefined` if unknown. */
   readonly isSelfPowered: boolean | undefined;
+  /** The current that the hub itself draws. */
+  readonly maxPowerMa: number | undefined;
+  readonly speedMbps: number | undefined;
 }
 
 /** `undefined` stands for a value that the kernel does not report. */
@@ -58,17 +61,29 @@ export async function readUsbAttributes(
   const isRoot = !hub.includes('-');
   const hubPath = isRoot ? `usb${hub}` : hub;
   const portFolder = isRoot ? `${hub}-0:1.0/${hubPath}-port${port}` : `${hub}:1.0/${hub}-port${port}`;
-  const [powerControl, power, speed, version, configuration, serial, overCurrents, hubFlags] =
-    await Promise.all([
-      of('power/control'),
-      of('bMaxPower'),
-      of('speed'),
-      of('version'),
-      of('bConfigurationValue'),
-      of('serial'),
-      read(`${portFolder}/over_current_count`),
-      read(`${hubPath}/bmAttributes`),
-    ]);
+  const [
+    powerControl,
+    power,
+    speed,
+    version,
+    configuration,
+    serial,
+    overCurrents,
+    hubFlags,
+    hubPower,
+    hubSpeed,
+  ] = await Promise.all([
+    of('power/control'),
+    of('bMaxPower'),
+    of('speed'),
+    of('version'),
+    of('bConfigurationValue'),
+    of('serial'),
+    read(`${portFolder}/over_current_count`),
+    read(`${hubPath}/bmAttributes`),
+    read(`${hubPath}/bMaxPower`),
+    read(`${hubPath}/speed`),
+  ]);
   const flags = Number.parseInt(hubFlags ?? '', 16);
   return {
     usbPath,
@@ -84,6 +99,8 @@ export async function readUsbAttributes(
       path: hubPath,
       isRoot,
       isSelfPowered: Number.isNaN(flags) ? undefined : (flags & SELF_POWERED) !== 0,
+      maxPowerMa: numberOf(hubPower),
+      speedMbps: numberOf(hubSpeed),
     },
   };
 }

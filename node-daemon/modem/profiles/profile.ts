@@ -1,6 +1,7 @@
 // The properties of a make of modems, as data. All differences between makes are in profiles.
 import type { UsbId } from '../../usb/usb-device.ts';
 import type { CallEvent } from '../../voice/state/call-event.ts';
+import type { NetworkNeeds, VoiceSetting } from './voice-setting.ts';
 
 /** A product in modem mode, and the purpose of its interfaces. */
 export interface UsbProduct extends UsbId {
@@ -84,6 +85,10 @@ export interface ModemProfile {
   readonly hasPackedUssd?: boolean;
   readonly urcs: ProfileUrcs;
   readonly voice: MakeVoice;
+  /** The needs of calls, by the name of the carrier. Absent: the daemon knows nothing about this make. */
+  readonly networks?: Readonly<Record<string, NetworkNeeds>>;
+  /** The settings with which it meets those needs, in the order in which they are changed. */
+  readonly voiceSettings?: readonly VoiceSetting[];
 }
 
 /** +CREG: circuit switched; +CGREG: packet switched; +CEREG: LTE; +C5GREG: 5G. */

@@ -3,6 +3,7 @@ import { fieldsOf, integerField } from '../../at/fields.ts';
 import { type CallEvent, type ListedState, listedCall, numberOf } from '../../voice/state/call-event.ts';
 import { GENERIC, GENERIC_VOICE } from './generic.ts';
 import type { MakeVoice, ModemProfile, UsbProduct } from './profile.ts';
+import { QUECTEL_NETWORKS, QUECTEL_SETTINGS } from './quectel-network.ts';
 
 /** Reads `+QIND: "ccinfo",index,direction,state,mode,multiparty,number,type`, as in the call list. State -1 is the end. */
 function callIndication(line: string): CallEvent | undefined {
@@ -99,4 +100,6 @@ export const QUECTEL: ModemProfile = {
     ],
   },
   voice: QUECTEL_VOICE,
+  networks: QUECTEL_NETWORKS,
+  voiceSettings: QUECTEL_SETTINGS,
 };

@@ -3,6 +3,7 @@ import { fieldsOf } from '../../at/fields.ts';
 import { listedCall } from '../../voice/state/call-event.ts';
 import { GENERIC, GENERIC_VOICE } from './generic.ts';
 import type { MakeVoice, ModemProfile } from './profile.ts';
+import { SIMCOM_NETWORKS, SIMCOM_SETTINGS } from './simcom-network.ts';
 
 /** Sources: the SIM7500_SIM7600 AT command manual, chan_quectel, reports of users. */
 export const SIMCOM_VOICE: MakeVoice = {
@@ -73,4 +74,6 @@ export const SIMCOM: ModemProfile = {
     signal: [{ match: /^\+CSQN?: ?(\d+),/, scale: 'rssi' }],
   },
   voice: SIMCOM_VOICE,
+  networks: SIMCOM_NETWORKS,
+  voiceSettings: SIMCOM_SETTINGS,
 };

@@ -15,7 +15,7 @@ const MODEMS_MAX = 256;
 /** The SIM losses of all modems by IMEI, for the lifetime of a daemon and its journal. */
 const LOSSES = new WeakMap<Journal, Map<string, SimLoss>>();
 
-/** What the session does: it `waits`, `waits_quietly` for the effect of a recovery step, or `ends`. */
+/** The next step of the session: it `waits`, `waits_quietly` for the effect of a recovery step, or `ends`. */
 type SimLossVerdict = 'waits' | 'waits_quietly' | 'ends';
 
 /** The SIM of one modem over all its sessions. Times in ms since the Unix epoch. */

@@ -48,6 +48,13 @@ type PinRefusal =
   /** The journal cannot record the attempt, so the PIN is not entered. */
   | 'journal_unavailable';
 
+/** With these, another PIN may be tried: `enterPin` repeats no refused one. */
+export const TAKES_PIN: ReadonlySet<string> = new Set<PinRefusal>([
+  'sim_pin',
+  'sim_pin_wrong',
+  'sim_pin_unproved',
+]);
+
 /**
  * Enters the PIN of a card, identified by its ICCID, or by its device if the locked card returns none. A refusal under either identity
  * counts. Resolves with `undefined` if the modem accepted the PIN. Rejects with `AtTimeoutError` and `PortClosedError`.
@@ -75,7 +82,10 @@ export async function enterPin(
     refusalOf(known, triesLeft) ??
     (iccid === undefined && !isWhole ? 'sim_pin_no_iccid' : undefined) ??
     // A card with all attempts left is not the one that refused a PIN in this device before it returned its ICCID.
-    (isWhole ? undefined : refusalOf(journal.state.pins.get(digestOf(device, pin)), triesLeft));
+    (isWhole ? undefined : refusalOf(journal.state.pins.get(digestOf(device, pin)), triesLeft)) ??
+    (triesLeft === undefined && othersOf(journal, record('trying')).length > TRIES_WHOLE - TRIES_LEFT_MIN
+      ? 'sim_pin_last_try'
+      : undefined);
   if (refusal === 'sim_pin_wrong' && known?.result === 'trying') await journal.append(record('refused'));
   if (refusal !== undefined) return refusal;
   try {
@@ -99,7 +109,16 @@ export async function enterPin(
     return 'sim_pin_wrong';
   }
   await journal.append(record('clear'));
+  // The card has all its tries again. Where the modem does not report them, these records count them.
+  if (triesLeft === undefined)
+    for (const other of othersOf(journal, record('clear')))
+      await journal.append({ ...other, result: 'clear' });
   return undefined;
+}
+
+/** Other PINs that the card refused, or may have refused. */
+function othersOf(journal: Journal, { card, digest }: PinRecord): PinRecord[] {
+  return [...journal.state.pins.values()].filter((other) => other.card === card && other.digest !== digest);
 }
 
 /** Returns the attempts left before the card asks for its PUK; `undefined` if the modem does not return them. */

@@ -10,7 +10,13 @@ const ANSWERING: ReadonlySet<Slot['state']> = new Set(['registered', 'sim_absent
 const QUIET: ReadonlySet<string> = new Set(['storage', 'swept_at'] satisfies (keyof Slot)[]);
 
 /** The network and storage values of a modem out of service. */
-export const UNKNOWN_SERVICE = { operator: null, signal_dbm: null, storage: null, swept_at: null } as const;
+export const UNKNOWN_SERVICE = {
+  operator: null,
+  signal_dbm: null,
+  storage: null,
+  swept_at: null,
+  voice_settings: null,
+} as const;
 
 /** A slot without its name. */
 type NamelessSlot = Omit<Slot, 'slot'>;

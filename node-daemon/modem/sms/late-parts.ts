@@ -5,8 +5,9 @@ import type { Journal } from '../../journal/journal.ts';
 import type { NewRecord } from '../../journal/record.ts';
 import type { ReadonlyGroups } from '../../journal/written-groups.ts';
 import { joinParts } from '../../sms/concatenation.ts';
+import { messageFacts } from './push-facts.ts';
 import { RefusedMessages } from './refused-messages.ts';
-import { factRecords, receivedFacts } from './sms-facts.ts';
+import { factRecords } from './sms-facts.ts';
 
 /** Parts usually come within seconds. Later ones are delivered as a message of their own. */
 export const PARTS_WAIT_MS = 10 * 60 * 1000;
@@ -72,10 +73,9 @@ export class LateParts {
     const { clock, waitMs = PARTS_WAIT_MS } = this.#parts;
     const { iccid = '', parts: [first, ...others] = [] } = groups.get(group) ?? {};
     if (first === undefined) return [];
-    const message = joinParts([first, ...others]);
-    const waitedMs = clock.now() - Date.parse(message.receivedAt);
+    const waitedMs = clock.now() - Date.parse(joinParts([first, ...others]).receivedAt);
     // A part in the future came while the clock was ahead, and would wait until that time.
     if (waitedMs < waitMs && waitedMs >= -waitMs) return [];
-    return factRecords(receivedFacts(iccid, message), { group });
+    return factRecords(messageFacts(iccid, [first, ...others]), { group });
   }
 }

@@ -40,11 +40,11 @@ export interface MessageSetUp {
   /** Position of the accepted value in the profile's `indications`; their number if none was accepted. */
   readonly indications: number;
   readonly improvementsLeft: number;
-  readonly settings: Settings;
+  readonly settings: MessageSettings;
 }
 
 /** The answers to AT+CMGF? and AT+CNMI?, `undefined` if there was none. */
-export type Settings = readonly (string | undefined)[];
+export type MessageSettings = readonly (string | undefined)[];
 
 /** Rejects with the modem's last error if it keeps refusing, and with `AtTimeoutError` and `PortClosedError`. */
 export async function setUpMessages(parts: MessageSetUpParts): Promise<MessageSetUp> {
@@ -85,14 +85,14 @@ export async function improveIndications(
 }
 
 /** Reads the settings that a restart resets to the maker's values. */
-export async function readSettings(channel: AtChannel): Promise<Settings> {
+export async function readSettings(channel: AtChannel): Promise<MessageSettings> {
   const format = await ask(channel, atQuery('AT+CMGF?', '+CMGF:'), 'background');
   const indications = await ask(channel, atQuery('AT+CNMI?', '+CNMI:'), 'background');
   return [format?.[0], indications?.[0]];
 }
 
 /** Returns whether the modem restarted without a report. */
-export function haveChanged(before: Settings, after: Settings): boolean {
+export function haveChanged(before: MessageSettings, after: MessageSettings): boolean {
   return before.some(
     (line, index) => line !== undefined && after[index] !== undefined && line !== after[index],
   );

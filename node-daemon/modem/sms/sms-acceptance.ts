@@ -4,9 +4,11 @@ import type { Journal } from '../../journal/journal.ts';
 import { entryKey } from '../../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../../journal/record.ts';
 import type { ReadonlyGroups } from '../../journal/written-groups.ts';
-import { groupKey, joinParts, type MessagePart, placeOf } from '../../sms/concatenation.ts';
+import { groupKey, joinParts, type MessagePart, partPlaceOf } from '../../sms/concatenation.ts';
+import { WAP_PUSH_PORT } from '../../sms/mms-notification.ts';
 import type { StatusReport } from '../../sms/tpdu.ts';
-import { factRecords, receivedFacts, unreadableFact } from './sms-facts.ts';
+import { messageFacts } from './push-facts.ts';
+import { factRecords, unreadableFact } from './sms-facts.ts';
 import type { ReceivedPdu } from './sms-pdu.ts';
 import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } from './sms-reports.ts';
 
@@ -50,20 +52,24 @@ export class SmsAcceptance {
     }
     const { userData, indication, protocolIdentifier, from, sentAt } = received.decoded;
     const { content, concatenation, port } = userData;
-    if (content.kind === 'octets') {
+    if (content.kind === 'octets' && port !== WAP_PUSH_PORT) {
       const reason = port === undefined ? '8 bit data' : `data for port ${port}`;
       return this.#acceptUnreadable(received.pdu, { reason, receivedAt, entry });
     }
-    const { text } = content;
+    const data =
+      content.kind === 'text'
+        ? { text: content.text }
+        : { text: Buffer.from(content.octets).toString('hex'), pdu: received.pdu };
     const times = { sentAt, receivedAt, ...(arrivedAfter === undefined ? {} : { arrivedAfter }) };
     // A silent message, or one that only turns an indicator of a phone on, has no text.
-    const isWithoutReader = protocolIdentifier === PID_TYPE_0 || (indication && text.trim() === '');
+    const isWithoutReader = protocolIdentifier === PID_TYPE_0 || (indication && data.text.trim() === '');
     if (isWithoutReader) return this.#parts.journal.append(...readRecords(entry));
     if (concatenation !== undefined && concatenation.total > 1) {
-      const part = { ...concatenation, from, text, ...times };
+      const part = { ...concatenation, from, ...data, ...times };
       return this.#parts.journal.appendDecided((groups) => this.#partRecords(groups, part, entry));
     }
-    const facts = receivedFacts(iccid, { from, text, ...times, partial: false });
+    const whole = { reference: 0, referenceBits: 8, total: 1, part: 1, from, ...data, ...times } as const;
+    const facts = messageFacts(iccid, [whole]);
     return this.#parts.journal.append(...factRecords(facts, placeOfEntry(entry)));
   }
 
@@ -114,16 +120,16 @@ export class SmsAcceptance {
     const place = placeOfEntry(entry);
     const waiting = groups.get(group)?.parts ?? [];
     const [first] = waiting;
-    const placed = placeOf(waiting, part);
+    const placed = partPlaceOf(waiting, part);
     if (placed === 'repeated') return readRecords(entry);
     if (placed === 'other' && first !== undefined) {
-      const abandoned = factRecords(receivedFacts(iccid, joinParts([first, ...waiting.slice(1)])), { group });
+      const abandoned = factRecords(messageFacts(iccid, [first, ...waiting.slice(1)]), { group });
       return [...abandoned, { kind: 'part', group, iccid, part, ...place }];
     }
-    const message = joinParts([part, ...waiting]);
-    const waits = message.partial && (first !== undefined || groups.size < GROUPS_MAX);
+    const parts = [part, ...waiting] as const;
+    const waits = joinParts(parts).partial && (first !== undefined || groups.size < GROUPS_MAX);
     if (waits) return [{ kind: 'part', group, iccid, part, ...place }];
-    return factRecords(receivedFacts(iccid, message), { group, ...place });
+    return factRecords(messageFacts(iccid, parts), { group, ...place });
   }
 }
 

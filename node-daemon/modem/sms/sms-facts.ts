@@ -25,12 +25,12 @@ export function receivedFacts(iccid: string, message: JoinedMessage): FactOf<'sm
   }));
 }
 
-/** Makes the records of one message's facts. Only the last record settles the entry, because a torn write repeats them. */
+/** Makes the records of one message's facts. Only the last record marks the entry as reported, because a torn write repeats them. */
 export function factRecords(
   facts: readonly Fact[],
-  settled: Pick<Extract<NewRecord, { kind: 'fact' }>, 'entry' | 'group'>,
+  marked: Pick<Extract<NewRecord, { kind: 'fact' }>, 'entry' | 'group'>,
 ): NewRecord[] {
-  return facts.map((fact, index) => ({ kind: 'fact', fact, ...(index === facts.length - 1 ? settled : {}) }));
+  return facts.map((fact, index) => ({ kind: 'fact', fact, ...(index === facts.length - 1 ? marked : {}) }));
 }
 
 /** Returns the fact of a PDU that cannot be decoded to text. */

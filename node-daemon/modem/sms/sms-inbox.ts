@@ -19,12 +19,12 @@ import {
   type Announced,
   type Announcements,
   announcedBy,
-  digestOf,
   type FoundInStorage,
   inOrderOfArrival,
   isDirect,
   parseList,
   parseRead,
+  pduDigestOf,
   type StoredMessage,
 } from './sms-storage.ts';
 import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
@@ -82,8 +82,8 @@ export class SmsInbox {
   readonly #owner: StorageOwner;
   #jobsBeforeSweep = 0;
   readonly #accepting: AcceptingEntries;
-  /** Readings with unsettled entries. */
-  readonly #settling = new Set<Promise<boolean>>();
+  /** Readings whose entries are not in the journal yet. */
+  readonly #unfinished = new Set<Promise<boolean>>();
   readonly #refused: RefusedMessages;
   #canList = true;
   /** The results of the next sweep by storage, while a caller waits for them. */
@@ -110,9 +110,9 @@ export class SmsInbox {
   async sweep(): Promise<void> {
     for (const storage of this.#parts.storages) this.#sweeps.add(storage);
     this.#work();
-    while (this.#working !== undefined || this.#settling.size > 0) {
+    while (this.#working !== undefined || this.#unfinished.size > 0) {
       await this.#working;
-      await Promise.all(this.#settling);
+      await Promise.all(this.#unfinished);
     }
   }
 
@@ -206,12 +206,12 @@ export class SmsInbox {
     const usage = found === undefined ? undefined : await this.#parts.access.usage(storage);
     const beganAt = this.#parts.clock.now();
     try {
-      const { settled, entries } = await this.#takeAll(storage, 'background');
+      const { accepted, entries } = await this.#takeAll(storage, 'background');
       if (usage !== undefined) found?.set(storage, { ...usage, entries });
-      void settled.then((areSettled) => {
-        if (!areSettled) return;
+      void accepted.then((areAccepted) => {
+        if (!areAccepted) return;
         this.#sweepTimes.note(storage, beganAt);
-        this.#owner.settled(storage);
+        this.#owner.noteAccepted(storage);
       });
     } finally {
       this.#unswept.delete(storage);
@@ -226,7 +226,7 @@ export class SmsInbox {
     });
     try {
       const message = parseRead(index, await this.#read(storage, command, 'urgent'));
-      if (message !== undefined) void this.#settle(storage, message);
+      if (message !== undefined) void this.#acceptOne(storage, message);
     } catch (error) {
       if (!(error instanceof CmsError && error.code === CMS_INVALID_INDEX)) throw error;
     }
@@ -246,7 +246,7 @@ export class SmsInbox {
   async #takeAll(
     storage: string,
     priority: 'urgent' | 'background',
-  ): Promise<{ readonly settled: Promise<boolean>; readonly entries: readonly Information[] }> {
+  ): Promise<{ readonly accepted: Promise<boolean>; readonly entries: readonly Information[] }> {
     const beginHere = this.#unswept.has(storage);
     const announced = this.#reads.filter((read) => read.storage === storage);
     const entries = await this.#list(storage, priority);
@@ -256,7 +256,7 @@ export class SmsInbox {
     const order = [...announced, ...rest.filter((read) => read.storage === storage)];
     this.#reads.splice(0, this.#reads.length, ...rest);
     const places = order.map(({ index }) => index);
-    return { entries, settled: this.#settleList(storage, messages, { places, beginHere }) };
+    return { entries, accepted: this.#acceptAll(storage, messages, { places, beginHere }) };
   }
 
   #list(storage: string, priority: 'urgent' | 'background'): Promise<readonly Information[]> {
@@ -275,24 +275,24 @@ export class SmsInbox {
   }
 
   /** Resolves with whether all messages are in the journal. */
-  async #settleList(
+  async #acceptAll(
     storage: string,
     messages: readonly StoredMessage[],
     announcements: Announcements,
   ): Promise<boolean> {
     this.#forgetGone(storage, messages);
-    const settled: Promise<boolean>[] = [];
+    const accepted: Promise<boolean>[] = [];
     for (const message of inOrderOfArrival(messages, announcements)) {
-      if (!this.#stopped) settled.push(this.#settle(storage, message));
+      if (!this.#stopped) accepted.push(this.#acceptOne(storage, message));
     }
-    return (await Promise.all(settled)).every((isSettled) => isSettled) && !this.#stopped;
+    return (await Promise.all(accepted)).every((isAccepted) => isAccepted) && !this.#stopped;
   }
 
-  /** Settles entries that the modem no longer lists: their deletion is final. */
+  /** Forgets entries that the modem no longer lists: their deletion is final. */
   #forgetGone(storage: string, messages: readonly StoredMessage[]): void {
     const { journal } = this.#parts;
     const holder = holderOf(this.#owner.placeIn(storage));
-    const listed = new Map(messages.map(({ index, pdu }) => [index, journal.digestOf(digestOf(pdu))]));
+    const listed = new Map(messages.map(({ index, pdu }) => [index, journal.digestOf(pduDigestOf(pdu))]));
     const gone = [...journal.state.entries.values()].filter(
       ({ entry }) =>
         holderOf(entry) === holder && entry.storage === storage && listed.get(entry.index) !== entry.digest,
@@ -303,16 +303,16 @@ export class SmsInbox {
   }
 
   /** Accepts a message that was read, and then deletes it. Resolves with whether the journal accepted it. */
-  #settle(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
+  #acceptOne(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
     const entry: StorageEntry = {
       ...this.#owner.placeIn(storage),
       index,
-      digest: this.#parts.journal.digestOf(digestOf(pdu)),
+      digest: this.#parts.journal.digestOf(pduDigestOf(pdu)),
     };
     const key = entryKey(entry);
     // The message to delete in this place may be gone, so this reading decides.
     this.#deletions.forget(entry);
-    const settled = this.#accepting
+    const accepted = this.#accepting
       .once(entry, () => this.#accept(entry, pdu, unread))
       .then(
         () => {
@@ -327,12 +327,12 @@ export class SmsInbox {
           return false;
         },
       );
-    this.#settling.add(settled);
-    void settled.then(() => {
-      this.#settling.delete(settled);
-      if (this.#settling.size === 0) this.#refused.logRefused();
+    this.#unfinished.add(accepted);
+    void accepted.then(() => {
+      this.#unfinished.delete(accepted);
+      if (this.#unfinished.size === 0) this.#refused.logRefused();
     });
-    return settled;
+    return accepted;
   }
 
   /** Resolves when the entry may be deleted. Rejects if the journal refuses. */

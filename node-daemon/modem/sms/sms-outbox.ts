@@ -15,7 +15,7 @@ import type { NewRecord } from '../../journal/record.ts';
 import type { SubmitPdu } from '../../sms/tpdu.ts';
 import { CommandRefusal } from '../slot/command-refusal.ts';
 import { SharedLock } from './shared-lock.ts';
-import { rejected, textOf } from './sms-outcome.ts';
+import { failureTextOf, rejected } from './sms-outcome.ts';
 import { encodeMessage, referenceIn, type Submitted, submitMessage } from './sms-submission.ts';
 
 /** Two minutes of sending at radio speed. A longer queue belongs in the control plane. */
@@ -286,7 +286,7 @@ export class SmsOutbox {
     if (pdus instanceof Error) {
       log.error({ err: pdus, command: commandId }, 'failed to encode a message');
       const at = new Date(clock.now()).toISOString();
-      return failed(rejected('not_encodable', 'final', { message: textOf(pdus), at }));
+      return failed(rejected('not_encodable', 'final', { message: failureTextOf(pdus), at }));
     }
     const onSegment = (reference: number): void => {
       if (pdus.length > 1) this.#append({ kind: 'segment', commandId, reference });
@@ -297,7 +297,7 @@ export class SmsOutbox {
     } catch (error) {
       log.error({ err: error, command: commandId }, 'sending a message failed because of an internal error');
       const at = new Date(clock.now()).toISOString();
-      return failed({ status: 'unknown', message: textOf(error), at });
+      return failed({ status: 'unknown', message: failureTextOf(error), at });
     }
   }
 

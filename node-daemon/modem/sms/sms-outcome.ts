@@ -14,20 +14,23 @@ type FailedOutcome = Extract<SmsOutcome, { message: string }>;
  * Without the PDU it was certainly not sent.
  */
 export function failedOutcome(error: unknown, at: string): FailedOutcome {
-  if (!(error instanceof AtError)) return { status: 'unknown', message: textOf(error), at };
+  if (!(error instanceof AtError)) return { status: 'unknown', message: failureTextOf(error), at };
   if (error instanceof CmsError) {
     return codedOutcome(error, { at, code: `cms_${error.code}`, meaning: cmsMeaning(error.code) });
   }
   if (error instanceof CmeError) {
     return codedOutcome(error, { at, code: `cme_${error.code}`, meaning: cmeMeaning(error.code) });
   }
-  if (error.bodyGiven) return { status: 'unknown', message: textOf(error), at };
+  if (error.bodyGiven) return { status: 'unknown', message: failureTextOf(error), at };
   if (error instanceof AtTimeoutError) {
-    return rejected('modem_silent', 'retry', { at, message: `the modem did not answer: ${textOf(error)}` });
+    return rejected('modem_silent', 'retry', {
+      at,
+      message: `the modem did not answer: ${failureTextOf(error)}`,
+    });
   }
   return error instanceof PortClosedError
-    ? rejected('modem_lost', 'wait', { at, message: textOf(error) })
-    : rejected('modem_refused', 'retry', { at, message: textOf(error) });
+    ? rejected('modem_lost', 'wait', { at, message: failureTextOf(error) })
+    : rejected('modem_refused', 'retry', { at, message: failureTextOf(error) });
 }
 
 /** Returns the outcome of a failure in a message of several segments. Segments that were sent before cannot be recalled. */
@@ -52,7 +55,7 @@ export function rejected(
 }
 
 /** Returns an error as text, cut to the limit of the link. */
-export function textOf(error: unknown): string {
+export function failureTextOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_MAX);
 }
 
@@ -60,7 +63,7 @@ function codedOutcome(
   error: AtError,
   { code, meaning, at }: { code: string; meaning: ErrorMeaning; at: string },
 ): FailedOutcome {
-  const message = `${meaning.name} (${textOf(error)})`;
+  const message = `${meaning.name} (${failureTextOf(error)})`;
   if (meaning.class !== 'ambiguous') return rejected(code, meaning.class, { message, at });
   // Without the PDU, even a time-out of the network does not concern this message.
   return error.bodyGiven ? { status: 'unknown', message, at } : rejected(code, 'retry', { message, at });

@@ -47,7 +47,7 @@ export function parseRead(index: number, information: readonly Information[]): S
   return { index, unread: status === RECEIVED_UNREAD, pdu: answer.body };
 }
 
-/** What is known about the order of arrival. */
+/** Order of arrival, as far as the modem announced it. */
 export interface Announcements {
   /** Announced places, oldest first. */
   readonly places: readonly number[];
@@ -124,7 +124,7 @@ export function parseReceivingUsage(line: string): StorageUsage | undefined {
 }
 
 /** Returns a digest of fixed length that identifies a PDU. */
-export function digestOf(pdu: string): string {
+export function pduDigestOf(pdu: string): string {
   return createHash('sha256').update(pdu.toUpperCase()).digest('hex');
 }
 

@@ -43,7 +43,7 @@ export class StorageOwner {
   }
 
   /** Call it when all messages of the storage are in the journal. New messages there belong to this SIM. */
-  settled(storage: string): void {
+  noteAccepted(storage: string): void {
     const { device, iccid, journal } = this.#parts;
     this.#stranded.delete(storage);
     if (device === undefined || this.#stranded.size > 0) return;

@@ -1,4 +1,4 @@
-// Settles commands of an earlier process without a known outcome.
+// Concludes commands of an earlier process without a known outcome.
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import type { CommandState } from '../../journal/command-map.ts';
 import { appendPersistently, type PersistentAppendParts } from '../../journal/persistent-append.ts';
@@ -15,12 +15,12 @@ const NODE_STOPPED_BEFORE = 'the node stopped before the modem got the message';
 export const MAYBE_SENT_MAX = 2;
 
 /**
- * Settles the commands that an earlier process did not finish. The first commands of each SIM without an outcome may have reached the
+ * Concludes the commands that an earlier process did not finish. The first commands of each SIM without an outcome may have reached the
  * network, so they are `unknown`. Later commands were not sent, unless the system has restarted: a kill loses no written records, but a
  * power cut may, and then all commands are `unknown`. A command is `accepted` if all its references are known from answers or reports.
  * Call it before new commands are accepted. Resolves after the first attempt. If the disk refuses, the daemon tries again.
  */
-export async function settleUnfinished(parts: PersistentAppendParts): Promise<void> {
+export async function concludeUnfinished(parts: PersistentAppendParts): Promise<void> {
   const { journal, clock, log } = parts;
   const at = new Date(clock.now()).toISOString();
   const outcomes = outcomesOf(journal.state.commands, { at, bootId: journal.bootId });
@@ -28,7 +28,7 @@ export async function settleUnfinished(parts: PersistentAppendParts): Promise<vo
   const unknown = [...outcomes.values()].filter(({ status }) => status === 'unknown').length;
   log.warn(
     { commands: outcomes.size, unknown },
-    'settled commands that an earlier process left without an outcome',
+    'concluded commands that an earlier process left without an outcome',
   );
   const facts = [...outcomes].map(([commandId, outcome]) => ({
     kind: 'fact' as const,

@@ -6,7 +6,7 @@ import { isAway } from '#shared/operator/operator-client.ts';
 import { EXIT_CODES, OperatorError } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import type { Settings } from '../../config/options.ts';
+import type { DaemonSettings } from '../../config/options.ts';
 import type { NodeOperator } from '../node-operator.ts';
 import type { SendAnswer } from '../procedures/send.ts';
 import { JSON_OPTION, print, printAside, WHERE, withOperator } from './with-operator.ts';
@@ -50,7 +50,11 @@ export const SEND_COMMAND = programCommand({
 });
 
 /** Asks again, with the same id, when the daemon goes away before its answer. */
-async function sendOnce(operator: NodeOperator, settings: Settings, message: Message): Promise<SendAnswer> {
+async function sendOnce(
+  operator: NodeOperator,
+  settings: DaemonSettings,
+  message: Message,
+): Promise<SendAnswer> {
   const { daemonBack } = await import('../open-operator.ts');
   let giveUp: AbortSignal | undefined;
   for (let asked: NodeOperator | undefined = operator; asked !== undefined; ) {

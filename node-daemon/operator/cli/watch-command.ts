@@ -2,7 +2,7 @@
 import { isAway } from '#shared/operator/operator-client.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { hasColors, onOneLine } from '#shared/process/terminal.ts';
-import type { Settings } from '../../config/options.ts';
+import type { DaemonSettings } from '../../config/options.ts';
 import type { NodeOperator } from '../node-operator.ts';
 import type { WatchedHost } from '../slot-activity.ts';
 import { watchLine, watchScreen } from './watch-screen.ts';
@@ -50,7 +50,7 @@ export const WATCH_COMMAND = programCommand({
 /** A daemon that goes is waited for; its modems are not touched meanwhile. */
 async function watch(
   first: NodeOperator,
-  settings: Settings,
+  settings: DaemonSettings,
   display: Display,
   signal: AbortSignal,
 ): Promise<void> {

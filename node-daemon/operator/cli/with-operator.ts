@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
-import { daemonOptions, type Settings, settingsOf } from '../../config/options.ts';
+import { type DaemonSettings, daemonOptions, settingsOf } from '../../config/options.ts';
 import type { NodeOperator } from '../node-operator.ts';
 import { TIMEOUT_MS_MAX } from '../procedures/procedure.ts';
 
@@ -30,13 +30,13 @@ export const TIMEOUT_OPTION = {
 export async function withOperator(
   tool: string,
   where: Where,
-  work: (operator: NodeOperator, settings: Settings) => Promise<void>,
+  work: (operator: NodeOperator, settings: DaemonSettings) => Promise<void>,
 ): Promise<void> {
   const settings = settingsOf(where);
   const { openNodeOperator } = await import('../open-operator.ts');
   const operator = await openNodeOperator(settings, { tool });
   if (!operator.isRunningDaemon) {
-    process.stderr.write(`no daemon uses ${settings.dataDir}: this command opens the modems itself\n`);
+    process.stderr.write(`no daemon uses ${settings.dataDir}, so this command opens the modems\n`);
   }
   try {
     await work(operator, settings);

@@ -1,11 +1,12 @@
 // The list of this host's slots.
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { callSettingsText } from '#shared/operator/call-settings.ts';
 import type { Listing } from '#shared/operator/listing.ts';
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 
 /** The state with its reason: "lost (absent)". */
-export const stateText = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
+const stateText = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
   reason === null ? state : `${state} (${reason})`;
 
 export const SLOTS: Listing<Slot> = {
@@ -17,6 +18,10 @@ export const SLOTS: Listing<Slot> = {
     { title: 'State', cell: (slot) => ({ status: SLOT_STATUS[slot.state], text: stateText(slot) }) },
     { title: 'Carrier', cell: ({ operator }) => operator && shownCarrier(operator) },
     { title: 'Signal', cell: ({ signal_dbm: signal }) => (signal === null ? null : `${signal} dBm`) },
+    {
+      title: 'Calls set up',
+      cell: ({ voice_settings: settings }) => (settings == null ? null : callSettingsText(settings)),
+    },
     { title: 'Number', cell: ({ number }) => number },
     { title: 'Model', cell: ({ model }) => model },
     { title: 'IMEI', cell: ({ device_id: imei }) => imei },

@@ -3,6 +3,7 @@ import { OperatorError } from '#shared/operator/operator-error.ts';
 import {
   AtError,
   AtTimeoutError,
+  BusyError,
   CallFailedError,
   CmeError,
   CmsError,
@@ -51,11 +52,11 @@ const SINGLE = /^\+C(5G|G|E)?REG\?$/;
 export async function askModem(
   channel: AtChannel,
   line: string,
-  timeoutMs: number | undefined,
+  { timeoutMs, turnMs }: { timeoutMs?: number | undefined; turnMs?: number | undefined },
 ): Promise<AtAnswer> {
   const command = operatorCommand(line, timeoutMs);
   try {
-    const information = await channel.send(command, 'normal');
+    const information = await channel.send(command, 'normal', { turnMs });
     const lines = information.flatMap(({ line, body }) => (body === undefined ? [line] : [line, body]));
     return { lines, final: 'OK', ok: true };
   } catch (error) {
@@ -96,6 +97,7 @@ function finalOf(error: unknown, { timeoutMs }: AtCommand): string {
   if (error instanceof AtTimeoutError) {
     throw new OperatorError('unanswered', `the modem gave no answer in ${timeoutMs / 1000} s`, error);
   }
+  if (error instanceof BusyError) throw new OperatorError('unavailable', error.message, error);
   if (error instanceof PortClosedError)
     throw new OperatorError('unavailable', 'the modem disconnected', error);
   if (error instanceof QueueFullError) {

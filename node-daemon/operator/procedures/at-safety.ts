@@ -59,6 +59,7 @@ const READING_SETS = [
   /^\+CGSN=[0-3]$/,
   /^\+CPINR="SIM PIN2?"$/,
   /^\+QENG="(servingcell|neighbourcell)"$/,
+  /^\+QMBNCFG="(list|autosel|select)"$/i,
   /^\+(QCFG|QURCCFG|QINDCFG|QGPSCFG)="[a-z0-9/_-]+"$/,
 ];
 

@@ -16,8 +16,10 @@ export const AT_PROCEDURE = procedure({
       .regex(/^\s*at/i, 'must begin with AT'),
     unsafe: z.boolean().default(false),
     timeout_ms: timeoutField,
+    /** The line waits no longer than this for the daemon's own commands. */
+    turn_ms: timeoutField,
   }),
-  async run(context, { slot, command, unsafe, timeout_ms: timeoutMs }): Promise<AtAnswer> {
+  async run(context, { slot, command, unsafe, timeout_ms: timeoutMs, turn_ms: turnMs }): Promise<AtAnswer> {
     const verdict = judge(command);
     if (verdict.kind === 'never') {
       throw new OperatorError('refused', `${verdict.command} is never sent to a modem: ${verdict.reason}`);
@@ -31,7 +33,7 @@ export const AT_PROCEDURE = procedure({
       );
     }
     const session = sessionIn(context, slot);
-    const ask = (): Promise<AtAnswer> => askModem(session.channel, command, timeoutMs);
+    const ask = (): Promise<AtAnswer> => askModem(session.channel, command, { timeoutMs, turnMs });
     if (verdict.kind === 'safe') return ask();
     return session.changing(ask).catch((error) => {
       throw error instanceof SendingError ? new OperatorError('unavailable', error.message, error) : error;

@@ -4,7 +4,7 @@ import { E164_PATTERN } from '#shared/identities.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { modemIn, notInService, procedure, slotField } from './procedure.ts';
-import { digestOf } from './sent-before.ts';
+import { shortDigestOf } from './sent-before.ts';
 
 /** A message waits no longer in the queue of its SIM. */
 const SEND_WITHIN_MS = 60_000;
@@ -26,7 +26,7 @@ export const SEND_PROCEDURE = procedure({
   }),
   async run(context, { slot, id, to, text }): Promise<SendAnswer> {
     const { commands, host, sentBefore } = context;
-    const digest = host.journal.digestOf(digestOf(text));
+    const digest = host.journal.digestOf(shortDigestOf(text));
     return sentBefore.give(id, { to, digest }, async (isRepeat) => {
       // A repeat finds its message whatever SIM is in the slot now.
       const iccid = host.journal.state.commands.get(id)?.iccid ?? modemIn(context, slot).slot.iccid;

@@ -10,7 +10,8 @@ interface Message {
 }
 
 /** 32 bits distinguish two texts. An attacker could find a short text by trying all, so the journal keeps these digests with its key. */
-export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
+export const shortDigestOf = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 /** Ids that are in use: in the journal, and those that are on their way there. */
 export class SentBefore {

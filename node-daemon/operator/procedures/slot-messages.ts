@@ -50,9 +50,9 @@ export function slotMessages(
   const parts = [...groups.values()]
     .filter((group) => group.iccid === iccid)
     .flatMap((group) => group.parts)
-    .map(({ from, part, total, receivedAt, text }) => ({
+    .map(({ from, part, pdu, total, receivedAt, text }) => ({
       from,
-      text,
+      text: pdu === undefined ? text : '8 bit data',
       part: `${part}/${total}`,
       received_at: receivedAt,
     }));

@@ -2,10 +2,10 @@
 import { Client, type QueryResultRow } from 'pg';
 import { NatsServer } from '../../dev-stack/nats.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { NO_SENDING_LIMITS } from '../../fixtures/no-sending-limits.ts';
-import { startPaidChain } from '../../fixtures/paid-chain.ts';
-import { DURABLE, startPostgres } from '../../fixtures/postgres.ts';
+import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { DURABLE, startPostgres } from '../../fixtures/database/postgres.ts';
+import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
+import { NO_SENDING_LIMITS } from '../../fixtures/service/no-sending-limits.ts';
 import { type Child, startChild } from '../child.ts';
 
 /** Connections for instances of ten each, and for the bench. */

@@ -1,8 +1,7 @@
 // A part of the fleet in a process of its own. Takes JSON lines, answers each with one.
-import { generateKeyPairSync } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ENROL_PATH } from '#shared/link/enrolment.ts';
+import { enrolKey } from '../../fixtures/nodes/enrol-key.ts';
 import { FleetNode } from './fleet-node.ts';
 
 /** A lost link waits 50 ms at least, so that no loss is missed. */
@@ -56,15 +55,7 @@ async function enrolAll({ url, codes }: Extract<Request, { do: 'enrol' }>): Prom
   const enrolOne = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [node, code] = next;
-      const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-      const response = await fetch(url + ENROL_PATH, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ code, public_key: publicKey.export({ format: 'jwk' }).x }),
-      });
-      if (!response.ok) throw new Error(`enrolment: ${response.status} ${await response.text()}`);
-      await response.arrayBuffer();
-      nodes.push(new FleetNode(node, { key: privateKey, url }));
+      nodes.push(new FleetNode(node, { key: await enrolKey(url, code), url }));
     }
   };
   await Promise.all(Array.from({ length: ENROLMENTS_AT_ONCE }, enrolOne));

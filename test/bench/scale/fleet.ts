@@ -8,7 +8,7 @@ import { nodeName } from './numbered-sims.ts';
 const PROCESSES = 2;
 
 /** Links that were lost and made since `watch`. */
-export interface Watched {
+interface Watched {
   /** Nodes that lost their link. */
   lost: number;
   /** When each got another one (ms since the Unix epoch); 0: not yet. */

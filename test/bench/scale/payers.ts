@@ -1,11 +1,12 @@
 // Payers at all instances at once.
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { signPaymentHeader } from '../../fixtures/payer.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
 import { until } from '../../fixtures/until.ts';
 import { type Measurement, percentile } from '../report.ts';
-import type { BenchService } from '../voice-service.ts';
+import type { BenchService } from '../voice/voice-service.ts';
 
 const PAYERS = 48;
 
@@ -17,10 +18,7 @@ export async function benchPayers(
   for (const key of keys) await chain.dollar.fund(privateKeyToAccount(key).address, PRICE);
   const slots = keys.map((_, index) => slotAt(index + 2));
   const node = await ScriptedNode.connect(url, { nodeId: 'sells', slots });
-  await until('all are on sale', async () => {
-    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-    return available === PAYERS;
-  });
+  await until('all are on sale', async () => (await availableAt(url)) === PAYERS);
   const payments = await Promise.all(
     keys.map(async (key, index) => {
       const at = String(urls[index % urls.length]);

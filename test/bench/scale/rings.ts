@@ -1,9 +1,10 @@
 // A ring at one instance, for the watchers of others.
-import type { ScriptedLine } from '../../fixtures/scripted-line.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import type { Account } from '../../fixtures/subscribed.ts';
-import { ringMeasurements, ringTimes, watchPresence } from '../presence-watch.ts';
+
+import type { Account } from '../../fixtures/agents/subscribed.ts';
+import type { ScriptedLine } from '../../fixtures/nodes/scripted-line.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import type { Measurement } from '../report.ts';
+import { ringMeasurements, ringTimes, watchPresence } from '../voice/presence-watch.ts';
 
 const SOCKETS = 1_000;
 const RINGS = 10;

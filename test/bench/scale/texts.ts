@@ -1,5 +1,6 @@
 // A text through the instance that has the node's link, and through another one.
-import type { Account } from '../../fixtures/subscribed.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import type { Account } from '../../fixtures/agents/subscribed.ts';
 import { type Measurement, percentile } from '../report.ts';
 
 const ROUNDS = 5;
@@ -11,11 +12,7 @@ export async function benchTexts(
 ): Promise<Measurement[]> {
   const send = async (url: string): Promise<number> => {
     const startedAt = performance.now();
-    const response = await fetch(`${url}/sms/send`, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ to: '+13105550188', body: 'hello' }),
-    });
+    const response = await fetch(`${url}/sms/send`, jsonPost({ to: '+13105550188', body: 'hello' }, headers));
     if (!response.ok) throw new Error(`not sent: ${response.status} ${await response.text()}`);
     await response.arrayBuffer();
     return performance.now() - startedAt;

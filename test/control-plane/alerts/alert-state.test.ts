@@ -11,10 +11,11 @@ const THRESHOLDS: AlertThresholds = {
   alertStoragePercent: 80,
   alertJournalDepth: 500,
   alertPoolMin: 5,
+  alertPlanDays: 7,
   relayerTransfersMin: 100,
 };
 const START_MS = Date.UTC(2026, 0, 1);
-const CLAIMS = { sims: 0, disputed: 0, others: 0, isSuspended: false };
+const CLAIMS = { sims: 0, disputed: 0, others: 0, frames: 0, isSuspended: false };
 const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, alarms: [], claims: CLAIMS };
 const SLOT: SlotReading = {
   nodeId: 'rack-1',
@@ -38,10 +39,14 @@ function book() {
       slots: [],
       down: [],
       sending: [],
+      locked: [],
+      plans: [],
       payments: { stuck: [], isCut: false },
       available: 9,
       gas: new Map(),
       closedChains: [],
+      relayed: [],
+      relayers: new Map(),
       ...change,
     };
     const findings = findTroubles(
@@ -108,6 +113,17 @@ t.test('a slot is down after its time; the slots of a node that is away are unkn
   t.same(reported.slice(1), ['90 +node_offline'], 'it is not over, either');
   everyTenSeconds(310, 370, (second) => look(second, { slots: [SLOT] }));
   t.same(reported.slice(2), ['330 -node_offline', '370 -slot_down']);
+});
+
+t.test('while a recovery starts the modem again, the alert keeps the cause', async (t) => {
+  const { look, open } = book();
+  const restarting = { slots: [{ ...SLOT, state: 'starting' as const }] };
+  everyTenSeconds(0, 60, (second) => look(second, restarting));
+  const alert = () => open.get('slot_down rack-1/m1');
+  t.match(alert(), { summary: /is down: starting$/, advice: /names the cause/ });
+  look(70, { slots: [{ ...SLOT, state: 'sim_absent', reason: 'sim_absent' }] });
+  everyTenSeconds(80, 100, (second) => look(second, restarting));
+  t.match(alert(), { summary: /the modem sees no card/, advice: /^Insert a card/ });
 });
 
 t.test('64 slots of a node that goes are one trouble', async (t) => {
@@ -186,7 +202,7 @@ t.test('payments: a refund has ten minutes; a list that is cut ends none', async
   t.same(reported.slice(1), ['620 -payment_stuck']);
 });
 
-t.test('what is raised follows how it is now, and begins when it began', async (t) => {
+t.test('a raised alert shows the latest state of the slot and keeps its first time', async (t) => {
   const { look, open } = book();
   const raised = () => [...open.values()].find(({ kind }) => kind === 'slot_down');
   const down = (reason: string) => ({ slots: [{ ...SLOT, state: 'lost' as const, reason }] });

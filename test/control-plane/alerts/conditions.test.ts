@@ -2,24 +2,23 @@
 import t from 'tap';
 import { parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
-import { putSlotIn, takeSlotOut } from '#control-plane/store/fleet/slot-service.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { signPaymentHeader } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { putSlotInService, takeSlotOutOfService } from '#control-plane/store/fleet/slot-service.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { putNode, startAlerting } from '../../fixtures/service/alerting-service.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const MINUTE_MS = 60_000;
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async (t) => {
   const { url, databaseUrl, clock, hook, pass } = await startAlerting(t, rig);
@@ -57,7 +56,7 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
   t.match(alerts, [{ kind: 'node_offline', subject: 'rack-1', recovered_at: /^20/ }]);
 });
 
-t.test('a node that reports SIMs of another one, until its operator has looked', TIMEOUT, async (t) => {
+t.test('a node that reports SIMs of another one, until its operator has checked', TIMEOUT, async (t) => {
   const { url, db, hook, pass } = await startAlerting(t, rig);
   const slots = Array.from({ length: 5 }, (_, index) => slotAt(index + 1));
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
@@ -80,9 +79,20 @@ t.test('a node that reports SIMs of another one, until its operator has looked',
   t.same(hook.reported(), ['+node_claims rogue']);
   const summary = 'node rogue reports 5 SIMs of other nodes: the service gives it no new SIMs';
   t.match(hook.taken[0], { body: { data: { raised: [{ severity: 'critical', summary }] } } });
+  const reported = { count: 7, last_at: new Date(), node_id: 'rack-1', reason: 'frames' } as const;
+  await db.insertInto('node_refusals').values(reported).execute();
+  await pass(2 * MINUTE_MS);
+  t.match(hook.taken[1], {
+    body: {
+      data: { raised: [{ summary: 'node rack-1 reports more than a rack has to report, and is read late' }] },
+    },
+  });
+  await db.deleteFrom('node_refusals').where('node_id', '=', 'rack-1').execute();
+  await pass(MINUTE_MS);
+  hook.taken.length = 0;
   await revokeNode(db, 'rogue', new Date());
   await pass(MINUTE_MS);
-  t.same(hook.reported(), ['+node_claims rogue', '-node_claims rogue']);
+  t.same(hook.reported(), ['-node_claims rogue']);
 });
 
 t.test(
@@ -101,8 +111,7 @@ t.test(
     t.same(hook.reported().sort(), ['+node_claims rack-1', '+node_claims rogue']);
     const summary = 'node rogue reports 1 number that SIMs of other nodes also report (not sold)';
     t.match(JSON.stringify(hook.taken), summary);
-    const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-    t.teardown(() => operator.close());
+    const operator = await openTestOperator(t, { databaseUrl, url });
     const rows = [{ line: 1, number: String(number), iccid: String(slotAt(1).iccid) }];
     await operator.call('importNumbers', { rows });
     await pass(MINUTE_MS);
@@ -142,11 +151,11 @@ t.test('slots that go down together are one message; one that only stumbles is n
   t.same(hook.reported().slice(3), ['-slot_down rack-1/m2', '-slot_down rack-1/m3']);
   const place = { node: 'rack-1', slot: 'm1' };
   const now = new Date(0);
-  await takeSlotOut(db, { ...place, reason: 'a new antenna', by: 'operator', now });
+  await takeSlotOutOfService(db, { ...place, reason: 'a new antenna', by: 'operator', now });
   report(1, 4);
   await pass(10 * MINUTE_MS);
-  t.equal(hook.reported().length, 5, 'who took a slot out of service knows');
-  await putSlotIn(db, { ...place, now });
+  t.equal(hook.reported().length, 5, 'no alert: an operator took this slot out of service');
+  await putSlotInService(db, { ...place, now });
   await pass(3 * MINUTE_MS);
   t.same(hook.reported().slice(5), ['+slot_down rack-1/m1']);
 });
@@ -205,10 +214,7 @@ t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
   const { url, databaseUrl, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 2 });
   const slots = [slotAt(1), slotAt(2)];
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
-  await until('both are on sale', async () => {
-    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-    return available === 2;
-  });
+  await until('both are on sale', async () => (await availableAt(url)) === 2);
   await pass(2 * MINUTE_MS);
   const control = (...args: string[]) =>
     runProgram('control-plane', ['number', ...args], { DATABASE_URL: databaseUrl });
@@ -226,10 +232,7 @@ t.test('a pool that runs low and then empty is reported once more, however it sw
   const { db, databaseUrl, url, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 3 });
   const slots = [slotAt(1), slotAt(2)];
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
-  await until('both are on sale', async () => {
-    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-    return available === 2;
-  });
+  await until('both are on sale', async () => (await availableAt(url)) === 2);
   await pass(2 * MINUTE_MS);
   const list = async (): Promise<string> =>
     (await runProgram('control-plane', ['alert', 'list'], { DATABASE_URL: databaseUrl })).stdout;
@@ -316,8 +319,7 @@ t.test('a relayer that runs dry', TIMEOUT, async (t) => {
 });
 
 t.test('a payment that comes to no end while the chain is away', TIMEOUT, async (t) => {
-  const rpc = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => rpc.stop());
+  const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
   const { url, hook, pass } = await startAlerting(t, rig, {
     rpcUrl: rpc.url,
     rpcTimeoutMs: 1_000,

@@ -1,14 +1,15 @@
 // Each customer whose number has no service is an alert of its own, whatever the reason.
 import t from 'tap';
-import { takeSlotOut } from '#control-plane/store/fleet/slot-service.ts';
+import { takeSlotOutOfService } from '#control-plane/store/fleet/slot-service.ts';
 import type { SubscriptionRow } from '#control-plane/store/money/subscription-list.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { startAlerting } from '../../fixtures/alerting-service.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE, BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { startAlerting } from '../../fixtures/service/alerting-service.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const MINUTE_MS = 60_000;
@@ -31,7 +32,13 @@ t.test(
     await pass(3 * MINUTE_MS);
     t.same(hook.reported(), [], 'all have service');
     const now = new Date(clock.now());
-    await takeSlotOut(db, { node: 'rack-1', slot: 'm4', reason: 'not sold again', by: 'operator', now });
+    await takeSlotOutOfService(db, {
+      node: 'rack-1',
+      slot: 'm4',
+      reason: 'not sold again',
+      by: 'operator',
+      now,
+    });
     const [, , third, fourth, fifth] = slots as [Slot, Slot, Slot, Slot, Slot];
     const report = (...reported: Slot[]): void => node.send({ type: 'slots', slots: reported, alarms: [] });
     report(
@@ -93,14 +100,13 @@ t.test(
     const slot = slotAt(1);
     await rig.connect(t, url, { slots: [slot] });
     const now = new Date(clock.now());
-    const account = await subscribeInStore(databaseUrl, BUYERS[0] as Wallet, String(slot.number), now);
+    const account = await subscribeInStore(databaseUrl, ALICE, String(slot.number), now);
     const send = async (count: number): Promise<void> => {
       for (let index = 0; index < count; index += 1)
-        await fetch(`${url}/sms/send`, {
-          method: 'POST',
-          headers: { ...account.headers, 'Content-Type': 'application/json' },
-          body: JSON.stringify({ to: '+13105550188', body: `text ${index}` }),
-        });
+        await fetch(
+          `${url}/sms/send`,
+          jsonPost({ to: '+13105550188', body: `text ${index}` }, account.headers),
+        );
     };
     const line = `sending_limit ${account.subscriptionId}`;
     const reported = (): string[] => hook.reported().filter((each) => each.includes('sending_limit'));

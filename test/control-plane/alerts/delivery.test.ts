@@ -1,25 +1,24 @@
 // The delivery of alerts: each is sent once on each channel, whatever the other side does.
 import { sql } from 'kysely';
 import t from 'tap';
-import { signatureOf } from '#control-plane/alerts/webhook.ts';
-import { putNode, startAlerting } from '../../fixtures/alerting-service.ts';
-import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { reportSlots } from '../../fixtures/number-stock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { alertBy, startWebhookReceiver } from '../../fixtures/webhook-receiver.ts';
+import { webhookSignatureOf } from '#control-plane/domain/webhook-signature.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { reportSlots } from '../../fixtures/database/number-pool.ts';
+import { putNode, startAlerting } from '../../fixtures/service/alerting-service.ts';
+import { mailBy, startMailServer } from '../../fixtures/service/mail-server.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { alertBy, startWebhookReceiver } from '../../fixtures/service/webhook-receiver.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const MINUTE_MS = 60_000;
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 
 t.test('the signature is that of the specification', async (t) => {
   // The example of the Standard Webhooks reference libraries.
   const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
   t.equal(
-    signatureOf(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}'),
+    webhookSignatureOf(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}'),
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   );
 });

@@ -5,23 +5,23 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { identityOf } from '../../fixtures/enrolled-node.ts';
-import { backedUp, fillTables, putMessages, rowsOf } from '../../fixtures/lived-database.ts';
-import { buyNumber } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
+import { FAR_END } from '../../fixtures/agents/telephone.ts';
+import { backedUp, fillTables, putMessages, rowsOf } from '../../fixtures/database/lived-database.ts';
+import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
+import { linkNode } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber } from '../../fixtures/payments/payer.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { ScriptedNode } from '../../fixtures/scripted-node.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
-import { received } from '../../fixtures/subscriber.ts';
-import { FAR_END } from '../../fixtures/telephone.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 const control = (args: string[], env: Record<string, string>, onStart?: Parameters<typeof runProgram>[3]) =>
   runProgram('control-plane', args, env, onStart);
@@ -37,12 +37,8 @@ async function receivedBy(url: string, token: string): Promise<string[]> {
 
 /** A number that was sold, messages to it, and a node that goes on sending them. */
 async function live(t: Test, url: string) {
-  const node = await ScriptedNode.connect(url, { nodeId: 'rack-1', journalId: 'journal-1' });
-  t.teardown(() => node.drop());
-  await until('on sale', async () => {
-    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-    return available === 1;
-  });
+  const node = await linkNode(t, url, { nodeId: 'rack-1', journalId: 'journal-1' });
+  await until('on sale', async () => (await availableAt(url)) === 1);
   const bought = await buyNumber(url, ALICE.privateKey);
   let sent = 0;
   /** Sends some more, and waits until they are stored. */
@@ -93,13 +89,15 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
   ];
   t.same([...is.keys()], [...was.keys()]);
   // Tables that change after that moment, or at a stop.
-  const moving = ['messages', 'journals', 'nodes', 'sims', 'kysely_migration', 'alerts', 'pool'];
+  const moving = ['messages', 'receipts', 'journals', 'nodes', 'sims', 'kysely_migration', 'alerts', 'pool'];
   for (const [name, rows] of was) if (!moving.includes(name)) t.same(is.get(name), rows, name);
-  const late = new Set(was.get('messages'));
-  t.ok(
-    is.get('messages')?.every((row) => late.has(row)),
-    'no message that was not there',
-  );
+  for (const table of ['messages', 'receipts']) {
+    const late = new Set(was.get(table));
+    t.ok(
+      is.get(table)?.every((row) => late.has(row)),
+      `${table}: no row that was not there`,
+    );
+  }
   t.ok(Number(is.get('messages')?.length) >= 2_010);
   const acknowledged = String(is.get('journals')?.find((row) => row.includes('journal-1')));
   const bodies = is.get('messages')?.filter((row) => row.includes('rack-1/journal-1/')) ?? [];
@@ -110,13 +108,12 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
   );
 
   const next = await rig.start(t, { databaseUrl: elsewhere });
-  const again = await ScriptedNode.connect(next.url, {
+  const again = await linkNode(t, next.url, {
     nodeId: 'rack-1',
     journalId: 'journal-1',
     identity,
     oldestSequence: bodies.length + 1,
   });
-  t.teardown(() => again.drop());
   again.sendFact(bodies.length + 1, received('the first one after it', FAR_END));
   await until('it is stored', () => again.acknowledged === bodies.length + 1);
   t.ok((await receivedBy(next.url, token)).includes('message 1'), 'the old token gets the old messages');
@@ -151,19 +148,17 @@ t.test('the embedded database, beside its service, and into Postgres', TIMEOUT, 
   for (const copy of copies) copy.delete('kysely_migration');
   t.same(copies[1], copies[0], 'the same on both');
   const { url } = await rig.start(t, { databaseUrl });
-  const again = await ScriptedNode.connect(url, {
+  const again = await linkNode(t, url, {
     nodeId: 'rack-1',
     journalId: 'journal-1',
     identity,
     oldestSequence: 11,
   });
-  t.teardown(() => again.drop());
-  again.sendFact(11, received('message 11', FAR_END));
-  await until('it is stored', () => again.acknowledged === 11);
+  await again.report(received('message 11', FAR_END));
   t.equal((await receivedBy(url, token)).length, 11);
 });
 
-t.test('where there is nothing to back up', TIMEOUT, async (t) => {
+t.test('a backup of an empty or missing database is refused', TIMEOUT, async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'none.backup');
   const nothing = { status: 2, stderr: /there is nothing to back up/ };
@@ -188,7 +183,7 @@ t.test('a folder that is not there, or takes nothing: refused in one line', TIME
   t.same(readdirSync(folder), ['lab.backup']);
 });
 
-t.test('three at once are whole, and the one who is first has the name', TIMEOUT, async (t) => {
+t.test('three backups at once are whole, and the first one gets the name', TIMEOUT, async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   await live(t, url);
   const folder = temporaryFolder(t);

@@ -9,15 +9,14 @@ import { saveBackup } from '#control-plane/backup/backup-file.ts';
 import { BackupError } from '#control-plane/backup/backup-format.ts';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { writeBackup } from '#control-plane/backup/backup-writer.ts';
-import { backedUp, relationsOf } from '../../fixtures/lived-database.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
+import { backedUp, relationsOf } from '../../fixtures/database/lived-database.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 const restore = (file: string, databaseUrl: string) =>
   runProgram('control-plane', ['restore', file], { DATABASE_URL: databaseUrl });
 
@@ -51,7 +50,7 @@ t.test('cut or flipped anywhere: refused before anything is restored', TIMEOUT, 
   await refused(gzipSync(''), 'empty');
 });
 
-t.test('of a newer program, or of another one: refused in words', TIMEOUT, async (t) => {
+t.test('a backup of a newer program, or of another one, is refused with the reason', TIMEOUT, async (t) => {
   const { file } = await backedUp(t, postgres, 10);
   const text = gunzipSync(readFileSync(file)).toString();
   const folder = temporaryFolder(t);

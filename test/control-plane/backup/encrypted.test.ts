@@ -9,16 +9,15 @@ import t, { type Test } from 'tap';
 import { BackupError } from '#control-plane/backup/backup-format.ts';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { encrypted } from '#control-plane/backup/encryption.ts';
-import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
+import { backedUp, relationsOf, rowsOf } from '../../fixtures/database/lived-database.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 const PASSPHRASE = 'correct horse battery staple';
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 const control = (args: string[], env: Record<string, string> = {}) => runProgram('control-plane', args, env);
 
@@ -71,37 +70,42 @@ const inTerminal = (answers: number, command: string[], env: Record<string, stri
   return { status, said: String(stderr) };
 };
 
-t.test('with a passphrase: our own restore, and age itself, both ways', TIMEOUT, async (t) => {
-  const { url, file: plainFile } = await backedUp(t, postgres, 3_000);
-  const { folder, passphraseFile } = keys(t);
-  const file = join(folder, 'lab.backup.age');
-  const saved = await control(['backup', file, '--encrypt', '--passphrase-file', passphraseFile], {
-    DATABASE_URL: url,
-  });
-  t.match(saved, { status: 0, stdout: /\d+ rows .* bytes, encrypted\n$/, stderr: '' });
-  t.equal(statSync(file).mode & 0o777, 0o600);
-  const bytes = readFileSync(file);
-  t.match(bytes.subarray(0, 22).toString(), 'age-encryption.org/v1\n');
-  // All of a header: random bytes of this length hold its first three once in 500 runs.
-  t.notOk(bytes.includes(readFileSync(plainFile).subarray(0, 10)), 'no gzip in it');
-  const next = await postgres.createDatabase();
-  t.match(await control(['restore', file], { DATABASE_URL: next, BACKUP_PASSPHRASE: PASSPHRASE }), {
-    status: 0,
-    stdout: /^restored \d+ rows/,
-  });
-  await isSame(t, url, next);
+t.test(
+  'with a passphrase, asked for on a terminal: our own restore, and age itself, both ways',
+  TIMEOUT,
+  async (t) => {
+    const { url, file: plainFile } = await backedUp(t, postgres, 3_000);
+    const { folder, passphraseFile } = keys(t);
+    const file = join(folder, 'lab.backup.age');
+    const program = [process.execPath, join(process.cwd(), 'control-plane/bin.mjs')];
+    const saved = inTerminal(2, [...program, 'backup', file, '--encrypt'], { DATABASE_URL: url });
+    t.match(saved, { status: 0, said: /\d+ rows .* bytes, encrypted\s*$/ });
+    t.notMatch(saved.said, PASSPHRASE, 'it is not shown');
+    t.equal(statSync(file).mode & 0o777, 0o600);
+    const bytes = readFileSync(file);
+    t.match(bytes.subarray(0, 22).toString(), 'age-encryption.org/v1\n');
+    // All of a header: random bytes of this length hold its first three once in 500 runs.
+    t.notOk(bytes.includes(readFileSync(plainFile).subarray(0, 10)), 'no gzip in it');
+    const next = await postgres.createDatabase();
+    const restored = inTerminal(1, [...program, 'restore', file], { DATABASE_URL: next });
+    t.match(restored, { status: 0, said: /restored \d+ rows/ });
+    await isSame(t, url, next);
 
-  const opened = join(folder, 'opened');
-  t.match(inTerminal(1, ['age', '--decrypt', '--output', opened, file]), { status: 0 });
-  t.match(gunzipSync(readFileSync(opened)).toString().slice(0, 60), /^\{"format":"simrack-backup"/);
-  const theirs = join(folder, 'theirs.age');
-  t.match(inTerminal(2, ['age', '--passphrase', '--output', theirs, plainFile]), { status: 0 });
-  const again = await postgres.createDatabase();
-  t.match(await control(['restore', theirs, '--passphrase-file', passphraseFile], { DATABASE_URL: again }), {
-    status: 0,
-  });
-  await isSame(t, url, again);
-});
+    const opened = join(folder, 'opened');
+    t.match(inTerminal(1, ['age', '--decrypt', '--output', opened, file]), { status: 0 });
+    t.match(gunzipSync(readFileSync(opened)).toString().slice(0, 60), /^\{"format":"simrack-backup"/);
+    const theirs = join(folder, 'theirs.age');
+    t.match(inTerminal(2, ['age', '--passphrase', '--output', theirs, plainFile]), { status: 0 });
+    const again = await postgres.createDatabase();
+    t.match(
+      await control(['restore', theirs, '--passphrase-file', passphraseFile], { DATABASE_URL: again }),
+      {
+        status: 0,
+      },
+    );
+    await isSame(t, url, again);
+  },
+);
 
 t.test('for recipients: each of them opens it, here and with age, also through pipes', TIMEOUT, async (t) => {
   const { url } = await backedUp(t, postgres, 3_000);
@@ -145,7 +149,7 @@ t.test('for recipients: each of them opens it, here and with age, also through p
   );
 });
 
-t.test('what does not open: said in words, and nothing is restored', TIMEOUT, async (t) => {
+t.test('a backup that cannot be decrypted restores nothing, and says why', TIMEOUT, async (t) => {
   const { url, file: plain } = await backedUp(t, postgres, 2_000);
   const { folder, passphraseFile, mine, other } = keys(t);
   const [withPassphrase, forMine] = [join(folder, 'p.age'), join(folder, 'r.age')];
@@ -202,7 +206,7 @@ t.test('what does not open: said in words, and nothing is restored', TIMEOUT, as
   await t.rejects(verifyBackup(cut, key), BackupError, 'a header without end');
 });
 
-t.test('what cannot be encrypted is not written at all', TIMEOUT, async (t) => {
+t.test('a backup that cannot be encrypted is not written at all', TIMEOUT, async (t) => {
   const { url } = await backedUp(t, postgres, 10);
   const { folder, passphraseFile, mine } = keys(t);
   const file = join(folder, 'lab.backup');
@@ -234,21 +238,7 @@ t.test('what cannot be encrypted is not written at all', TIMEOUT, async (t) => {
   t.notMatch((await control(['backup', '--help'])).stdout, /--passphrase </, 'no flag takes it');
 });
 
-t.test('asked for on a terminal, and not shown', TIMEOUT, async (t) => {
-  const { url } = await backedUp(t, postgres, 10);
-  const { folder } = keys(t);
-  const file = join(folder, 'lab.backup');
-  const program = [process.execPath, join(process.cwd(), 'control-plane/bin.mjs')];
-  const saved = inTerminal(2, [...program, 'backup', file, '--encrypt'], { DATABASE_URL: url });
-  t.match(saved, { status: 0, said: /encrypted/ });
-  t.notMatch(saved.said, PASSPHRASE);
-  const next = await postgres.createDatabase();
-  const restored = inTerminal(1, [...program, 'restore', file], { DATABASE_URL: next });
-  t.match(restored, { status: 0, said: /restored \d+ rows/ });
-  await isSame(t, url, next);
-});
-
-t.test('beside a running reader that is slow: no more waits than a few pieces', async (t) => {
+t.test('only a few pieces wait for a slow reader', async (t) => {
   let made = 0;
   let taken = 0;
   let aheadMax = 0;

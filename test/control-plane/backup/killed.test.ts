@@ -6,16 +6,15 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { readBackup } from '#control-plane/backup/backup-reader.ts';
 import { openAsItIs } from '#control-plane/store/database/database.ts';
-import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
+import { backedUp, relationsOf, rowsOf } from '../../fixtures/database/lived-database.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 const MESSAGES = 100_000;
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 const restore = (file: string, databaseUrl: string, onStart?: Parameters<typeof runProgram>[3]) =>
   runProgram('control-plane', ['restore', file], { DATABASE_URL: databaseUrl }, onStart);
 

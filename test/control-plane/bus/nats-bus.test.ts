@@ -8,8 +8,9 @@ import type { CallRow } from '#control-plane/store/messages/calls.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import type { NatsServer } from '../../dev-stack/nats.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { skipWithoutNats, startNats } from '../../fixtures/nats.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { freePort } from '../../fixtures/network/free-port.ts';
+import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
 import { until } from '../../fixtures/until.ts';
 
 const skip = skipWithoutNats();
@@ -17,11 +18,11 @@ const SECOND = { timeoutMs: 1_000 };
 
 async function instance(
   t: Test,
-  { url }: Pick<NatsServer, 'url'>,
+  { url, urls = [url] }: Pick<NatsServer, 'url'> & { urls?: readonly string[] },
   { secret = 'a secret', prefix = 'p', clock = systemClock } = {},
 ) {
   const bus = await openNatsBus({
-    options: { servers: [url], credentialsFile: undefined, caFile: undefined },
+    options: { servers: urls, credentialsFile: undefined, caFile: undefined },
     seal: new MessageSeal(secret),
     prefix,
     clock,
@@ -66,7 +67,7 @@ t.test('heard once by each instance, by its own at once', { skip }, async (t) =>
   );
 });
 
-t.test('a message is the matter of one instance', { skip }, async (t) => {
+t.test('a received text is reported to its own instance only', { skip }, async (t) => {
   const nats = await startNats(t);
   const [one, other] = [await instance(t, nats), await instance(t, nats)];
   one.bus.publish({ kind: 'sms_received', subscriptionId: 'sub_1' });
@@ -87,6 +88,7 @@ t.test('an event arrives with all that it says, times included', { skip }, async
     peer: 'O\'Hara \u260e "x"',
     startedAt: at,
     answeredAt: null,
+    answeredBy: null,
   };
   const events: BusEvent[] = [
     { kind: 'call_changed', instance: 'i', call: { ...call, state: 'ringing' } },
@@ -172,6 +174,31 @@ t.test(
   },
 );
 
+t.test('of two servers of a cluster either one may die', { skip }, async (t) => {
+  const startBoth = async (): Promise<[NatsServer, NatsServer]> => {
+    const routes = [await freePort(), await freePort()].map((port) => `nats://127.0.0.1:${port}`);
+    const start = (own: number): Promise<NatsServer> =>
+      startNats(t, ['--cluster_name', 'c', '--cluster', String(routes[own]), '--routes', routes.join()]);
+    return [await start(0), await start(1)];
+  };
+  // Another program may have taken a free port meanwhile.
+  const [first, second] = await startBoth().catch(startBoth);
+  const urls = [first.url, second.url];
+  const [one, other] = [await instance(t, { ...first, urls }), await instance(t, { ...first, urls })];
+  other.bus.serve('node.rack-1', async (request) => request);
+  const isServed = (): Promise<unknown> =>
+    until('served', () => one.bus.request('node.rack-1', 'text', SECOND).catch(() => undefined));
+  t.equal(await isServed(), 'text');
+  // Both instances are at the second one then, and both must leave it.
+  await first.kill();
+  t.equal(await isServed(), 'text');
+  await first.start();
+  await second.kill();
+  t.equal(await isServed(), 'text');
+  one.bus.publish(changed('sub_1'));
+  await until('events pass, too', () => other.heard.length > 0);
+});
+
 t.test('an instance that starts while NATS is away meets the others later', { skip }, async (t) => {
   const nats = await startNats(t);
   await nats.kill();
@@ -208,7 +235,7 @@ t.test('another service on the same server: neither is heard by the other', { sk
   await t.rejects(one.bus.request('node.rack-1', 1, SECOND), NoResponder);
 });
 
-t.test('a stranger says in the name of NATS that no instance serves a node', { skip }, async (t) => {
+t.test("a stranger's claim that no instance serves a node is not believed", { skip }, async (t) => {
   const nats = await startNats(t);
   const [one, other] = [await instance(t, nats), await instance(t, nats)];
   const served: unknown[] = [];
@@ -261,7 +288,7 @@ t.test('a stranger on the server without the secret is not believed', { skip }, 
   t.same([one.heard, asked], [[], 1]);
 });
 
-t.test('a message that was heard on the server is good for nothing else', { skip }, async (t) => {
+t.test('a message that was recorded on the server is not accepted again', { skip }, async (t) => {
   const nats = await startNats(t);
   const [one, other] = [await instance(t, nats), await instance(t, nats)];
   const raw = await connectTo({ servers: nats.url.replace('nats://', '') });
@@ -310,7 +337,7 @@ t.test('a recorded message is of no use to an instance that starts later', { ski
   raw.publish('p.events', recorded);
   await raw.flush();
   one.bus.publish(changed('sub_9'));
-  await until('what is new', () => late.heard.length > 0);
+  await until('the new message', () => late.heard.length > 0);
   t.same(late.heard, [changed('sub_9')]);
 });
 

@@ -6,10 +6,10 @@ import { MessageSeal } from '#control-plane/bus/message-seal.ts';
 import { type NatsOptions, openNatsBus } from '#control-plane/bus/nats-bus.ts';
 import { checkBusOptions } from '#control-plane/config/bus-options.ts';
 import { systemClock } from '#shared/clock.ts';
-import { skipWithoutNats, startNats } from '../../fixtures/nats.ts';
-import { accreditedServer, certifiedServer } from '../../fixtures/nats-authority.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
+import { accreditedServer, certifiedServer } from '../../fixtures/service/nats-authority.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const skip = skipWithoutNats();

@@ -1,9 +1,13 @@
 // Which instances may start beside each other on one database, as programs.
+import { sql } from 'kysely';
+import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { skipWithoutNats, startNats } from '../../fixtures/nats.ts';
-import { startPaidChain } from '../../fixtures/paid-chain.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { startServiceProcess } from '../../fixtures/service-process.ts';
+import { openAsItIs } from '#control-plane/store/database/database.ts';
+import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
+import { startServiceProcess } from '../../fixtures/service/service-process.ts';
+import { until } from '../../fixtures/until.ts';
 
 const skip = skipWithoutNats();
 const TIMEOUT = { timeout: 120_000 };
@@ -56,3 +60,38 @@ t.test('two with NATS_URL run; one with a wrong password refuses', { skip, ...TI
   );
   for (const each of both) t.ok(each.isAlive());
 });
+
+t.test(
+  'one whose lock is lost while a newer version changes the schema stops, and says why',
+  TIMEOUT,
+  async (t) => {
+    const databaseUrl = await postgres.createMigrated();
+    const first = await start(t, databaseUrl);
+    const { db, close } = await openAsItIs({ url: databaseUrl, connectionsMax: 1 });
+    t.teardown(close);
+    const newer = new Client({ connectionString: databaseUrl });
+    await newer.connect();
+    t.teardown(() => newer.end());
+    const { rows: held } = await sql<{ pid: number; lock: string }>`
+    select pid, ((classid::bigint << 32) | objid::bigint)::text as lock from pg_locks join pg_stat_activity using (pid)
+    where locktype = 'advisory' and objsubid = 1 and application_name = 'simrack-instance-lock'
+      and pg_locks.database = (select oid from pg_database where datname = current_database())`.execute(db);
+    t.equal(held.length, 1);
+    const waits = newer.query('select pg_advisory_lock($1)', [held[0]?.lock]);
+    await until('the newer version waits for the lock', async () => {
+      const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(
+        db,
+      );
+      return rows.length > 0;
+    });
+    await sql`select pg_terminate_backend(${held[0]?.pid})`.execute(db);
+    await waits;
+    await sql`insert into kysely_migration values ('9999-newer', now()::text)`.execute(db);
+    await sql`insert into schema_versions values ('9999-newer', '9999-newer')`.execute(db);
+    await newer.query('select pg_advisory_unlock_all()');
+    await until('it has ended', () => !first.isAlive(), 60_000);
+    t.equal(await first.stop(), 1);
+    t.match(first.log(), /stopping: the program cannot go on/);
+    t.match(first.log(), /needs a program that knows 9999-newer/);
+  },
+);

@@ -7,19 +7,19 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Finding, reportSchema } from '#control-plane/check/report.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
-import { startForwardingProxy } from '../../fixtures/forwarding-proxy.ts';
-import { freePort } from '../../fixtures/free-port.ts';
-import { startMailServer } from '../../fixtures/mail-server.ts';
-import { skipWithoutNats, startNats } from '../../fixtures/nats.ts';
-import { skipWithoutPgbouncer, startPgbouncer } from '../../fixtures/pgbouncer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { withClient } from '../../fixtures/agents/waiting-subscriber.ts';
+import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { skipWithoutPgbouncer, startPgbouncer } from '../../fixtures/database/pgbouncer.ts';
+import { startForwardingProxy } from '../../fixtures/network/forwarding-proxy.ts';
+import { freePort } from '../../fixtures/network/free-port.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { startServiceProcess } from '../../fixtures/service-process.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { startMailServer } from '../../fixtures/service/mail-server.ts';
+import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { startServiceProcess } from '../../fixtures/service/service-process.ts';
+import { WEBHOOK_SECRET } from '../../fixtures/service/webhook-receiver.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
-import { withClient } from '../../fixtures/waiting-subscriber.ts';
-import { WEBHOOK_SECRET } from '../../fixtures/webhook-receiver.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const ATTEMPTS = 5;
@@ -70,7 +70,7 @@ async function check(env: Record<string, string>) {
 }
 
 t.test(
-  'before the first start: all that can be asked is asked, and nothing is changed',
+  'before the first start: everything that can be checked is checked, and nothing is changed',
   TIMEOUT,
   async (t) => {
     const env = await wholeEnvironment(t);
@@ -91,10 +91,11 @@ t.test(
         .map(({ check }) => check);
     t.same(verdicts('problem'), [], JSON.stringify(report.findings, null, 1));
     t.same(verdicts('warning'), ['public_url', 'web_sockets']);
-    t.same(verdicts('skipped'), ['nats', 'service', 'proxy']);
+    t.same(verdicts('skipped'), ['nats', 'service', 'proxy', 'speech', 'recognition']);
     t.equal(status, 1);
     t.match(find('database'), { verdict: 'ok', seen: /^Postgres \d+/ });
     t.match(find('schema'), { seen: /none yet/ });
+    t.match(find('receipt_key'), { verdict: 'ok', seen: /does not exist yet/ });
     t.match(find('token'), { chain: 'eip155:84532', seen: /USDC.*6 decimals.*EIP-3009/ });
     t.match(find('relayer'), { seen: new RegExp(`${RELAYER.address} has .* enough for \\d+ transfers`) });
     t.match(find('pay_to'), { seen: /has no code/ });
@@ -226,8 +227,7 @@ t.test('chain, token, payee and relayer that do not fit', TIMEOUT, async (t) => 
     seen: /0 transfers/,
   });
 
-  const rpc = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => rpc.stop());
+  const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
   rpc.interfere = async (method, forward) => {
     const answer = (await forward()) as { result: { timestamp: string } };
     const ahead = `0x${(Math.floor(Date.now() / 1000) + 30).toString(16)}`;
@@ -283,7 +283,7 @@ t.test('a configuration that is not complete, and one that is no configuration',
   });
 });
 
-t.test('for people: what is wrong, and what to do at the end', TIMEOUT, async (t) => {
+t.test('the text report names the problems, with advice at the end', TIMEOUT, async (t) => {
   const env = await wholeEnvironment(t);
   const ran = await runProgram('control-plane', ['check'], { ...env, CHAIN_ID: '8453' });
   t.match(ran, {

@@ -2,14 +2,16 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { FRAME_BYTES } from '#shared/voice/media.ts';
-import { commandLine } from '../../fixtures/command-line.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { FAR_END, telephone } from '../../fixtures/telephone.ts';
+import { FRAME_BYTES, SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
+import { commandLine } from '../../fixtures/agents/command-line.ts';
+import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
+import { tone } from '../../fixtures/audio/tone.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const WAIT_MS = 30_000;
+const SIX_SECONDS_FRAMES = 300;
 
 async function phone(t: Test) {
   const telephoned = await telephone(t, rig);
@@ -58,20 +60,43 @@ t.test('dial presses keys, plays, records, and prints how the call ended', async
   t.same(wave.subarray(44, 44 + heard.length), heard);
 });
 
-t.test('dial with --say alone hangs up when the file was played', async (t) => {
+t.test('dial --detect-machine says who answered', async (t) => {
+  const { calls, line, simrack } = await phone(t);
+  const calling = simrack('dial', FAR_END, '--detect-machine');
+  const call = await until('the call', () => line.calls[0], WAIT_MS);
+  line.answer(call.call_id);
+  const media = await until('the media link', () => line.media, WAIT_MS);
+  const beep = tone({ hz: 1_000, rateHz: SAMPLE_RATE_HZ, seconds: 0.5 });
+  const audio = Buffer.concat([Buffer.from(beep.buffer), Buffer.alloc(8 * 2 * SAMPLE_RATE_HZ)]);
+  for (let at = 0; at < audio.length; at += FRAME_BYTES) media.capture(audio.subarray(at, at + FRAME_BYTES));
+  await until('it is judged', async () => (await calls())[0]?.['answered_by'] === 'machine', WAIT_MS);
+  line.end(call, { reason: 'remote_hangup', cause: 16 });
+  const called = await calling;
+  t.match(called.json(), { answered: true, answered_by: 'machine' });
+  t.match(called.stderr, /a machine answered/);
+});
+
+t.test('dial with --say alone hangs up when six seconds were played, without a warning', async (t) => {
   const { line, simrack, folder } = await phone(t);
   const speech = join(folder, 'said.raw');
-  writeFileSync(speech, Buffer.alloc(3 * FRAME_BYTES, 3));
+  writeFileSync(speech, Buffer.alloc(SIX_SECONDS_FRAMES * FRAME_BYTES, 3));
   const calling = simrack('dial', FAR_END, '--say', speech);
   const call = await until('the call', () => line.calls[0], WAIT_MS);
   line.answer(call.call_id);
   const media = await until('the media link', () => line.media, WAIT_MS);
-  await until('the end', () => {
-    media.capture();
-    return line.calls.length === 0;
-  });
-  t.equal(media.heard.length, 3 * FRAME_BYTES);
-  t.match((await calling).json(), { answered: true });
+  await until(
+    'the end',
+    () => {
+      for (let frame = 0; frame < 10; frame += 1) media.capture();
+      return line.calls.length === 0;
+    },
+    WAIT_MS,
+  );
+  t.equal(media.heard.length, SIX_SECONDS_FRAMES * FRAME_BYTES);
+  const called = await calling;
+  // The service hangs up, once modem and network have let go of the last words.
+  t.match(called.json(), { answered: true, end: { kind: 'call_ended', cause: 16 } });
+  t.notMatch(called.stderr, /Warning/, 'no listener is added for each piece');
 });
 
 t.test('Ctrl-C hangs up, also before the service has answered the request', async (t) => {
@@ -89,7 +114,7 @@ t.test('Ctrl-C hangs up, also before the service has answered the request', asyn
   await until('the call is over', () => line.calls.length === 0);
 });
 
-t.test('a call that is not answered, refused, or not to be had is no success', async (t) => {
+t.test('a call that is refused, not answered or impossible exits with an error', async (t) => {
   const { line, simrack, start, folder } = await phone(t);
   const rung = start(['dial', FAR_END, '--json'], (child) => {
     void until('it rings', () => line.calls.length === 1, WAIT_MS).then(() => child.kill('SIGINT'));
@@ -129,7 +154,7 @@ t.test('listen prints calls until Ctrl-C; hangup rejects one', async (t) => {
   t.same(kinds, ['ringing', 'ended']);
 });
 
-t.test('listen --answer takes the first call; where none comes it says so', async (t) => {
+t.test('listen --answer takes the first call, and reports when none comes', async (t) => {
   const { line, simrack, folder } = await phone(t);
   const none = await simrack('listen', '--answer', '--wait', '0', '--json');
   t.match(none, { status: 3, stderr: /"timeout"/ });

@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { commandLine } from '../../fixtures/command-line.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { received, subscriber } from '../../fixtures/subscriber.ts';
-import { FAR_END } from '../../fixtures/telephone.ts';
+import { commandLine } from '../../fixtures/agents/command-line.ts';
+import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { FAR_END } from '../../fixtures/agents/telephone.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
@@ -83,11 +83,9 @@ t.test('no server, another server, and a server that limits requests', async (t)
   t.match(limited.failure(), { error: 'rate_limited', status: 429, retry_after_seconds: Number });
 });
 
-t.test('who reads no more ends it in peace, unless what it was given once is lost', async (t) => {
+t.test('a reader that stops causes no error, unless a secret shown once is lost', async (t) => {
   const { node, environment, start } = await alice(t);
-  node.sendFact(1, received('first'));
-  node.sendFact(2, received('second'));
-  await until('they are stored', () => node.acknowledged === 2);
+  await node.report(received('first'), received('second'));
   const closed = await start(['messages'], (child) => child.stdout?.destroy());
   t.match(closed, { status: 0, stderr: '' });
   const pipeline = spawn(

@@ -2,16 +2,15 @@
 import { existsSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { commandLine } from '../../fixtures/command-line.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { paymentsBetween } from '../../fixtures/payments-between.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, BOB, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { commandLine } from '../../fixtures/agents/command-line.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { paymentsBetween } from '../../fixtures/payments/payments-between.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const paidSoFar = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
 
 /** A service with two numbers. */
@@ -26,7 +25,7 @@ async function shop(t: Test) {
 /** The service under another name of this machine. */
 const renamed = (url: string): string => url.replace('127.0.0.1', 'localhost');
 
-t.test('from another home', async (t) => {
+t.test('another home directory: the payment is not made twice', async (t) => {
   const { url, paid } = await shop(t);
   const first = commandLine(t, url);
   const second = commandLine(t, url);
@@ -72,7 +71,7 @@ t.test('under another name of the service, and with another file for the token',
   t.equal(await paid(), 1n);
 });
 
-t.test('a payment whose end is not known is found there, too', async (t) => {
+t.test('a payment with an unknown outcome is found there, too', async (t) => {
   const { url: target, paid } = await shop(t);
   const { url, payments } = await paymentsBetween(
     t,

@@ -1,24 +1,32 @@
 // `simrack subscribe` that is killed, doubled, interrupted: the money moves once, and the token is not lost.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { commandLine } from '../../fixtures/command-line.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { type Between, paymentsBetween } from '../../fixtures/payments-between.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
+import { commandLine } from '../../fixtures/agents/command-line.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { closePayments } from '../../fixtures/payments/closed-payments.ts';
+import { type Between, paymentsBetween } from '../../fixtures/payments/payments-between.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const paidSoFar = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
 const paymentFile = `payment-${ALICE.address.toLowerCase()}.json`;
 
 /** A service with two numbers, what stands before it, and a command line that knows the latter. */
 async function shop(t: Test, handle: Between, reaches?: (attempt: number) => boolean) {
-  const target = (await rig.start(t)).url;
+  const { url: target, databaseUrl } = await rig.start(t);
   await rig.connect(t, target, { slots: [slotAt(1), slotAt(2)] });
   const { url, payments } = await paymentsBetween(
     t,
@@ -28,7 +36,7 @@ async function shop(t: Test, handle: Between, reaches?: (attempt: number) => boo
   );
   const before = await paidSoFar();
   const paid = async (): Promise<bigint> => ((await paidSoFar()) - before) / PRICE;
-  return { payments, paid, ...commandLine(t, url), url };
+  return { payments, paid, ...commandLine(t, url), url, databaseUrl };
 }
 
 const hold = async (): Promise<void> => undefined;
@@ -135,6 +143,36 @@ t.test('a kept payment that can move nothing is followed by one that does', asyn
   t.equal(await paid(), 2n);
   t.notOk(existsSync(file));
 });
+
+t.test(
+  'a kept payment that an operator has closed: nothing else is paid until its file is removed',
+  async (t) => {
+    const { simrack, start, kept, url, paid, databaseUrl, payments } = await shop(
+      t,
+      async (attempt, _, pass) => (attempt === 1 ? hold() : pass()),
+    );
+    await start(['subscribe'], (child) => {
+      void until('the money', async () => (await paid()) === 1n, 30_000).then(() => child.kill('SIGKILL'));
+    });
+    await until('it is no longer open', async () => {
+      await closePayments(databaseUrl);
+      return (await simrack('recover', '--json')).failure()['error'] === 'no_active_subscription';
+    });
+    for (const _ of [1, 2]) {
+      const failed = await simrack('subscribe');
+      t.match(failed, {
+        status: 1,
+        stderr: /payment_already_used.*closed this payment.*Contact the service/,
+      });
+      t.match(failed.stderr, kept(url, paymentFile));
+    }
+    t.equal(new Set(payments).size, 1);
+    t.equal(await paid(), 1n);
+    rmSync(kept(url, paymentFile));
+    t.match((await simrack('subscribe')).json(), { outcome: 'renewed' });
+    t.equal(await paid(), 2n);
+  },
+);
 
 t.test(
   'the token of another wallet in the same file is put aside, and a revoked one replaced, without paying',

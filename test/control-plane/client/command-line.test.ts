@@ -3,13 +3,12 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
 import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
-import { commandLine } from '../../fixtures/command-line.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { received, subscriber } from '../../fixtures/subscriber.ts';
-import { FAR_END } from '../../fixtures/telephone.ts';
-import { until } from '../../fixtures/until.ts';
+import { commandLine } from '../../fixtures/agents/command-line.ts';
+import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { FAR_END } from '../../fixtures/agents/telephone.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 const paidSoFar = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
@@ -59,7 +58,7 @@ t.test('beside npm start: buy, look, text, get a new token', async (t) => {
 
   const recovered = await simrack('recover', '--print', 'token');
   t.match(recovered, { status: 0, stderr: /the token is in / });
-  t.not(recovered.stdout.trim(), token, 'who asks for the token gets it');
+  t.not(recovered.stdout.trim(), token, '--print token prints the token');
   t.equal((await simrack('number')).status, 0, 'and it is in use');
   const revoked = await simrack('number', '--token', token);
   t.match(revoked, { status: 1, stderr: /unauthorized: .*\n.*simrack recover/s });
@@ -80,9 +79,7 @@ t.test('messages are claimed, waited for and listed', async (t) => {
   t.match(nothing.json(), { messages: [], count: 0 });
   t.match(nothing.failure(), { error: 'timeout' });
 
-  node.sendFact(3, received('third'));
-  node.sendFact(4, received('fourth'));
-  await until('they are stored', () => node.acknowledged === 4);
+  await node.report(received('third'), received('fourth'));
   const misspelt = await simrack('receive', '--print', 'text');
   t.match(
     misspelt,
@@ -96,6 +93,8 @@ t.test('messages are claimed, waited for and listed', async (t) => {
     (await simrack('messages', '--limit', '3', '--print', 'body')).stdout,
     'fourth\nthird\nYour code is 417209\n',
   );
+
+  t.match(await simrack('messages', '--limit', '0'), { status: 2, stdout: '', stderr: /1 or more/ });
 
   for (const wrong of [
     ['delete'],

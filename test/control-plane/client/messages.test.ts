@@ -2,16 +2,15 @@
 import t from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
 import { SimrackClient } from '#control-plane/client/simrack-client.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { received, subscriber } from '../../fixtures/subscriber.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
-async function alice(t: Parameters<typeof subscriber>[0]) {
-  const rigged = await subscriber(t, rig);
+async function alice(t: Parameters<typeof subscriber>[0], options: Parameters<typeof subscriber>[2] = {}) {
+  const rigged = await subscriber(t, rig, options);
   const token = rigged.headers.Authorization.replace('Bearer ', '');
   return { ...rigged, token, client: new SimrackClient({ baseUrl: `${rigged.url}/`, token }) };
 }
@@ -35,6 +34,56 @@ t.test('a wait gets the message that fits, and what it passed over is not lost',
   );
   t.equal(rest.count, 2);
   t.match(await client.receive(), { messages: [], count: 0 });
+});
+
+/** Paths of the requests that this program makes from now on. */
+function recordedPaths(t: Parameters<typeof subscriber>[0]): string[] {
+  const paths: string[] = [];
+  const { fetch } = globalThis;
+  globalThis.fetch = (...given) => {
+    paths.push(new URL(String(given[0])).pathname);
+    return fetch(...given);
+  };
+  t.teardown(() => {
+    globalThis.fetch = fetch;
+  });
+  return paths;
+}
+
+t.test('a wait at the service is one request until a text is there', async (t) => {
+  const { client, node, url } = await alice(t);
+  const paths = recordedPaths(t);
+  const controller = new AbortController();
+  const aborted = client.waitForMessage({ signal: controller.signal });
+  await until('it waits', () => paths.length === 1);
+  controller.abort();
+  await t.rejects(aborted, { name: 'AbortError' });
+  const waiting = client.waitForMessage({ pollMs: 1 });
+  await until('it waits again', () => paths.length === 2);
+  node.sendFact(1, received('one'));
+  t.match(await waiting, { body: 'one', code: null, kind: 'text' }, 'the wait that was aborted took nothing');
+  t.same(paths, ['/mcp', '/mcp']);
+  node.sendFact(2, received('two'));
+  t.match(await client.waitForMessage(), { body: 'two' });
+  t.same(await client.held(), []);
+  await t.rejects(new SimrackClient({ baseUrl: url, token: 'wrong' }).waitForMessage(), {
+    status: 401,
+    code: 'unauthorized',
+  });
+});
+
+t.test('more waits than a token may have: a refusal of the tool is retried', async (t) => {
+  const { client, node, token, url } = await alice(t, { service: { waitsPerToken: 1 } });
+  const troubles: string[] = [];
+  const options = { pollMs: 50, onTrouble: ({ code }: { code: string }) => troubles.push(code) };
+  const first = client.waitForMessage({ ...options, from: '+13105550199' });
+  const other = new SimrackClient({ baseUrl: url, token });
+  const second = other.waitForMessage(options);
+  await until('one is refused', () => troubles.includes('rate_limited'));
+  node.sendFact(1, received('for the first', '+13105550199'));
+  t.match(await first, { body: 'for the first' });
+  node.sendFact(2, received('for the second'));
+  t.match(await second, { body: 'for the second' });
 });
 
 t.test('a wait ends with its time, or when its caller gives up', async (t) => {
@@ -98,8 +147,8 @@ t.test('refusals have status, code, details and the time to wait', async (t) => 
   const limited = await rig.start(t, { noncesPerMinute: 1 });
   const stranger = new SimrackClient({ baseUrl: limited.url });
   const account = privateKeyToAccount(ALICE.privateKey);
-  await t.rejects(stranger.recover(account), { status: 402, code: 'no_active_subscription' });
-  await t.rejects(stranger.recover(account), {
+  await t.rejects(stranger.recover({ account }), { status: 402, code: 'no_active_subscription' });
+  await t.rejects(stranger.recover({ account }), {
     status: 429,
     code: 'rate_limited',
     retryAfterSeconds: Number,
@@ -108,7 +157,7 @@ t.test('refusals have status, code, details and the time to wait', async (t) => 
 
 t.test('a recovery gives a new token and ends the old one', async (t) => {
   const { client, token, url, number } = await alice(t);
-  const recovered = await client.recover(privateKeyToAccount(ALICE.privateKey));
+  const recovered = await client.recover({ account: privateKeyToAccount(ALICE.privateKey) });
   t.equal(client.token, recovered.token);
   t.match(await client.number(), { number });
   await t.rejects(new SimrackClient({ baseUrl: url, token }).number(), { name: 'ApiError', status: 401 });

@@ -2,16 +2,16 @@
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { PAYMENT_WAYS, type SignedPayment } from '#control-plane/client/payments/sign.ts';
+import { PAYMENT_WAYS, type SignedPayment, signPayment } from '#control-plane/client/payments/sign.ts';
 import { SimrackClient } from '#control-plane/client/simrack-client.ts';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { paymentsBetween } from '../../fixtures/payments-between.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, BOB, PAY_TO } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { closePayments } from '../../fixtures/payments/closed-payments.ts';
+import { paymentsBetween } from '../../fixtures/payments/payments-between.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const account = privateKeyToAccount(ALICE.privateKey);
 
 const paidSoFar = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
@@ -58,13 +58,38 @@ t.test('no more than the caller’s limit, and no refused payment, costs anythin
   t.equal(client.token, undefined);
 });
 
+t.test('a price that stays valid for more than a day is not signed', async (t) => {
+  const challenge = await fetch(`${await service(t)}/subscribe`, { method: 'POST' });
+  const json = await challenge.text();
+  const now = new Date();
+  const sign = (way: (typeof PAYMENT_WAYS)[number], seconds: number) => {
+    const long = (text: string): string =>
+      text
+        .replace(/"maxTimeoutSeconds":\d+/g, `"maxTimeoutSeconds":${seconds}`)
+        .replace(/expires="[^"]*"/g, `expires="${new Date(now.getTime() + seconds * 1000).toISOString()}"`);
+    const headers = new Headers(challenge.headers);
+    const required = Buffer.from(String(headers.get('payment-required')), 'base64').toString();
+    headers.set('payment-required', Buffer.from(long(required)).toString('base64'));
+    headers.set('www-authenticate', long(String(headers.get('www-authenticate'))));
+    // Its domain of the token is read for MPP, too.
+    const body = way === 'mpp' ? json : long(json);
+    return signPayment(
+      { status: 402, headers, json: JSON.parse(body) },
+      { account, way, now, maxAmount: PRICE },
+    );
+  };
+  for (const way of PAYMENT_WAYS) {
+    t.match(await sign(way, 86_400), { payment: { value: String } }, way);
+    await t.rejects(sign(way, 30 * 365 * 86_400), { name: 'NotPayableError' }, way);
+  }
+});
+
 t.test('an empty pool is reported before anything is charged', async (t) => {
   const url = await service(t);
   await new SimrackClient({ baseUrl: url }).subscribe({ account, maxAmount: PRICE });
   const before = await paidSoFar();
-  const [, bob] = BUYERS as [Wallet, Wallet];
   const second = new SimrackClient({ baseUrl: url });
-  await t.rejects(second.subscribe({ account: privateKeyToAccount(bob.privateKey), maxAmount: PRICE }), {
+  await t.rejects(second.subscribe({ account: privateKeyToAccount(BOB.privateKey), maxAmount: PRICE }), {
     status: 503,
     code: 'pool_exhausted',
     details: { available: 0 },
@@ -132,3 +157,33 @@ t.test(
     t.equal((await paidSoFar()) - before, PRICE);
   },
 );
+
+t.test(
+  'a resumed payment that an operator has closed: its own refusal, not that of the sign-in',
+  async (t) => {
+    const { url, databaseUrl } = await rig.start(t);
+    await rig.connect(t, url);
+    const client = new SimrackClient({ baseUrl: url });
+    const kept: SignedPayment[] = [];
+    const onSigned = (payment: SignedPayment): void => void kept.push(payment);
+    await client.subscribe({ account, maxAmount: PRICE, onSigned });
+    await closePayments(databaseUrl);
+    await t.rejects(client.subscribe({ account, maxAmount: PRICE, resume: kept[0] }), {
+      status: 409,
+      code: 'payment_already_used',
+      message: /closed this payment.* Contact the service/,
+    });
+  },
+);
+
+t.test('a 402 of a proxy, after the payment was sent, is no refusal of the payment', async (t) => {
+  const { url, payments } = await paymentsBetween(t, await service(t), async (attempt, response, pass) => {
+    if (attempt > 1) return pass();
+    response.writeHead(402).end('<html>This deployment is disabled.');
+  });
+  const before = await paidSoFar();
+  const bought = await new SimrackClient({ baseUrl: url }).subscribe({ account, maxAmount: PRICE });
+  t.equal(bought.recovered, true);
+  t.equal(new Set(payments).size, 1);
+  t.equal((await paidSoFar()) - before, PRICE);
+});

@@ -2,12 +2,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { commandLine } from '../../fixtures/command-line.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { commandLine } from '../../fixtures/agents/command-line.ts';
+import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { STEERING_TEXT, steeringIn } from '../../fixtures/steering-text.ts';
-import { received, subscriber } from '../../fixtures/subscriber.ts';
 import { startOnTerminal } from '../../fixtures/terminal-program.ts';
-import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const PROGRAM = 'control-plane/client/bin.mjs';
@@ -25,11 +24,8 @@ t.test('texts of strangers', { timeout: 240_000 }, async (t) => {
   const token = headers.Authorization.replace('Bearer ', '');
   const { environment: env, simrack } = commandLine(t, url, { token });
   const name = 'B\u202eank\u001b[2J';
-  let sequence = 0;
   const arrive = async (): Promise<void> => {
-    sequence += 1;
-    node.sendFact(sequence, received(STEERING_TEXT, name));
-    await until('committed', () => node.acknowledged === sequence);
+    await node.report(received(STEERING_TEXT, name));
   };
   const shown = 'code 417209 �[2J';
 

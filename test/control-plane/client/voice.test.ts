@@ -4,13 +4,12 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { SimrackClient } from '#control-plane/client/simrack-client.ts';
 import type { PresenceEvent, ServerFrame } from '#shared/api/voice-frames.ts';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { FAR_END, telephone } from '../../fixtures/telephone.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 async function alice(t: Parameters<typeof telephone>[0]) {
   const phone = await telephone(t, rig);
@@ -20,7 +19,7 @@ async function alice(t: Parameters<typeof telephone>[0]) {
 t.test('a call that is dialled: audio both ways, marks, clear, keys, and the cause of its end', async (t) => {
   const { client, line, number } = await alice(t);
   const call = await client.dial({ phone_number: number, to: FAR_END });
-  const frames: Buffer[] = [];
+  const frames: Uint8Array[] = [];
   const events: ServerFrame[] = [];
   const stream = await client.stream(call.call_id, {
     onAudio: (frame) => frames.push(frame),
@@ -37,14 +36,14 @@ t.test('a call that is dialled: audio both ways, marks, clear, keys, and the cau
   });
   t.ok(await playing, 'and said so');
   t.same(media.heard.subarray(0, spoken.length), spoken);
-  t.same(frames[0], Buffer.alloc(FRAME_BYTES, 7));
+  t.same(Buffer.from(frames[0] ?? []), Buffer.alloc(FRAME_BYTES, 7));
   stream.send(Buffer.alloc(50 * FRAME_BYTES, 5));
   const late = stream.mark();
   const cleared = await stream.clear();
   t.match(cleared, { type: 'cleared', dropped_ms: Number });
   t.equal(await late, false, 'a mark that was cleared is not reached');
   line.end(line.calls[0] ?? line.ring(), { reason: 'remote_hangup', cause: 16 });
-  t.match(await stream.ended, { kind: 'call_ended', code: 4016, cause: 16 });
+  t.match(await stream.ended, { kind: 'call_ended', code: 1000, cause: 16 });
   t.equal(await stream.mark(), false, 'nothing is reached after the end');
   for await (const { call_id, reason } of client.callHistory())
     t.same({ call_id, reason }, { call_id: call.call_id, reason: 'remote_hangup' });
@@ -93,11 +92,11 @@ t.test('presence reconnects after a restart, reports nothing twice, and stops wi
     events.map(({ kind, call_id }) => ({ kind, call_id })),
     [{ kind: 'ringing', call_id: call.call_id }],
   );
-  await new SimrackClient({ baseUrl: url }).recover(privateKeyToAccount(ALICE.privateKey));
+  await new SimrackClient({ baseUrl: url }).recover({ account: privateKeyToAccount(ALICE.privateKey) });
   await t.rejects(watching, { status: 401, code: 'unauthorized' }, 'the revoked token is not tried again');
 });
 
-t.test('what may not be opened is an error with the code of the refusal', async (t) => {
+t.test('a refused stream or presence is an error with the code of the refusal', async (t) => {
   const { client, url, number } = await alice(t);
   const onEvent = (): void => undefined;
   await t.rejects(client.watchCalls('+12065559999', { onEvent }), { name: 'ApiError', status: 404 });
@@ -112,3 +111,38 @@ t.test('what may not be opened is an error with the code of the refusal', async 
   const stream = await client.stream('no-such-call');
   t.match(await stream.ended, { kind: 'call_not_found', code: 4404 });
 });
+
+t.test(
+  'a minute of speech waits for many marks without a warning, and finish hangs up behind it',
+  async (t) => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    t.teardown(() => process.off('warning', onWarning));
+    const { client, line, number } = await alice(t);
+    const call = await client.dial({ phone_number: number, to: FAR_END });
+    const stream = await client.stream(call.call_id);
+    line.answer(call.call_id);
+    const media = await until('the media link', () => line.media);
+    const speech = Buffer.alloc(1_500 * FRAME_BYTES, 3);
+    const playing = stream.play(speech);
+    let isPlayed = false;
+    void playing.then(() => {
+      isPlayed = true;
+    });
+    await until('played', () => {
+      for (let count = 0; count < 20; count += 1) media.capture();
+      return isPlayed;
+    });
+    t.ok(await playing);
+    stream.send(Buffer.alloc(20 * FRAME_BYTES, 4));
+    stream.finish();
+    await until('the goodbye', () => {
+      media.capture();
+      return line.calls.length === 0;
+    });
+    t.match(await stream.ended, { kind: 'call_ended', cause: 16 });
+    t.equal(media.frames.length, 1_520);
+    t.same(warnings, []);
+  },
+);

@@ -1,19 +1,17 @@
 // The consoles of two instances: what happens at one is seen at the other, and an action reaches the node wherever its link is.
 import t, { type Test } from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
 import {
   addOperator,
   linkRack,
   rackSlots,
   signedIn,
   startFleetConsole,
-} from '../../fixtures/fleet-console.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
+} from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 const SLOTS = rackSlots(4);
 const LIVE = '/live?topic=of%3Dfleet%26range%3Dhour';
 
@@ -59,12 +57,8 @@ t.test('a session is good at every instance, and ends at every instance', async 
   const bob = await signedIn(here.consoleUrl, await addOperator(here.databaseUrl, 'bob'));
   const elsewhere = await signedInWith(thereUrl, bob.cookie);
   t.equal((await elsewhere('/')).status, 200);
-  const { close, ...operator } = await openOperator({
-    databaseUrl: here.databaseUrl,
-    dataDir: DATA_DIR,
-    url: '',
-  });
-  await operator.call('removeOperator', { name: 'bob' }).finally(close);
+  const operator = await openTestOperator(t, { databaseUrl: here.databaseUrl, url: '' });
+  await operator.call('removeOperator', { name: 'bob' });
   for (const url of [here.consoleUrl, thereUrl])
     t.not((await (await signedInWith(url, bob.cookie))('/')).status, 200);
 });

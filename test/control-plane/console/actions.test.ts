@@ -1,7 +1,10 @@
 // Operators' actions in the console: with a mouse, with keys only, without JavaScript. Each asks for confirmation, and is recorded.
 import t from 'tap';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { unhonoured } from '../../fixtures/payments/unhonoured.ts';
 import {
   addOperator,
   enter,
@@ -9,18 +12,13 @@ import {
   rackSlots,
   signedIn,
   startFleetConsole,
-} from '../../fixtures/fleet-console.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
-import { unhonoured } from '../../fixtures/unhonoured.ts';
+} from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 const skip = skipWithoutBrowser();
 const SLOTS = rackSlots(4);
-const [ALICE] = BUYERS as [Wallet];
 
 t.test('in a browser', { skip }, async (t) => {
   const browser = await startBrowser(t);
@@ -81,7 +79,7 @@ t.test('in a browser', { skip }, async (t) => {
   });
 });
 
-t.test('what the state of things does not allow is refused in words, and written down', async (t) => {
+t.test('an action that the state does not allow is refused with the reason, and audited', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
@@ -112,7 +110,7 @@ t.test('what the state of things does not allow is refused in words, and written
   t.equal(node.closeCode !== undefined || (await ann.page('/')).includes('revoked'), true);
 });
 
-t.test('a customer without service: on top, and each way out', async (t) => {
+t.test('a customer without service comes first, with each possible action', async (t) => {
   const fleet = await startFleetConsole(t, rig, { heartbeatMs: 200 });
   const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
   const { number, subscriptionId: id } = await subscribeInStore(
@@ -124,6 +122,12 @@ t.test('a customer without service: on top, and each way out', async (t) => {
   const path = `/numbers/${encodeURIComponent(number)}`;
   await until('in service', async () => (await ann.page(path)).includes('in service'));
   t.match(await ann.page('/actions/revoke-node?node=rack-1'), /takes the service of 1 customer: \+1206…0001/);
+  const asked = (action: string) => ann.page(`/actions/${action}?node=rack-1&slot=m1`);
+  t.match(await asked('slot-out-of-service'), /The number is kept by 1 customer: \+1206…0001\./);
+  t.match(await asked('restart-modem'), /For about a minute it takes the service of 1 customer: \+1206…0001/);
+  const transfer = await ann.get('/actions/transfer-sim?node=rack-1&slot=m1');
+  t.equal(transfer.status, 409, 'refused before it asks');
+  t.match(await transfer.text(), /reports no SIM of another node/);
   t.match(await ann.page('/'), /Nothing needs attention/);
   const card = { ...slotAt(40), slot: 'm1', iccid: '89014103211118510720', number: null };
   node.send({ type: 'slots', slots: [card, ...SLOTS.slice(1)], alarms: [] });
@@ -149,31 +153,64 @@ t.test('a customer without service: on top, and each way out', async (t) => {
   );
   await until('in service again', async () => (await ann.page(path)).includes('in service'));
   t.match(await ann.page('/'), /Nothing needs attention/);
-  const end = (text: string): string => String(/datetime="(20[^"]+)"[^>]*>[^<]*<\/time>/.exec(text)?.[1]);
-  const before = end(await ann.page(path));
-  t.equal(
-    (await ann.post('/actions/extend-subscription', { number, id, days: '7', reason: 'sorry' })).status,
-    303,
-  );
-  t.not(end(await ann.page(path)), before);
-  t.equal(
-    (await ann.post('/actions/extend-subscription', { number, id, days: '0', reason: 'sorry' })).status,
-    400,
-  );
+  /** The link of the page to an action, and its fields. */
+  const linkTo = async (name: string, page = path) => {
+    const link = new RegExp(`/actions/${name}\\?[^"]+`).exec(await ann.page(page))?.[0] ?? '';
+    const { pathname, search, searchParams } = new URL(link.replaceAll('&#38;', '&'), fleet.consoleUrl);
+    return { pathname, question: `${pathname}${search}`, fields: Object.fromEntries(searchParams) };
+  };
+  const extension = await linkTo('extend-subscription');
+  t.match(extension.fields, { number, id, expires_at: /^20\d\d-.*Z$/ });
+  t.match(await ann.page(extension.question), `value="${extension.fields['expires_at']}"`);
+  const extend = async (days: string, fields = extension.fields) =>
+    ann.post(extension.pathname, { ...fields, days, reason: 'sorry' });
+  t.equal((await extend('0')).status, 400);
+  const { expires_at: _, ...unseen } = extension.fields;
+  t.equal((await extend('7', unseen)).status, 400, 'only of an end that was shown');
+  t.equal((await extend('7')).status, 303);
+  const again = await extend('7');
+  t.equal(again.status, 409, 'the same form once more');
+  t.match(await again.text(), /ends at another time now: check it, then try again/);
+  const dayOf = ({ fields }: typeof extension) => Date.parse(String(fields['expires_at'])) / 86_400_000;
+  t.equal(dayOf(await linkTo('extend-subscription')) - dayOf(extension), 7, 'once');
   t.equal(
     (await ann.post('/actions/reassign-number', { number, id, reason: 'the line is closed' })).status,
     303,
   );
   t.match(await ann.page(path), /reassigned: the line is closed/);
   t.match(await ann.page('/subscriptions'), /\+1206…0002/);
-  const endOf = async (of: string) =>
-    (await ann.post('/actions/end-subscription', { number: of, id, reason: 'as asked' })).status;
-  t.equal(await endOf(number), 409, 'a page of before shows another number');
-  t.equal(await endOf('+12065550002'), 303);
+  const { pathname, fields } = await linkTo('end-subscription', '/numbers/%2B12065550002');
+  const end = async (change: Record<string, string> = {}) =>
+    (await ann.post(pathname, { ...fields, reason: 'as asked', ...change })).status;
+  t.equal(await end({ number }), 409, 'a page of before shows another number');
+  t.equal(await end(extension.fields), 409, 'and another end');
+  t.equal(await end(), 303);
   t.match(await ann.page('/audit'), /end subscription.*reassign number.*extend subscription.*move number/s);
 });
 
-t.test('two operators: the log has whose word it was', async (t) => {
+t.test('a question that names no customer is not asked', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const id = 'sub_000000000001';
+  const number = '+12065550001';
+  const end = '2027-01-01T00:00:00.000Z';
+  for (const [name, fields] of [
+    ['end-subscription', { id, expires_at: end }],
+    ['end-subscription', { id, number }],
+    ['end-subscription', { id, number, expires_at: 'soon' }],
+    ['extend-subscription', { id, expires_at: end }],
+    ['extend-subscription', { id, number }],
+    ['reassign-number', { id }],
+    ['reassign-number', { id, number: 'x' }],
+    ['end-and-refund', { id }],
+  ] as const) {
+    const link = `/actions/${name}?${new URLSearchParams(fields).toString()}`;
+    t.equal((await ann.get(link)).status, 400, link);
+    t.equal((await ann.post(`/actions/${name}`, { ...fields, days: '1', reason: 'x' })).status, 400, link);
+  }
+});
+
+t.test('the audit log names the operator of each action', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
   const ann = await signedIn(fleet.consoleUrl, fleet.key);

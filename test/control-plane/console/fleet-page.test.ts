@@ -1,15 +1,18 @@
 // The first page of the console in a real Chromium: with a rack of 64, with nothing, for everybody who uses it.
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { FAILURE_CLASSES } from '#shared/sms/failure-class.ts';
 import { checkAccessibility, looks } from '../../fixtures/accessibility.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import {
   enter,
   type FleetConsole,
   linkRack,
   rackSlots,
   startFleetConsole,
-} from '../../fixtures/fleet-console.ts';
-import { createRig } from '../../fixtures/rig.ts';
+} from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { isWhole, someOf } from '../../fixtures/sweep.ts';
 
 /** WCAG 2.2, 1.4.10. */
@@ -27,6 +30,7 @@ t.test('in a browser', { skip }, async (t) => {
   };
   // More rows of the same states take axe-core longer and are all alike.
   const full = await withRack(isWhole() ? 64 : 16);
+  await fillLists(t, full);
   const empty = await startFleetConsole(t, rig);
 
   for (const { colorScheme, viewport } of someOf(t, looks([NARROW, DESKTOP]), 2))
@@ -56,6 +60,58 @@ const PAGES = {
   numbers: '/numbers',
   subscriptions: '/subscriptions',
   payments: '/payments',
+  slots: '/slots?sort=calls_set_up',
+  traffic: '/traffic?by=slot&sort=success',
+  costs: '/costs',
+  probes: '/probes',
+  audit: '/audit',
 };
+
+/** Stores rows as a real service has: cards with costs, and texts that ended in every way. */
+async function fillLists(t: Test, { databaseUrl, url }: FleetConsole): Promise<void> {
+  const operator = await openTestOperator(t, { databaseUrl, url });
+  const db = await openTestDatabase(t, databaseUrl);
+  const { rows } = await operator.call('slots', { limit: 8 });
+  const cards = rows.flatMap(({ iccid, slot }, index) =>
+    iccid === null
+      ? []
+      : [
+          {
+            iccid,
+            updated_at: new Date(),
+            label: `row ${index}, shelf ${slot}`,
+            plan: 'Unlimited 5G',
+            monthly_cost: '14.50',
+          },
+        ],
+  );
+  await db.insertInto('cards').values(cards).execute();
+  const ended = [null, ...FAILURE_CLASSES];
+  await db
+    .insertInto('sent_texts')
+    .values(
+      rows.flatMap(({ node, slot, carrier }, place) =>
+        Array.from({ length: 4 + place * 6 }, (_, index) => {
+          const failure = ended[(index * place) % ended.length] ?? null;
+          return {
+            command_id: `${slot}-${index}`,
+            node_id: node,
+            slot,
+            carrier,
+            status:
+              index % 5 === 4
+                ? ('queued' as const)
+                : failure === null
+                  ? ('delivered' as const)
+                  : ('failed' as const),
+            failure_class: index % 5 === 4 ? null : failure,
+            report_ms: index % 5 === 4 ? null : 900 * (index + 1),
+            sent_at: new Date(),
+          };
+        }),
+      ),
+    )
+    .execute();
+}
 
 export type { FleetConsole };

@@ -1,15 +1,14 @@
 // Text that a node, a carrier, a customer or an operator may write anywhere is text on every page, and in the live stream.
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
-import { enter, linkRack, startFleetConsole } from '../../fixtures/fleet-console.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { enter, linkRack, startFleetConsole } from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 /** Would end a text, an attribute, or JSON in one; 64 characters at most. */
 const hostile = (name: string): string => `${name}'"><img src=x onerror=hacked('${name}')></script>&lt;`;

@@ -1,14 +1,14 @@
 // The lists and what is behind them: where a number is, what befell it; wallets, numbers of others and texts are not shown.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import type { Slot } from '#shared/link/messages.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const TEXT = 'Your code is 493017';
 
 t.test('from a number to its last events, without texts, wallets and numbers of others', async (t) => {
@@ -40,8 +40,7 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
   t.match(page, 'rack-1 m1');
   t.match(page, '+1310…0188');
   t.notMatch(page, /\+13105550188|493017/);
-  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
   t.equal((await db.selectFrom('messages').select('body').executeTakeFirst())?.body, TEXT, 'it is there');
   const places = ['/', '/nodes/rack-1', '/nodes/rack-1/slot?name=m1', '/numbers', '/subscriptions', path];
   for (const place of places) {
@@ -54,6 +53,11 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
   t.match(await ann.page('/nodes/rack-1/slot?name=m1'), /recovery step.*radio/s);
   t.match(await ann.page('/'), /recovery step.*radio/s);
   t.equal((await ann.get('/find?find=5550001')).headers.get('location'), path);
+  const label = { iccid: String(slot?.iccid), label: 'shelf 3, left', updated_at: new Date() };
+  await db.insertInto('cards').values(label).execute();
+  for (const part of ['SHELF 3', String(slot?.iccid), String(slot?.device_id), ALICE.address])
+    t.equal((await ann.get(`/find?find=${encodeURIComponent(part)}`)).headers.get('location'), path, part);
+  t.match(await ann.page('/numbers?find=shelf'), 'shelf 3, left');
   t.match(await ann.page('/find?find=5550'), /Found: “5550”.*Numbers.*Slots.*Subscriptions/s);
   t.equal((await ann.get('/find?find=000', { Accept: 'text/html' })).status, 400, 'at least 4 characters');
   t.match(await ann.page('/numbers?state=held'), '+1206…0001');
@@ -78,13 +82,26 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
     if (place !== path)
       t.notMatch(await ann.page(place), `>${number}<`, `${place}: masked out of service, too`);
   t.match(await ann.page(slotPage), /a bent pin.*a worn SIM.*held/s, 'and it is held all the same');
+  const row = /<tr>(?:(?!<\/tr>).)*>m1<.*?<\/tr>/s.exec(await ann.page('/slots'))?.[0] ?? '';
+  t.match(row, 'out of service');
+  t.notMatch(row, 'in service<', 'a slot that is not sold is not said to serve');
+  // The card dies.
+  const dead = { ...slots[0], state: 'sim_absent', iccid: null, number: null } as Slot;
+  node.send({ type: 'slots', slots: [dead, ...slots.slice(1)], alarms: [] });
+  const link = '<a href="/nodes/rack-1/slot?name=m1">';
+  await until('its number names its last slot', async () =>
+    (await ann.page(path)).includes(`last in ${link}`),
+  );
+  await until('and the slot its number', async () => {
+    const page = await ann.page('/nodes/rack-1/slot?name=m1');
+    return page.includes('Without service') && page.includes(`<a href="${path}">+1206…0001</a>, paid until`);
+  });
 });
 
-t.test('long lists come in pages', async (t) => {
+t.test('long lists come in pages, and as files of any length', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
-  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
   const rows = Array.from({ length: 150 }, (_, index) => ({
     number: `+1206556${String(index).padStart(4, '0')}`,
     iccid: `89010000000000${String(index).padStart(5, '0')}`,
@@ -106,6 +123,22 @@ t.test('long lists come in pages', async (t) => {
   const lines = (await csv.text()).split('\r\n');
   t.equal(lines.length, 152, 'all of them, and the titles');
   t.match(lines, [/^Number,State/, /^\+12065560149,offline,/]);
+  const many = Array.from({ length: 12_000 }, (_, index) => ({
+    number: `+1206${String(7_000_000 + index)}`,
+    iccid: `89011${String(index).padStart(14, '0')}`,
+    created_at: new Date(),
+  }));
+  for (let from = 0; from < many.length; from += 2_000)
+    await db
+      .insertInto('numbers')
+      .values(many.slice(from, from + 2_000))
+      .execute();
+  const file = await (await ann.get('/numbers.csv')).text();
+  t.equal(file.split('\r\n').length, 12_152, 'a file of any length');
+  t.equal(new Set(file.split('\r\n')).size, 12_152, 'each row once');
+  t.match(file, /^Number,State,ICCID,[^\r]+\r\n/, 'the titles once, on top');
+  t.equal(file.split('Number,State').length, 2);
+  t.equal((await ann.get('/numbers.csv?find=x')).status, 400, 'a bad filter is refused before a byte');
   t.match(await ann.page('/numbers?find=no-such-thing'), 'Nothing matches these filters.');
   const count = (text: string): number => text.split('<tr>').length - 2;
   t.same([count(first), count(second)], [100, 50]);

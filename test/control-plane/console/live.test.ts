@@ -1,8 +1,7 @@
 // A change is seen at once by all who watch; and a stream ends with the session that opened it.
 import t from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
+import type { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import {
   addOperator,
   enter,
@@ -10,10 +9,10 @@ import {
   rackSlots,
   signedIn,
   startFleetConsole,
-} from '../../fixtures/fleet-console.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import type { slotAt } from '../../fixtures/scripted-node.ts';
-import { ofOneInstance } from '../../fixtures/several-instances.ts';
+} from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -48,7 +47,7 @@ async function openStream(
 }
 
 t.test(
-  'two who look see a slot change, one of them on another page',
+  'two viewers see a slot change, one of them on another page',
   { skip: skipWithoutBrowser() },
   async (t) => {
     const browser = await startBrowser(t);
@@ -63,6 +62,7 @@ t.test(
     for (const { page } of [ann, bob]) await page.waitForSelector('[id="slot/rack-1/m3"].bad');
     t.match(await bob.page.textContent('[id="row/rack-1/m3"]'), /modem lost/, 'the table, too');
     t.match(await ann.page.textContent('#attention'), /rack-1 m3 modem lost: port gone/);
+    t.notMatch(await ann.page.textContent('#racks'), /port_gone/, 'words, not codes');
     t.equal(await ann.page.evaluate('document.activeElement.id'), 'slot/rack-1/m3', 'the focus stays');
     await node.drop();
     for (const { page } of [ann, bob]) await page.waitForSelector('.slot.off [href="#sign-away"]');
@@ -89,7 +89,7 @@ t.test(
     t.notMatch(change, /"slot\/rack-1\/m4"/, 'only what has changed');
     t.notMatch(change, /"racks"/);
     const second = await openStream(client, { 'Last-Event-ID': version });
-    const missed = await until('what was missed', () =>
+    const missed = await until('the missed event', () =>
       second.events.find((event) => event.startsWith('id: ')),
     );
     t.match(missed, /slot\/rack-1\/m3/);
@@ -108,12 +108,8 @@ t.test('a stream ends with its session: of an operator who is removed, and with 
   const bob = await signedIn(fleet.consoleUrl, await addOperator(fleet.databaseUrl, 'bob'));
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   const [hers, his] = [await openStream(ann), await openStream(bob)];
-  const { close, ...operator } = await openOperator({
-    databaseUrl: fleet.databaseUrl,
-    dataDir: DATA_DIR,
-    url: '',
-  });
-  await operator.call('removeOperator', { name: 'bob' }).finally(close);
+  const operator = await openTestOperator(t, { databaseUrl: fleet.databaseUrl, url: '' });
+  await operator.call('removeOperator', { name: 'bob' });
   await until('his stream ends', his.isOver);
   t.match(his.events.at(-1), 'event: ended');
   t.notOk(hers.isOver());
@@ -134,7 +130,7 @@ t.test(
   },
 );
 
-t.test('who asks for the headers of a stream alone is answered at once', async (t) => {
+t.test('a HEAD request for a stream is answered at once', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   const headers = { Cookie: ann.cookie, Accept: 'text/event-stream' };
@@ -163,7 +159,7 @@ t.test('while the database is away a stream says since when its data is old', as
   t.equal(reported('old').length, 1, 'said once');
 });
 
-t.test('and so does the page', { skip: skipWithoutBrowser() }, async (t) => {
+t.test('while the database is away a page says so, too', { skip: skipWithoutBrowser() }, async (t) => {
   const browser = await startBrowser(t);
   const fleet = await startFleetConsole(t, rig);
   const { page } = await openPage(t, browser);

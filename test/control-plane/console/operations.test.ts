@@ -2,14 +2,15 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import { ENROL_PATH } from '#shared/link/enrolment.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { identityOf, newKey } from '../../fixtures/enrolled-node.ts';
-import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, type ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { identityOf, newKey } from '../../fixtures/nodes/enrolled-node.ts';
+import { acceptAll, type ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -48,11 +49,11 @@ t.test('a test SMS goes from one SIM to another, and its end is shown', async (t
   t.match(await ann.page('/audit'), /ann<.*send test/s);
   const gone = await ann.post('/actions/send-test', { from: String(FROM), to: '+12065559999' });
   t.equal(gone.status, 409, 'not to a number that is none of ours');
-  t.notMatch(await ann.page('/audit'), /\+12065559999|\+12065550001/, 'which no operator has to read');
+  t.notMatch(await ann.page('/audit'), /\+12065559999|\+12065550001/, 'the audit log names no numbers');
   t.match(await ann.page('/audit'), /refused.*\+1206…9999 is not a number of this service/s);
 });
 
-t.test('what was refused of a node is on its page; a SIM is transferred, a number admitted', async (t) => {
+t.test('the page of a node shows its refused claims; a SIM is transferred, a number admitted', async (t) => {
   const fleet = await startFleetConsole(t, rig, { admitNewSims: false });
   await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
   await linkRack(t, fleet, { nodeId: 'rack-2', slots: [slotAt(1, { slot: 'm9' })] });
@@ -66,14 +67,19 @@ t.test('what was refused of a node is on its page; a SIM is transferred, a numbe
   t.match(await ann.page(`/numbers/${encodeURIComponent(String(FROM))}`), 'on sale');
   t.match(await ann.page('/nodes/rack-2'), 'refused: 1 claim of SIMs that other nodes hold');
   t.match(await ann.page('/nodes/rack-2/slot?name=m9'), /SIM of another node.*\/actions\/transfer-sim/s);
-  const given = await ann.post('/actions/transfer-sim', { node: 'rack-2', slot: 'm9' });
+  const seen = { node: 'rack-2', slot: 'm9', expected: String(SLOTS[0]?.iccid) };
+  const asked = await ann.page('/actions/transfer-sim?node=rack-2&slot=m9');
+  t.match(asked, `rack-2 m9: ${seen.expected}`);
+  t.match(asked, `name="expected" value="${seen.expected}"`);
+  const other = { ...seen, expected: String(SLOTS[1]?.iccid) };
+  t.equal((await ann.post('/actions/transfer-sim', other)).status, 409, 'not another SIM than was shown');
+  const given = await ann.post('/actions/transfer-sim', seen);
   t.match(given.headers.get('location'), /done=transfer-sim$/);
-  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
   const holder = db.selectFrom('sim_tenures').select('node_id').where('until', 'is', null);
   const [row] = await holder.where('iccid', '=', String(SLOTS[0]?.iccid)).execute();
   t.match(row, { node_id: 'rack-2' });
-  t.equal((await ann.post('/actions/transfer-sim', { node: 'rack-2', slot: 'm9' })).status, 409);
+  t.equal((await ann.post('/actions/transfer-sim', seen)).status, 409);
   t.match(await ann.page('/audit'), /ann<.*transfer sim.*admit number/s);
 });
 
@@ -83,8 +89,7 @@ t.test(
     const fleet = await startFleetConsole(t, rig);
     const slots = rackSlots(7);
     await linkRack(t, fleet, { nodeId: 'rack-1', slots });
-    const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
-    t.teardown(close);
+    const db = await openTestDatabase(t, fleet.databaseUrl);
     const [spare, other, slotOut, numberOut, reserved] = slots.map(({ number }) => String(number));
     await sql`insert into slot_service (node_id, slot, out_of_service_at, reason, by)
     values ('rack-1', 'm3', now(), 'deaf', 'probe')`.execute(db);
@@ -92,7 +97,7 @@ t.test(
     where number in (${numberOut}, ${reserved})`.execute(db);
     await reserve(db, String(reserved));
     const ann = await signedIn(fleet.consoleUrl, fleet.key);
-    const offered = await until('what is so is seen', async () => {
+    const offered = await until('the page shows the state', async () => {
       const page = await ann.page(`/actions/send-test?${new URLSearchParams({ from: String(spare) })}`);
       const numbers = [...page.matchAll(/<option>([^<]+)</g)].map(([, number]) => number);
       return !numbers.includes(slotOut) && numbers;
@@ -138,8 +143,7 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
   const waits = /class="attention".*rack-7<\/a> <span>waits for your approval/s;
   t.ok(await until('it is seen to wait', async () => waits.test(await ann.page('/'))));
   const page = await until('its page', () => ann.page('/nodes/rack-7').catch(() => undefined));
-  const { close, ...operator } = await openOperator({ ...fleet, dataDir: DATA_DIR, url: fleet.url });
-  t.teardown(close);
+  const operator = await openTestOperator(t, { ...fleet, url: fleet.url });
   const keyOf = async () => String((await operator.call('nodes', {}))[0]?.fingerprint);
   const fingerprint = await keyOf();
   t.match(fingerprint, /^SHA256:/);
@@ -154,11 +158,7 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
     code: (await operator.call('addNode', { node: 'rack-7' })).code,
     public_key: publicPartOf(key),
   };
-  await fetch(fleet.url + ENROL_PATH, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(again),
-  });
+  await fetch(fleet.url + ENROL_PATH, jsonPost(again));
   const other = await keyOf();
   t.not(other, fingerprint, 'it was enrolled with another key since');
   const approve = (fields: Record<string, string>) =>
@@ -180,8 +180,7 @@ t.test('a revoked node needs no attention', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const slots = [...SLOTS, slotAt(9, { slot: 'm9', state: 'sim_locked', reason: 'sim_puk' })];
   await linkRack(t, fleet, { nodeId: 'rack-1', slots, alarms: ['journal_unavailable'] });
-  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
   await sql`insert into slot_service (node_id, slot, out_of_service_at, reason, by)
     values ('rack-1', 'm9', now(), 'probe: deaf', 'probe')`.execute(db);
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
@@ -195,8 +194,7 @@ t.test('a revoked node needs no attention', async (t) => {
 t.test('a number in quarantine is released', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
-  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
   const end = new Date(Date.now() + 86_400_000);
   await db
     .updateTable('numbers')

@@ -1,12 +1,11 @@
 // The end of a subscription with its refund, in the console: the amount and the payer first, then the money, once.
 import t from 'tap';
-import { addOperator, signedIn } from '../../fixtures/fleet-console.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { paidSubscriber } from '../../fixtures/paid-subscriber.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { paidSubscriber } from '../../fixtures/payments/paid-subscriber.ts';
+import { addOperator, signedIn } from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 
 t.test('asks once more, sends once, and shows the receipt', { timeout: 380_000 }, async (t) => {
   const { databaseUrl, id, isActive, key, number, payments, sentBack } = await paidSubscriber(t, rig, {

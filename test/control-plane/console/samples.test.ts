@@ -1,6 +1,5 @@
 // Plots: a sample a minute by whichever instance is first, of what happened and of how the fleet was; and not for ever.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import {
   deleteOldSamples,
@@ -8,13 +7,13 @@ import {
   readSignal,
   takeSample,
 } from '#control-plane/store/operations/samples.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/fleet-console.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS;
@@ -25,8 +24,7 @@ t.test('a minute is counted once, also by two at once, and again while ends come
   await linkRack(t, fleet, { nodeId: 'rack-1', slots });
   const number = String(slots[0]?.number);
   const { subscriptionId } = await subscribeInStore(fleet.databaseUrl, ALICE, number);
-  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 4 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
   const now = minuteOf(Date.now()) + 30 * MINUTE_MS;
   const at = new Date(now - 2 * MINUTE_MS + 5_000);
   const message = (id: string, status: 'delivered' | 'failed' | 'sent') => ({
@@ -117,8 +115,7 @@ t.test('a running console takes them, and the page has plots with what they say'
   const page = await ann.page('/?range=week');
   t.match(page, /aria-current="true">week/);
   for (const plot of ['sms', 'delivery', 'calls', 'audio', 'pool']) t.match(page, `id="plot-${plot}"`);
-  const { db, close } = await openDatabase({ url: fleet.databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
   t.ok(
     (await readSamples(db, { since: new Date(0), until: new Date(Date.now() + DAY_MS), stepMs: MINUTE_MS }))
       .length,

@@ -3,7 +3,9 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { freePort } from '../../fixtures/network/free-port.ts';
+import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
 import {
   addOperator,
   clientOf,
@@ -12,11 +14,9 @@ import {
   signedIn,
   signIn,
   startFleetConsole,
-} from '../../fixtures/fleet-console.ts';
-import { freePort } from '../../fixtures/free-port.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ofOneInstance } from '../../fixtures/several-instances.ts';
+} from '../../fixtures/service/fleet-console.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -137,7 +137,7 @@ t.test('a visitor who is not signed in sees nothing', async (t) => {
 });
 
 t.test(
-  'a link from elsewhere is followed, once more from here, so that the cookie comes along',
+  'a link from another site is followed by a refresh from this one, so that the cookie is sent',
   async (t) => {
     const { consoleUrl } = await startFleetConsole(t, rig);
     const from = { Accept: 'text/html', 'Sec-Fetch-Site': 'cross-site' };
@@ -149,7 +149,7 @@ t.test(
   },
 );
 
-t.test('an address that is one of elsewhere to a browser leads to the first page', async (t) => {
+t.test('a path that browsers read as another site leads to the first page', async (t) => {
   const { consoleUrl } = await startFleetConsole(t, rig);
   for (const path of ['//evil.example/x', '/\\evil.example/x', '//evil.example', 'http://evil.example/']) {
     const again = await askRaw(consoleUrl, path, { 'Sec-Fetch-Site': 'cross-site' });
@@ -159,7 +159,7 @@ t.test('an address that is one of elsewhere to a browser leads to the first page
   }
 });
 
-t.test('a HEAD request is sent to sign in, too', async (t) => {
+t.test('a HEAD request is redirected to the sign-in, too', async (t) => {
   const { consoleUrl } = await startFleetConsole(t, rig);
   t.match(await askRaw(consoleUrl, '/numbers', {}, 'HEAD'), {
     status: 302,
@@ -167,7 +167,7 @@ t.test('a HEAD request is sent to sign in, too', async (t) => {
   });
 });
 
-t.test('after signing in one goes where one wanted to, and never elsewhere', async (t) => {
+t.test('the sign-in returns to the requested page, and never to another site', async (t) => {
   const { consoleUrl, key } = await startFleetConsole(t, rig);
   for (const [to, location] of [
     ['/numbers?state=held', '/numbers?state=held'],
@@ -187,7 +187,7 @@ t.test('after signing in one goes where one wanted to, and never elsewhere', asy
 });
 
 t.test(
-  'who guesses is stopped before the database is asked, and who knows is not counted',
+  'a client that guesses is stopped before the database is asked; right keys are not counted',
   { skip: ofOneInstance('each instance counts by itself') },
   async (t) => {
     const clock = new ManualClock();
@@ -229,7 +229,7 @@ t.test(
     t.same([...new Set(await Promise.all(flood))], [403]);
     t.equal(await from('203.0.113.2', key), 303, 'after it');
     const added = await addOperator(databaseUrl, 'bob');
-    t.equal(await from('203.0.113.3', added), 303, 'who was added a moment ago');
+    t.equal(await from('203.0.113.3', added), 303, 'an operator that was just added');
 
     const site: number[] = [];
     for (let network = 0; network < 90; network += 1)
@@ -248,7 +248,7 @@ t.test('while the database is away no sign-in succeeds, and none counts as a gue
     t.match(await answer.text(), 'The database does not respond');
   }
   const page = await ann.get('/numbers', { Accept: 'text/html' });
-  t.equal(page.status, 503, 'who is signed in is not signed out');
+  t.equal(page.status, 503, 'an operator that is signed in is not signed out');
   t.match(page.headers.get('retry-after'), /^\d+$/);
   await rig.postgres.setAway(databaseUrl, false);
   await until('it is back', async () => (await statusOf(ann)) === 200);
@@ -270,7 +270,11 @@ t.test(
     };
     for (let attempt = 0; attempt < 10; attempt += 1)
       t.equal(await from(`198.51.100.${attempt}, 203.0.113.9`, WRONG_KEY), 403);
-    t.equal(await from('198.51.100.99, 203.0.113.9', key), 429, 'whatever else the client writes');
+    t.equal(
+      await from('198.51.100.99, 203.0.113.9', key),
+      429,
+      'the address that the client wrote is ignored',
+    );
     t.equal(await from('203.0.113.10', key), 303, 'another operator is not held up');
   },
 );
@@ -287,7 +291,7 @@ t.test(
   },
 );
 
-t.test('a session ends: signed out, idle, old, or with its operator', async (t) => {
+t.test('a session ends by sign-out, idleness or age, or with its operator', async (t) => {
   const clock = new ManualClock();
   const fleet = await startFleetConsole(t, rig, { clock });
   const out = await signedIn(fleet.consoleUrl, fleet.key);
@@ -314,7 +318,7 @@ t.test('a session ends: signed out, idle, old, or with its operator', async (t) 
   t.equal(await statusOf(ann), 200);
 });
 
-t.test('a change comes from a page of the session, or is none', async (t) => {
+t.test('a change is accepted only from a page of the session', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const { consoleUrl } = fleet;
   const ann = await signedIn(consoleUrl, fleet.key);
@@ -344,11 +348,11 @@ t.test('a change comes from a page of the session, or is none', async (t) => {
   });
   t.equal(text.status, 415);
   t.equal((await ann.get('/actions/revoke-node?node=rack-1')).status, 200, 'looking asks, and does nothing');
-  t.match(await ann.page('/audit'), 'add operator', 'what was done is there');
+  t.match(await ann.page('/audit'), 'add operator', 'the action is in the audit log');
   t.notMatch(await ann.page('/audit'), 'revoke');
 });
 
-t.test('only by the names of the console: another name that points here is refused', async (t) => {
+t.test('requests under another host name are refused', async (t) => {
   const { consoleUrl } = await startFleetConsole(t, rig);
   const { port } = new URL(consoleUrl);
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST:${port}`])
@@ -357,7 +361,7 @@ t.test('only by the names of the console: another name that points here is refus
     t.equal((await asProxy(consoleUrl, { Host: host })).status, 403, host);
 });
 
-t.test('nothing of it is on the public port, and nothing public on it', async (t) => {
+t.test("the console is not on the public port, and the API is not on the console's", async (t) => {
   const fleet = await startFleetConsole(t, rig);
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   const assets = [...(await ann.page('/')).matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => String(path));
@@ -381,7 +385,7 @@ t.test('nothing of it is on the public port, and nothing public on it', async (t
   t.equal((await ann.get('/health/live', { Accept: 'text/html' })).status, 404);
 });
 
-t.test('an unset port is no console', async (t) => {
+t.test('without CONSOLE_PORT there is no console', async (t) => {
   const { service } = await rig.start(t);
   t.equal(service.consoleUrl, undefined);
 });

@@ -4,13 +4,13 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import t from 'tap';
 import { Viewers } from '#control-plane/console/live/viewers.ts';
-import type { Session } from '#control-plane/console/session/sessions.ts';
+import type { ConsoleSession } from '#control-plane/console/session/sessions.ts';
 import { until } from '../../fixtures/until.ts';
 
-const session: Session = { operator: 'ann', formToken: '', hash: Buffer.from('a') };
+const session: ConsoleSession = { operator: 'ann', formToken: '', hash: Buffer.from('a') };
 const EVENT = Buffer.from(`data: ${'x'.repeat(200_000)}\n\n`);
 
-t.test('who does not read is cut off, and the others go on', async (t) => {
+t.test('a viewer that does not read is cut off, and the others go on', async (t) => {
   const viewers = new Viewers();
   const server = createServer((_, response) => viewers.open('fleet', session, response, undefined));
   server.listen(0, '127.0.0.1');

@@ -1,7 +1,7 @@
 // The description that the service gives of itself, before any payment.
 import t from 'tap';
 import { catalogSchema, demoSchema } from '#shared/api/answers.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 
@@ -23,11 +23,11 @@ t.test('the demo has the exact shapes', async (t) => {
   t.equal(received.count, received.messages.length);
 });
 
-t.test('the description is small, and is sent once to who keeps it', async (t) => {
+t.test('the description is small, and a client with a cached copy gets 304', async (t) => {
   const { url } = await rig.start(t);
   const response = await fetch(`${url}/openapi.json`);
   const text = await response.text();
-  t.ok(text.length < 64 * 1024, `${text.length} octets`);
+  t.ok(text.length < 80 * 1024, `${text.length} octets`);
   const etag = response.headers.get('etag') ?? '';
   t.match(response.headers.get('content-type'), /^application\/json/);
   t.match(response.headers.get('cache-control'), /public/);

@@ -1,22 +1,20 @@
 // The descriptions for programs: each is where the catalog says, of its type, and what its own tools take.
 
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import t from 'tap';
-import { createRig } from '../../fixtures/rig.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { requireTool } from '../../fixtures/tools.ts';
 import { run } from '../../hardware-sim/fixtures/foreign-program.ts';
-import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const DAY_MS = 86_400_000;
 const rig = await createRig();
-const require = createRequire(join(PROJECT_FOLDER, 'test/tools/package.json'));
 
 /** The program of a package, by the name of its command. */
 function programOf(name: string, command: string): string {
-  const file = require.resolve(`${name}/package.json`);
-  const { bin } = require(file) as { bin: Record<string, string> };
+  const file = requireTool.resolve(`${name}/package.json`);
+  const { bin } = requireTool(file) as { bin: Record<string, string> };
   return join(file, '..', bin[command] ?? '');
 }
 
@@ -45,7 +43,7 @@ t.test('the catalog names each file that is served', async (t) => {
   }
 });
 
-t.test('each that it names is there', async (t) => {
+t.test('each file that the catalog names exists', async (t) => {
   const { url } = await rig.start(t);
   const { well_known: files } = (await (await fetch(url)).json()) as { well_known: Record<string, string> };
   t.ok(Object.keys(files).length >= 12);

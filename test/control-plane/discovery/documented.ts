@@ -1,6 +1,6 @@
 // The answers that the served description documents for an operation.
 import type { Schema } from '@cfworker/json-schema';
-import { type Reference, responseOf } from '../../fixtures/documented-answers.ts';
+import { type Reference, responseOf } from '../../fixtures/service/documented-answers.ts';
 
 interface Response {
   content?: Record<string, { schema: Schema }>;

@@ -1,6 +1,4 @@
 // Programs of others read what we publish: patterns by Python and RE2, front matter by every YAML parser, voice by agents.
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import type * as z from 'zod';
@@ -11,11 +9,12 @@ import {
   serverFrameSchema,
   VOICE_SUBPROTOCOL,
 } from '#shared/api/voice-frames.ts';
+import { vonageClientFrameSchema, vonageServerFrameSchema } from '#shared/api/vonage-frames.ts';
 import { PRESENCE_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { toolClient } from '../../fixtures/tool-client.ts';
+import { toolClient } from '../../fixtures/agents/tool-client.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { requireTool } from '../../fixtures/tools.ts';
 import { PYTHON, run, skipWithoutPythonModule } from '../../hardware-sim/fixtures/foreign-program.ts';
-import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const rig = await createRig();
 const { url } = await rig.start(t);
@@ -67,16 +66,19 @@ function checkFrontMatter(t: { match(found: unknown, wanted: object): void }, fo
 }
 
 t.test('the front matter of SKILL.md is YAML for two parsers of npm', async (t) => {
-  const requireTool = createRequire(join(PROJECT_FOLDER, 'test/tools/package.json'));
   const other = requireTool('@stoplight/yaml') as { parse(text: string): unknown };
   checkFrontMatter(t, parse(frontMatter));
   checkFrontMatter(t, other.parse(frontMatter));
 });
 
-t.test('and for Python’s', { skip: skipWithoutPythonModule('yaml') }, async (t) => {
-  const program = 'import json, sys, yaml\nprint(json.dumps(yaml.safe_load(sys.argv[1])))';
-  checkFrontMatter(t, JSON.parse(await run(PYTHON, ['-c', program, frontMatter])));
-});
+t.test(
+  'the front matter is YAML for Python’s parser',
+  { skip: skipWithoutPythonModule('yaml') },
+  async (t) => {
+    const program = 'import json, sys, yaml\nprint(json.dumps(yaml.safe_load(sys.argv[1])))';
+    checkFrontMatter(t, JSON.parse(await run(PYTHON, ['-c', program, frontMatter])));
+  },
+);
 
 /** The values of `tag` of all alternatives. */
 function namesOf(schema: { options: readonly z.ZodType[] }, tag: string): string[] {
@@ -92,30 +94,31 @@ function shapeOf(schema: z.ZodType): Record<string, unknown> | undefined {
   return shape ?? (inner === undefined ? undefined : shapeOf(inner));
 }
 
-t.test(
-  'llms.txt and AsyncAPI name every message of calls, the dialect of Twilio and all close codes',
-  async (t) => {
-    const names = [
-      ...namesOf(clientFrameSchema, 'type'),
-      ...namesOf(clientFrameSchema, 'action'),
-      ...namesOf(serverFrameSchema, 'type'),
-      ...namesOf(presenceEventSchema, 'kind'),
-      ...namesOf(twilioClientFrameSchema, 'event'),
-      ...namesOf(twilioServerFrameSchema, 'event'),
-    ];
-    t.ok(names.length >= 20, names.join(' '));
-    const llms = await served('/llms.txt');
-    const asyncApi = await served('/asyncapi.json');
-    for (const name of new Set(names)) {
-      t.match(llms, new RegExp(`[\`"]${name}[\`"]`), `llms.txt: ${name}`);
-      t.match(asyncApi, `"const":"${name}"`, `asyncapi.json: ${name}`);
-    }
-    for (const text of [llms, asyncApi]) {
-      t.match(text, VOICE_SUBPROTOCOL);
-      t.match(text, 'protocol=twilio');
-      t.match(text, '64 KiB');
-      for (const code of Object.values(STREAM_CLOSE)) t.match(text, String(code));
-    }
-    for (const code of Object.values(PRESENCE_CLOSE)) t.match(asyncApi, String(code));
-  },
-);
+t.test('llms.txt and AsyncAPI name every message of calls, the dialects and all close codes', async (t) => {
+  const names = [
+    ...namesOf(clientFrameSchema, 'type'),
+    ...namesOf(clientFrameSchema, 'action'),
+    ...namesOf(serverFrameSchema, 'type'),
+    ...namesOf(presenceEventSchema, 'kind'),
+    ...namesOf(twilioClientFrameSchema, 'event'),
+    ...namesOf(twilioServerFrameSchema, 'event'),
+    ...namesOf(vonageClientFrameSchema, 'action'),
+    ...namesOf(vonageServerFrameSchema, 'event'),
+  ];
+  t.ok(names.length >= 20, names.join(' '));
+  const llms = await served('/llms.txt');
+  const asyncApi = await served('/asyncapi.json');
+  for (const name of new Set(names)) {
+    t.match(llms, new RegExp(`[\`"]${name}[\`"]`), `llms.txt: ${name}`);
+    t.match(asyncApi, `"const":"${name}"`, `asyncapi.json: ${name}`);
+  }
+  for (const text of [llms, asyncApi]) {
+    t.match(text, VOICE_SUBPROTOCOL);
+    t.match(text, 'protocol=twilio');
+    t.match(text, 'protocol=vonage');
+    t.match(text, '2 MiB');
+    t.match(text, '64 KiB');
+    for (const code of Object.values(STREAM_CLOSE)) t.match(text, String(code));
+  }
+  for (const code of Object.values(PRESENCE_CLOSE)) t.match(asyncApi, String(code));
+});

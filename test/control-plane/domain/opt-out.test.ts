@@ -20,6 +20,27 @@ t.test('a keyword is the whole text, however it is written', async (t) => {
   t.equal(optOutKeywordOf('Yes!'), 'yes');
 });
 
+t.test('spaces around a keyword, and lines below one that stops texts, do not count', async (t) => {
+  const signature = `Sent from my ${'very '.repeat(20)}smart phone`;
+  const stops = [
+    `STOP${' '.repeat(70)}`,
+    `${'\n'.repeat(70)}stop`,
+    'Stop\n\nSent from my iPhone',
+    'opt\nout',
+  ];
+  for (const text of [...stops, `STOP.\r\n${signature}`, `Stop \r${signature}`, `Stop\u2028${signature}`])
+    t.equal(optOutKeywordOf(text), 'stop', encodeURI(text));
+  t.equal(optOutKeywordOf(` \nSTART${' '.repeat(70)}`), 'start');
+  for (const text of [
+    'Stop by at 5\nthanks',
+    'thanks\nstop',
+    'Yes\nI come at 5',
+    'Start\nwithout me',
+    '...\nSTOP 2',
+  ])
+    t.equal(optOutKeywordOf(text), undefined, encodeURI(text));
+});
+
 t.test('any other text is none', async (t) => {
   const texts = [
     '',
@@ -34,7 +55,7 @@ t.test('any other text is none', async (t) => {
     'ѕtop',
     '__proto__',
   ];
-  for (const text of [...texts, `stop${' '.repeat(100)}`, 'constructor', 'toString'])
+  for (const text of [...texts, `st${' '.repeat(100)}op`, 'constructor', 'toString'])
     t.equal(optOutKeywordOf(text), undefined, text);
 });
 

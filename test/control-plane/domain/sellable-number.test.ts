@@ -2,7 +2,7 @@
 import t from 'tap';
 import { isSellable } from '#control-plane/domain/sellable-number.ts';
 
-t.test('US mobile numbers and what is none', (t) => {
+t.test('US mobile numbers are sellable, others are not', (t) => {
   for (const number of ['+12065550123', '+12065550001', '+14155552671', '+17875550100', '+16715550100'])
     t.equal(isSellable(number), true, number);
   for (const number of [

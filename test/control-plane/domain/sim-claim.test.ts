@@ -1,7 +1,7 @@
 // Which node holds a SIM after a report, case by case.
 import t from 'tap';
 import { type ClaimInput, decideClaims, type Tenure } from '#control-plane/domain/sim-claim.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 
 const NOW = new Date('2026-11-21T08:00:00.000Z');
 const before = (ms: number): Date => new Date(NOW.getTime() - ms);
@@ -138,7 +138,7 @@ t.test('a claim', (t) => {
   t.end();
 });
 
-t.test('guesses: one contested claim too many, and nothing new is taken', (t) => {
+t.test('one contested claim too many counts as guessing, and no new SIM is accepted', (t) => {
   const slots = [1, 2, 3, 4, 5].map((index) => slotAt(index));
   const some = decide({ slots, tenures: [1, 2, 3].map((index) => held(index)) });
   t.match(some, { isSuspended: false, taken: [{ iccid: iccidOf(4) }, { iccid: iccidOf(5) }] });

@@ -1,13 +1,13 @@
 // POST /auth: every form of a signature and of a wallet's address, and what each does to the nonce. Vectors of ethers 6.17.
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { ALICE, BOB } from '../../dev-stack/wallets.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 // Alice's `Wallet.signMessage` over "Sign in to numbers.example SMS\nNonce: <nonce>", and `Signature.compactSerialized` of it.
@@ -117,8 +117,7 @@ async function setup(t: Test) {
   const { url, databaseUrl } = await rig.start(t, { serviceDomain: 'numbers.example' });
   await rig.connect(t, url);
   await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const left = async (): Promise<string[]> =>
     (await db.selectFrom('nonces').select('nonce').execute()).map(({ nonce }) => nonce);
   /** The service's answer while the nonce is fresh, and whether the nonce is still there afterwards. */
@@ -127,11 +126,7 @@ async function setup(t: Test) {
     await db.deleteFrom('nonces').execute();
     const expiresAt = new Date(Date.now() + 60_000);
     await db.insertInto('nonces').values({ nonce: issued, expires_at: expiresAt }).execute();
-    const response = await fetch(`${url}/auth`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ wallet, nonce, signature }),
-    });
+    const response = await fetch(`${url}/auth`, jsonPost({ wallet, nonce, signature }));
     const { error } = (await response.json()) as { error?: string };
     return { status: response.status, error, isLeft: (await left()).includes(issued) };
   }
@@ -145,14 +140,14 @@ t.test('forms that wallets write are accepted, and use the nonce up', async (t) 
   }
 });
 
-t.test('what does not recover the wallet is 401 signature_mismatch, and uses the nonce up', async (t) => {
+t.test('a signature of another wallet is 401 signature_mismatch, and uses the nonce up', async (t) => {
   const attempt = await setup(t);
   for (const each of MISMATCHED) {
     t.same(await attempt(each), { status: 401, error: 'signature_mismatch', isLeft: false }, each.name);
   }
 });
 
-t.test('what cannot be a signature is 400 invalid_request, and leaves the nonce', async (t) => {
+t.test('a malformed signature is 400 invalid_request, and leaves the nonce', async (t) => {
   const attempt = await setup(t);
   for (const each of MALFORMED) {
     t.same(await attempt(each), { status: 400, error: 'invalid_request', isLeft: true }, each.name);

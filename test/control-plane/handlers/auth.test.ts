@@ -1,15 +1,15 @@
 // POST /auth/nonce and POST /auth, through HTTP on a real Postgres.
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { ALICE, BOB } from '../../dev-stack/wallets.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 
 async function setup(t: Test) {
   const clock = new ManualClock();
@@ -25,11 +25,7 @@ async function newNonce(url: string): Promise<{ nonce: string; expires_in: numbe
 }
 
 function signIn(url: string, body: unknown): Promise<Response> {
-  return fetch(`${url}/auth`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  return fetch(`${url}/auth`, jsonPost(body));
 }
 
 const numberOf = (url: string, token: string): Promise<Response> =>

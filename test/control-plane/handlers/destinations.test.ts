@@ -1,12 +1,11 @@
 // Where a subscriber may text and call, over HTTP, tools and probes: no toll-fraud country of +1, no premium number.
 import t from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { destinationListSchema } from '#shared/destination-list.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, slotAt } from '../../fixtures/scripted-node.ts';
-import { telephone } from '../../fixtures/telephone.ts';
-import { toolClient } from '../../fixtures/tool-client.ts';
+import { telephone } from '../../fixtures/agents/telephone.ts';
+import { toolClient } from '../../fixtures/agents/tool-client.ts';
+import { acceptAll, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 
 const rig = await createRig();
 
@@ -37,6 +36,19 @@ t.test('texts and calls, by request and by tool', async (t) => {
   t.equal(line.calls.length, 1);
 });
 
+t.test('a malformed number is named, with the number that was probably meant', async (t) => {
+  const { ask, dial } = await telephone(t, rig);
+  const body = { error: 'invalid_request', field: 'to', expected: 'E.164' };
+  for (const to of ['(310) 555-0188', '3105550188', '1-310-555-0188']) {
+    const wanted = { status: 400, body: { ...body, suggestion: '+13105550188' } };
+    t.match(await ask('/sms/send', { to, body: 'x' }), wanted, to);
+    t.match(await dial(to), wanted, to);
+  }
+  const unknown = await ask('/sms/send', { to: 'my mother', body: 'x' });
+  t.match(unknown, { status: 400, body });
+  t.notMatch(unknown.body, { suggestion: String });
+});
+
 t.test('the operator allows more, and never premium or personal numbers', async (t) => {
   const destinations = destinationListSchema.parse(['US', 'CA', '+1876', '+44']);
   const { ask, node } = await telephone(t, rig, { service: { destinations } });
@@ -57,7 +69,7 @@ t.test('the operator allows more, and never premium or personal numbers', async 
   t.equal(node.commands('send_sms').length, 4);
 });
 
-t.test('what the operator of the node does not allow is the same answer', async (t) => {
+t.test("a destination that the node's operator does not allow gets the same answer", async (t) => {
   const message = 'only numbers of these can be reached: PR';
   const { ask, dial } = await telephone(t, rig, {
     onCommand: (command) =>
@@ -77,8 +89,7 @@ t.test('a node that reports a foreign number as its own does not open it as a de
   const number = '+18765550123';
   const [here, elsewhere] = [slotAt(1), slotAt(2, { number })];
   const node = await rig.connect(t, url, { slots: [here, elsewhere] });
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url: '' });
-  t.teardown(close);
+  const operator = await openTestOperator(t, { databaseUrl, url: '' });
   const from = String(here.number);
   await t.rejects(operator.call('sendTest', { from, to: number }), /is not a number of this service/);
   t.same(node.commands('send_sms'), []);

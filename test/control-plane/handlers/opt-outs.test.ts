@@ -1,28 +1,24 @@
 // A recipient that answers STOP gets no further text from that subscription, until it answers START.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
-import { received, SLOT, subscriber } from '../../fixtures/subscriber.ts';
+import { BOB } from '../../dev-stack/wallets.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { received, SLOT, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
-const [, BOB] = BUYERS as [Wallet, Wallet];
+const rig = await createRig({ hasInstances: true });
 const PEER = '+13105550188';
 const OTHER = '+13105550199';
 
 async function setUp(t: Test) {
   const subscribed = await subscriber(t, rig);
-  let sequence = 0;
   /** Resolves once the text is committed. `late`: seconds before now at which it was sent. */
   const receive = async (body: string, { from = PEER, late = 0 } = {}) => {
-    sequence += 1;
     const sentAt = new Date(Date.now() - late * 1000).toISOString();
-    subscribed.node.sendFact(sequence, { ...received(body, from), sent_at: sentAt });
-    await until('committed', () => subscribed.node.acknowledged === sequence);
+    await subscribed.node.report({ ...received(body, from), sent_at: sentAt });
   };
   const text = async (to = PEER) => {
     const { body, status } = await subscribed.send({ to, body: 'hello' });
@@ -123,13 +119,7 @@ t.test('at every instance, from the commit of STOP on', async (t) => {
   const { databaseUrl, headers, receive, text } = await setUp(t);
   const { url: other } = await rig.start(t, { databaseUrl });
   const there = async () =>
-    (
-      await fetch(`${other}/sms/send`, {
-        method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ to: PEER, body: 'hello' }),
-      })
-    ).status;
+    (await fetch(`${other}/sms/send`, jsonPost({ to: PEER, body: 'hello' }, headers))).status;
   t.equal(await there(), 200);
   await receive('STOP');
   t.equal(await there(), 403);
@@ -138,8 +128,7 @@ t.test('at every instance, from the commit of STOP on', async (t) => {
 
 t.test('a STOP that is committed while a send waits for its turn wins', async (t) => {
   const { databaseUrl, node, text, number } = await setUp(t);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const sub = await db
     .selectFrom('subscriptions')
     .select('id')
@@ -164,15 +153,10 @@ t.test('a number that is sold again starts clean', async (t) => {
   const { url, databaseUrl, receive, text } = await setUp(t);
   await receive('STOP');
   t.equal(await text(), BLOCKED);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   await sql`delete from subscriptions`.execute(db);
   t.same(await db.selectFrom('opt_outs').selectAll().execute(), []);
   const { headers } = await subscribeInStore(databaseUrl, BOB, String(SLOT.number));
-  const answer = await fetch(`${url}/sms/send`, {
-    method: 'POST',
-    headers: { ...headers, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ to: PEER, body: 'hello' }),
-  });
+  const answer = await fetch(`${url}/sms/send`, jsonPost({ to: PEER, body: 'hello' }, headers));
   t.equal(answer.status, 200);
 });

@@ -1,14 +1,14 @@
 // Limits of a number: texts are refused at the limit, warned of before, at all instances together, whatever the holder deletes.
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, type Command, type ScriptedNodeOptions } from '../../fixtures/scripted-node.ts';
-import { received, subscriber } from '../../fixtures/subscriber.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { acceptAll, type Command, type ScriptedNodeOptions } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 const DAY_MS = 24 * HOUR_MS;
 const peer = (index: number): string => `+1310555${String(index).padStart(4, '0')}`;
@@ -44,11 +44,7 @@ t.test(
     }
     t.same(await text(), ['messages_per_minute 4/5']);
     t.same(await text(), ['messages_per_minute 5/5']);
-    const answer = await fetch(`${url}/sms/send`, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ to: peer(1), body: 'one more' }),
-    });
+    const answer = await fetch(`${url}/sms/send`, jsonPost({ to: peer(1), body: 'one more' }, headers));
     t.equal(answer.status, 429);
     t.equal(answer.headers.get('retry-after'), '57');
     t.match(await answer.json(), {
@@ -109,8 +105,7 @@ t.test('texts without answers: each received one allows more', async (t) => {
   await text();
   await text();
   t.match(await text(), { status: 429, limit: 'unanswered_per_day', used: 2, max: 2 });
-  node.sendFact(1, received('an answer'));
-  await until('stored', () => node.acknowledged === 1);
+  await node.report(received('an answer'));
   t.same(await text(), []);
   t.same(await text(), ['unanswered_per_day 4/4']);
   t.match(await text(), { status: 429, max: 4 });
@@ -147,11 +142,10 @@ t.test('many texts at once, at two instances: exactly the limit', async (t) => {
   const { url: other } = await rig.start(t, { databaseUrl, smsPerMinute: 10, smsRecipientsPerDay: 10 });
   const answers = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
-      const answer = await fetch(`${index % 2 === 0 ? url : other}/sms/send`, {
-        method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ to: peer(index), body: `text ${index}` }),
-      });
+      const answer = await fetch(
+        `${index % 2 === 0 ? url : other}/sms/send`,
+        jsonPost({ to: peer(index), body: `text ${index}` }, headers),
+      );
       return answer.status;
     }),
   );
@@ -162,8 +156,7 @@ t.test('many texts at once, at two instances: exactly the limit', async (t) => {
 
 t.test('housekeeping deletes what no longer counts; neither numbers nor texts are kept', async (t) => {
   const { clock, databaseUrl, text } = await setUp(t, { smsPerDay: 1 });
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   await text(peer(7), 'a secret');
   const rows = JSON.stringify(await db.selectFrom('recent_sends').selectAll().execute());
   t.notMatch(rows, /secret|3105550007/);

@@ -8,36 +8,29 @@ import { saveBackup } from '#control-plane/backup/backup-file.ts';
 import { writeBackup } from '#control-plane/backup/backup-writer.ts';
 import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { FactInbox } from '#control-plane/nodes/fact-inbox.ts';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import { claimReceived } from '#control-plane/store/messages/message-claims.ts';
 import { deleteMessages } from '#control-plane/store/messages/message-deletion.ts';
-import { claimReceived } from '#control-plane/store/messages/messages.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { dump } from '../../fixtures/database-dump.ts';
-import { putMessages } from '../../fixtures/lived-database.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, type Command, slotAt } from '../../fixtures/scripted-node.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
-import { received, relink, SLOT, subscriber } from '../../fixtures/subscriber.ts';
+import { BOB } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { received, SLOT, subscriber, texts } from '../../fixtures/agents/subscriber.ts';
+import { dump } from '../../fixtures/database/database-dump.ts';
+import { putMessages } from '../../fixtures/database/lived-database.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { acceptAll, type Command, linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [, BOB] = BUYERS as [Wallet, Wallet];
 const SECRET = 'the code is 271828';
 const RESULT = { status: 'accepted' as const, message_references: [7], at: new Date().toISOString() };
-
-async function connected(t: Test, url: string): Promise<Database> {
-  const { db, close } = await openDatabase({ url, connectionsMax: 4 });
-  t.teardown(close);
-  return db;
-}
 
 /** Alice with a way to delete, and what her database and a backup of it have. */
 async function setUp(t: Test, options: Parameters<typeof subscriber>[2] = {}) {
   const alice = await subscriber(t, rig, options);
-  const db = await connected(t, alice.databaseUrl);
+  const db = await openTestDatabase(t, alice.databaseUrl);
   const remove = async (path: string, headers: Record<string, string> = alice.headers) => {
     const response = await fetch(alice.url + path, { method: 'DELETE', headers });
     const text = await response.text();
@@ -60,9 +53,7 @@ async function setUp(t: Test, options: Parameters<typeof subscriber>[2] = {}) {
 
 t.test('one message: gone from every answer, from the tables and from the next backup', async (t) => {
   const { node, get, remove, history, idOf, tablesWith, isBackedUp } = await setUp(t);
-  node.sendFact(1, received(SECRET));
-  node.sendFact(2, received('stays'));
-  await until('committed', () => node.acknowledged === 2);
+  await node.report(received(SECRET), received('stays'));
   t.same(await tablesWith(SECRET), ['messages']);
   t.equal(await isBackedUp(SECRET), true);
   const id = await idOf(SECRET);
@@ -84,8 +75,7 @@ t.test('a message of another subscription, and an invalid id', async (t) => {
     slots: [SLOT, slotAt(2)],
   });
   const bob = await subscribeInStore(databaseUrl, BOB, String(slotAt(2).number));
-  node.sendFact(1, received(SECRET));
-  await until('committed', () => node.acknowledged === 1);
+  await node.report(received(SECRET));
   const id = await idOf(SECRET);
   t.match(await remove(`/sms/messages/${id}`, bob.headers), {
     status: 404,
@@ -111,15 +101,13 @@ t.test('a message of another subscription, and an invalid id', async (t) => {
 
 t.test('all, and those that filters name; a filter that is mistyped deletes nothing', async (t) => {
   const { node, send, remove, history, db, tablesWith } = await setUp(t);
-  for (let sequence = 1; sequence <= 5; sequence += 1) node.sendFact(sequence, received(`m${sequence}`));
-  node.sendFact(6, {
+  await node.report(...texts(5), {
     kind: 'sms_unreadable',
     iccid: String(SLOT.iccid),
     pdu: '0791SECRETPDU',
     reason: 'x',
     received_at: new Date().toISOString(),
   });
-  await until('committed', () => node.acknowledged === 6);
   await send({ to: '+13105550188', body: 'mine' });
   for (const [query, field] of [
     ['?untill=2000-01-01T00:00:00Z', 'untill'],
@@ -143,7 +131,7 @@ t.test('all, and those that filters name; a filter that is mistyped deletes noth
   });
   t.match(await remove('/sms/messages?since=2100-01-01T00:00:00Z'), { body: { deleted: 0 } });
   t.match(await remove('/sms/messages?direction=sent'), { body: { deleted: 1 } });
-  t.same(await tablesWith('SECRETPDU'), ['unreadable_messages'], 'what was not read is not of these');
+  t.same(await tablesWith('SECRETPDU'), ['unreadable_messages'], 'an unread message is not one of these');
   t.match(await remove('/sms/messages'), { status: 200, body: { deleted: 4, has_more: false } });
   t.same(await history(), []);
   t.same(await tablesWith('SECRETPDU'), []);
@@ -152,8 +140,7 @@ t.test('all, and those that filters name; a filter that is mistyped deletes noth
 
 t.test('pages go on where rows of them were deleted', async (t) => {
   const { node, get, remove, history } = await setUp(t);
-  for (let sequence = 1; sequence <= 9; sequence += 1) node.sendFact(sequence, received(`m${sequence}`));
-  await until('committed', () => node.acknowledged === 9);
+  await node.report(...texts(9));
   const page = async (cursor = '') => {
     const { body } = await get(`/sms/messages?limit=3${cursor && `&cursor=${cursor}`}`);
     const rows = body['messages'] as Array<{ id: number; body: string }>;
@@ -173,8 +160,7 @@ t.test('pages go on where rows of them were deleted', async (t) => {
 
 t.test('a claim and a deletion at once: a message goes to one of them, and none comes back', async (t) => {
   const { node, get, remove, db } = await setUp(t);
-  for (let sequence = 1; sequence <= 200; sequence += 1) node.sendFact(sequence, received(`m${sequence}`));
-  await until('committed', () => node.acknowledged === 200);
+  await node.report(...texts(200));
   const claimed: string[] = [];
   const claim = async (): Promise<void> => {
     const { body } = await get('/sms/receive?limit=20');
@@ -197,8 +183,7 @@ t.test('a claim and a deletion at once: a message goes to one of them, and none 
 
 t.test('a deletion waits for rows that others hold, and only for those', async (t) => {
   const { node, db, history } = await setUp(t);
-  for (let sequence = 1; sequence <= 3; sequence += 1) node.sendFact(sequence, received(`m${sequence}`));
-  await until('committed', () => node.acknowledged === 3);
+  await node.report(...texts(3));
   const { subscription_id: subscriptionId } = await db
     .selectFrom('messages')
     .select('subscription_id')
@@ -222,7 +207,7 @@ t.test('more than one request deletes', async (t) => {
   t.match(await remove('/sms/messages'), { status: 200, body: { deleted: 20, has_more: false } });
 });
 
-t.test('what comes late for a deleted message fails nothing and brings nothing back', async (t) => {
+t.test('late results for a deleted message fail nothing and restore nothing', async (t) => {
   const held: Command[] = [];
   const { url, node, send, remove, history, idOf, tablesWith } = await setUp(t, {
     onCommand: (command) => {
@@ -238,32 +223,31 @@ t.test('what comes late for a deleted message fails nothing and brings nothing b
   const id = String(held[0]?.id);
   node.send({ type: 'result', id, ok: true, result: RESULT });
   t.match(await sending, { status: 200, body: { message_id: `${id}.7`, status: 'queued' } }, 'it was sent');
-  node.sendFact(1, { kind: 'sms_outcome', command_id: id, outcome: RESULT });
-  node.sendFact(2, {
-    kind: 'sms_report',
-    iccid: String(SLOT.iccid),
-    command_id: id,
-    message_reference: 7,
-    recipient: '+13105550188',
-    part: 1,
-    parts: 1,
-    status: 'delivered',
-    tp_status: 0,
-    at: new Date().toISOString(),
-  });
-  node.sendFact(3, received('the next'));
-  await until('the node goes on', () => node.acknowledged === 3);
+  await node.report(
+    { kind: 'sms_outcome', command_id: id, outcome: RESULT },
+    {
+      kind: 'sms_report',
+      iccid: String(SLOT.iccid),
+      command_id: id,
+      message_reference: 7,
+      recipient: '+13105550188',
+      part: 1,
+      parts: 1,
+      status: 'delivered',
+      tp_status: 0,
+      at: new Date().toISOString(),
+    },
+    received('the next'),
+  );
   t.match(await history(), [{ body: 'the next' }]);
   t.same(await tablesWith(SECRET), []);
 
   // The acknowledgement is lost: the node sends all of it again.
   await remove('/sms/messages');
   await node.drop();
-  const again = await relink(t, url, { journalId: 'journal-1', oldestSequence: 1 });
+  const again = await linkNode(t, url, { journalId: 'journal-1', oldestSequence: 1 });
   for (const sequence of [1, 2]) again.sendFact(sequence, received('again'));
-  again.sendFact(3, received('the next'));
-  again.sendFact(4, received('new'));
-  await until('the node goes on', () => again.acknowledged === 4);
+  await again.report(received('the next'), received('new'));
   t.match(await history(), [{ body: 'new' }]);
   t.equal((await history()).length, 1);
 });

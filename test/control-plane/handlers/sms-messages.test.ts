@@ -1,15 +1,13 @@
 // /sms/messages: pages, filters, and bad queries.
 import t from 'tap';
-import { createRig } from '../../fixtures/rig.ts';
-import { type Row, received, subscriber } from '../../fixtures/subscriber.ts';
-import { until } from '../../fixtures/until.ts';
+import { type Row, received, subscriber, texts } from '../../fixtures/agents/subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 
 t.test('pages of the history join to the whole, newest first, with filters', async (t) => {
   const { node, get, send, history } = await subscriber(t, rig);
-  for (let sequence = 1; sequence <= 25; sequence += 1) node.sendFact(sequence, received(`m${sequence}`));
-  await until('committed', () => node.acknowledged === 25);
+  await node.report(...texts(25));
   await send({ to: '+13105550188', body: 'mine' });
   const all = await history('?limit=100');
   t.equal(all.length, 26);
@@ -32,8 +30,7 @@ t.test('pages of the history join to the whole, newest first, with filters', asy
 
 t.test('bad query values are 400 and claim nothing', async (t) => {
   const { node, get } = await subscriber(t, rig);
-  node.sendFact(1, received('x'));
-  await until('committed', () => node.acknowledged === 1);
+  await node.report(received('x'));
   for (const path of [
     '/sms/receive?limit=0',
     '/sms/receive?limit=101',

@@ -1,16 +1,16 @@
 // /sms/receive: facts of a node become messages, claimed once.
 import t from 'tap';
 import type { Fact } from '#shared/link/messages.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { type Row, received, relink, subscriber } from '../../fixtures/subscriber.ts';
+import { type Row, received, subscriber, texts } from '../../fixtures/agents/subscriber.ts';
+import { linkNode } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
 t.test('a received SMS is claimed once and stays in the history', async (t) => {
   const { node, get, number } = await subscriber(t, rig);
-  node.sendFact(1, received('hello 👋 @£'));
-  await until('the fact is committed', () => node.acknowledged === 1);
+  await node.report(received('hello 👋 @£'));
   const first = await get('/sms/receive');
   t.match(first, {
     status: 200,
@@ -41,12 +41,9 @@ t.test('a fact that comes again, on this link or the next, is one message', asyn
   node.sendFact(2, received('one'));
   await until('committed', () => node.acknowledged === 2);
   await node.drop();
-  const again = await relink(t, url, { journalId: 'journal-1', oldestSequence: 1 });
+  const again = await linkNode(t, url, { journalId: 'journal-1', oldestSequence: 1 });
   t.match(again.frames[0], { type: 'welcome', acknowledged: 2 });
-  again.sendFact(1, received('one'));
-  again.sendFact(2, received('one'));
-  again.sendFact(3, received('two'));
-  await until('committed', () => again.acknowledged === 3);
+  await again.report(received('one'), received('one'), received('two'));
   t.same(
     (await history()).map(({ body }) => body),
     ['two', 'one', 'one'],
@@ -55,20 +52,17 @@ t.test('a fact that comes again, on this link or the next, is one message', asyn
 
 t.test('a node with a new journal starts at 1 again and loses nothing', async (t) => {
   const { url, node, history } = await subscriber(t, rig);
-  node.sendFact(1, received('old journal'));
-  await until('committed', () => node.acknowledged === 1);
+  await node.report(received('old journal'));
   await node.drop();
-  const fresh = await relink(t, url, { journalId: 'journal-2' });
-  fresh.sendFact(1, received('new journal'));
-  await until('committed', () => fresh.acknowledged === 1);
+  const fresh = await linkNode(t, url, { journalId: 'journal-2' });
+  await fresh.report(received('new journal'));
   t.equal((await history()).length, 2);
 });
 
 t.test('parallel claims never get a row twice, and get all', async (t) => {
   const { node, get } = await subscriber(t, rig);
   const total = 200;
-  for (let sequence = 1; sequence <= total; sequence += 1) node.sendFact(sequence, received(`m${sequence}`));
-  await until('committed', () => node.acknowledged === total);
+  await node.report(...texts(total));
   const claimed: number[] = [];
   await Promise.all(
     Array.from({ length: 10 }, async () => {
@@ -91,22 +85,19 @@ t.test('parallel claims never get a row twice, and get all', async (t) => {
 
 t.test('an SMS for a SIM without a subscription is accepted and shown to no client', async (t) => {
   const { node, get } = await subscriber(t, rig);
-  node.sendFact(1, { ...received('stray'), iccid: '89010000000000009999' } as Fact);
-  await until('committed', () => node.acknowledged === 1);
+  await node.report({ ...received('stray'), iccid: '89010000000000009999' } as Fact);
   t.equal((await get('/sms/receive')).body['count'], 0);
 });
 
 t.test('NUL in a received text does not stop the link', async (t) => {
   const { node, history } = await subscriber(t, rig);
-  node.sendFact(1, received('a\u0000b'));
-  await until('committed', () => node.acknowledged === 1);
+  await node.report(received('a\u0000b'));
   t.equal((await history())[0]?.body, 'a\ufffdb');
 });
 
 t.test('HEAD claims nothing', async (t) => {
   const { url, node, get, headers } = await subscriber(t, rig);
-  node.sendFact(1, received('x'));
-  await until('committed', () => node.acknowledged === 1);
+  await node.report(received('x'));
   t.equal((await fetch(`${url}/sms/receive`, { method: 'HEAD', headers })).status, 405);
   t.equal((await get('/sms/receive')).body['count'], 1);
 });

@@ -4,10 +4,11 @@ import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { UNSETTLED_MAX } from '#control-plane/store/messages/messages.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, type Command, ScriptedNode } from '../../fixtures/scripted-node.ts';
-import { received, relink, SLOT, subscriber } from '../../fixtures/subscriber.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { received, SLOT, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { acceptAll, type Command, linkNode } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -42,8 +43,7 @@ t.test('only a delivery report makes it delivered', async (t) => {
     tp_status: 0,
     at: new Date().toISOString(),
   };
-  node.sendFact(1, report);
-  await until('committed', () => node.acknowledged === 1);
+  await node.report(report);
   t.match(await history(), [{ status: 'delivered', delivered_at: null }]);
 });
 
@@ -55,10 +55,8 @@ t.test(
     await send({ to: '+13105550188', body: 'second' });
     const [first, second] = node.commands('send_sms').map(({ id }) => String(id));
     const end = { delivered: 0x00, failed: 0x40, expired: 0x46 };
-    let sequence = 0;
     const report = async (command_id: string | undefined, part: number, status: keyof typeof end) => {
-      sequence += 1;
-      node.sendFact(sequence, {
+      await node.report({
         kind: 'sms_report',
         iccid: String(SLOT.iccid),
         command_id: String(command_id),
@@ -70,7 +68,6 @@ t.test(
         parts: 3,
         at: new Date().toISOString(),
       });
-      await until('committed', () => node.acknowledged === sequence);
       return (await history()).map((message) => (message as { status: string }).status);
     };
     t.same(await report(first, 3, 'delivered'), ['queued', 'queued'], 'newest first');
@@ -83,7 +80,7 @@ t.test(
   },
 );
 
-t.test('what the carrier or the node refuses is 502 and failed', async (t) => {
+t.test('a text that the carrier or the node refuses is 502 and failed', async (t) => {
   const { send, history } = await subscriber(t, rig, {
     onCommand: (command) => {
       if (command.name !== 'send_sms') return acceptAll(command);
@@ -140,12 +137,11 @@ t.test('no answer in time is 502 and unknown, until the node reports what happen
   });
   t.match(await history(), [{ status: 'unknown', message_id: null }]);
   const commandId = String(node.commands('send_sms')[0]?.id);
-  node.sendFact(1, {
+  await node.report({
     kind: 'sms_outcome',
     command_id: commandId,
     outcome: { status: 'accepted', message_references: [9], at: new Date().toISOString() },
   });
-  await until('committed', () => node.acknowledged === 1);
   t.match(await history(), [{ status: 'queued', message_id: `${commandId}.9` }]);
 });
 
@@ -161,8 +157,7 @@ t.test(
     t.equal((await sending).status, 502);
     t.match(await history(), [{ status: 'unknown' }]);
 
-    const back = await ScriptedNode.connect(url, { journalId: 'journal-1' });
-    t.teardown(() => back.drop());
+    const back = await linkNode(t, url, { journalId: 'journal-1' });
     await until('settled', async () => (await history())[0]?.status === 'queued');
     t.match(back.commands('send_sms'), [{ id: node.commands('send_sms')[0]?.id, time_left_ms: 0 }]);
   },
@@ -176,7 +171,7 @@ t.test('a send that the node never saw is failed when the node comes back', asyn
   await until('on its way', () => node.commands('send_sms').length === 1);
   await node.drop();
   await sending;
-  await relink(t, url, {
+  await linkNode(t, url, {
     onCommand: (command) =>
       command.name === 'send_sms'
         ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
@@ -197,7 +192,7 @@ t.test('a send that waits in the node when it is asked about, and is refused the
   await node.drop();
   await sending;
   clock.advance(1_000);
-  const back = await relink(t, url, { onCommand: isSilent });
+  const back = await linkNode(t, url, { onCommand: isSilent });
   await until('asked', () => back.commands('send_sms').length === 1);
   clock.advance(30_000);
   const [{ id } = { id: '' }] = back.commands('send_sms');
@@ -210,7 +205,7 @@ t.test('a send that waits in the node when it is asked about, and is refused the
   await until('settled', async () => (await history())[0]?.status === 'failed');
 });
 
-t.test('a send behind more doubts than are asked for at once has its turn', async (t) => {
+t.test('a send behind many undecided ones has its turn', async (t) => {
   const { url, databaseUrl, node, send, history } = await subscriber(t, rig, {
     onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
   });
@@ -220,7 +215,7 @@ t.test('a send behind more doubts than are asked for at once has its turn', asyn
   await sending;
   const last = String(node.commands('send_sms')[0]?.id);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  const { id: _, ...row } = await db.selectFrom('messages').selectAll().executeTakeFirstOrThrow();
+  const { id: _, mms: __, ...row } = await db.selectFrom('messages').selectAll().executeTakeFirstOrThrow();
   const before = Array.from({ length: 2 * UNSETTLED_MAX }, (_, index) => ({
     ...row,
     delivered_parts: sql<number[]>`array[]::integer[]`,
@@ -232,7 +227,7 @@ t.test('a send behind more doubts than are asked for at once has its turn', asyn
     .values([...before, { ...row, delivered_parts: sql<number[]>`array[]::integer[]` }])
     .execute();
   await close();
-  await relink(t, url, {
+  await linkNode(t, url, {
     onCommand: (command) => {
       if (command.name !== 'send_sms' || command.id === last) return acceptAll(command);
       const result = { status: 'unknown', message: 'not known', at: new Date().toISOString() };
@@ -242,35 +237,31 @@ t.test('a send behind more doubts than are asked for at once has its turn', asyn
   await until('settled', async () => (await history('?limit=1'))[0]?.status === 'queued');
 });
 
-t.test(
-  'an old doubt stays a doubt: a node that has forgotten the command does not make it failed',
-  async (t) => {
-    const { url, databaseUrl, node, send, history } = await subscriber(t, rig, {
-      onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
-    });
-    const sending = send({ to: '+13105550188', body: 'long ago' });
-    await until('on its way', () => node.commands('send_sms').length === 1);
-    await node.drop();
-    await sending;
-    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-    await db
-      .updateTable('messages')
-      .set({ created_at: new Date(Date.now() - 8 * 86_400_000) })
-      .execute();
-    await close();
-    const back = await relink(t, url, {
-      onCommand: (command) =>
-        command.name === 'send_sms'
-          ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
-          : acceptAll(command),
-    });
-    back.sendFact(1, received('something else'));
-    await until('the link is in service', () => back.acknowledged === 1);
-    t.match(await history('?direction=sent'), [{ status: 'unknown' }]);
-  },
-);
+t.test('a node that has forgotten an old unknown send does not make it failed', async (t) => {
+  const { url, databaseUrl, node, send, history } = await subscriber(t, rig, {
+    onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
+  });
+  const sending = send({ to: '+13105550188', body: 'long ago' });
+  await until('on its way', () => node.commands('send_sms').length === 1);
+  await node.drop();
+  await sending;
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  await db
+    .updateTable('messages')
+    .set({ created_at: new Date(Date.now() - 8 * 86_400_000) })
+    .execute();
+  await close();
+  const back = await linkNode(t, url, {
+    onCommand: (command) =>
+      command.name === 'send_sms'
+        ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
+        : acceptAll(command),
+  });
+  await back.report(received('something else'));
+  t.match(await history('?direction=sent'), [{ status: 'unknown' }]);
+});
 
-t.test('without a node it is 502', async (t) => {
+t.test('a send without a node is 502', async (t) => {
   const { node, send } = await subscriber(t, rig);
   await node.drop();
   t.match(await send({ to: '+13105550188', body: 'x' }), {
@@ -353,11 +344,10 @@ t.test('the limit of a SIM is 429 with the time after which another may pass', a
     const { url, headers, history } = await subscriber(t, rig, {
       onCommand: ({ id }) => ({ type: 'refusal', id, code: 'rate_limited', message: 'slow down', ...wait }),
     });
-    const response = await fetch(`${url}/sms/send`, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ to: '+13105550188', body: 'too many' }),
-    });
+    const response = await fetch(
+      `${url}/sms/send`,
+      jsonPost({ to: '+13105550188', body: 'too many' }, headers),
+    );
     t.equal(response.status, 429);
     t.equal(response.headers.get('retry-after'), retryAfter);
     t.match(await response.json(), { error: 'rate_limited', message: 'slow down' });
@@ -365,7 +355,7 @@ t.test('the limit of a SIM is 429 with the time after which another may pass', a
   }
 });
 
-t.test('a rejection carries the modem’s words and its class', async (t) => {
+t.test('a rejection carries the modem’s error text and its class', async (t) => {
   const at = new Date().toISOString();
   const { send } = await subscriber(t, rig, {
     onCommand: ({ id }) => ({
@@ -379,4 +369,18 @@ t.test('a rejection carries the modem’s words and its class', async (t) => {
     status: 502,
     body: { error: 'phone_node_error', reason: 'cms_38', class: 'retry' },
   });
+});
+
+t.test('a picture is refused by name, before anything is sent', async (t) => {
+  const { node, send } = await subscriber(t, rig);
+  for (const [field, value] of [
+    ['media_url', 'https://example.org/cat.png'],
+    ['media', [{ type: 'image/png' }]],
+    ['attachments', ['cat.png']],
+  ] as const) {
+    const answer = await send({ to: '+13105550188', body: 'look', [field]: value });
+    t.match(answer, { status: 400, body: { error: 'invalid_request', field, message: /sends text only/ } });
+  }
+  t.same(node.commands('send_sms'), []);
+  t.match(await send({ to: '+13105550188', body: 'none', media: [] }), { status: 200 });
 });

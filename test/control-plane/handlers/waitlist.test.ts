@@ -1,13 +1,12 @@
 // Joining the waitlist and leaving it, through HTTP.
 import t, { type Test } from 'tap';
 import { waitlistedSchema } from '#shared/api/answers.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { stockNumber } from '../../fixtures/number-stock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ofOneInstance } from '../../fixtures/several-instances.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openPool } from '../../fixtures/database/number-pool.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
 const post = (url: string, body: string, headers: Record<string, string> = JSON_HEADERS): Promise<Response> =>
@@ -40,7 +39,7 @@ t.test('requests that race get one time of registration, on two instances as wel
   );
   const times = new Set(await Promise.all(answers.map((answer) => registeredAt(t, answer))));
   t.equal(times.size, 1);
-  const { db } = await stockNumber(t, databaseUrl);
+  const { db } = await openPool(t, databaseUrl);
   t.equal((await db.selectFrom('waitlist').select('email_key').execute()).length, 1);
 });
 
@@ -137,7 +136,7 @@ t.test(
 );
 
 t.test(
-  'an address on the network registers so often and no more',
+  'a network address may register only so often',
   { skip: ofOneInstance('each instance counts by itself') },
   async (t) => {
     const { url } = await rig.start(t, { clock: new ManualClock(), waitlistPerMinute: 3 });
@@ -155,7 +154,7 @@ t.test(
     const { url, databaseUrl } = await rig.start(t, { clock, serviceName: 'Q&A <b>' });
     const first = await registeredAt(t, await join(url, 'ann@example.org'));
     await join(url, 'bob@example.org');
-    const { db } = await stockNumber(t, databaseUrl);
+    const { db } = await openPool(t, databaseUrl);
     const { unsubscribe_token: token } = await db
       .selectFrom('waitlist')
       .select('unsubscribe_token')

@@ -1,17 +1,16 @@
 // The year of a subscription on a clock that tests move: its last second, its end, grace time, renewal, clocks set back.
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { buyNumber, paySubscribe, recoverToken } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
-import { received } from '../../fixtures/subscriber.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, paySubscribe, recoverToken } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
@@ -26,8 +25,7 @@ async function setUp(t: Test, expiresAt = (now: number) => new Date(now + YEAR_M
   });
   const node = await rig.connect(t, url, { journalId: 'journal-1' });
   const account = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const end = expiresAt(clock.now());
   await db
     .updateTable('subscriptions')
@@ -50,7 +48,7 @@ const BEARER_ROUTES = [
   ['POST', '/sms/send'],
 ] as const;
 
-t.test('from the end on every bearer route is 401 and /auth is 402, and not before', async (t) => {
+t.test('after the end of the year every bearer route is 401 and /auth is 402, and not before', async (t) => {
   const { url, clock, end, ask } = await setUp(t);
   clock.set(end.getTime() - 1);
   for (const [method, path] of BEARER_ROUTES) t.equal(await ask(method, path), 200, `${path} in the last ms`);
@@ -59,7 +57,7 @@ t.test('from the end on every bearer route is 401 and /auth is 402, and not befo
   t.equal((await recoverToken(url, ALICE.privateKey)).status, 402);
 });
 
-t.test('further ahead than the operator allows: refused before any money moves', async (t) => {
+t.test('a renewal further ahead than the operator allows is refused before any money moves', async (t) => {
   const clock = new ManualClock();
   const { url } = await rig.start(t, { clock, paidAheadYearsMax: 2, heartbeatMs: 10 * YEAR_MS });
   await rig.connect(t, url, { slots: [slotAt(1)] });
@@ -120,8 +118,7 @@ for (const [from, to] of [
 t.test('within the grace time: the same number, its messages, its tokens, a year from now', async (t) => {
   const { url, clock, node, account, ask } = await setUp(t, (now) => new Date(now - 30 * DAY_MS + SECOND_MS));
   t.equal(await ask('GET', '/number'), 401);
-  node.sendFact(1, { ...received('came in grace time'), sent_at: null });
-  await until('the fact', () => node.acknowledged === 1);
+  await node.report({ ...received('came in grace time'), sent_at: null });
   const now = new Date(clock.now());
   const renewed = await buyNumber(url, ALICE.privateKey);
   const next = new Date(now);
@@ -132,7 +129,7 @@ t.test('within the grace time: the same number, its messages, its tokens, a year
   t.match(await inbox.json(), { count: 1, messages: [{ body: 'came in grace time' }] });
 });
 
-t.test('a clock that was ahead and is set back: nothing is lost, nothing gets shorter', async (t) => {
+t.test('a clock that was ahead and is set back loses nothing and shortens no year', async (t) => {
   const { url, clock, node, end, ask, expiry } = await setUp(t);
   const now = clock.now();
   clock.set(now + 3 * YEAR_MS);
@@ -141,8 +138,7 @@ t.test('a clock that was ahead and is set back: nothing is lost, nothing gets sh
     nonce: string;
   };
   t.ok(nonce);
-  node.sendFact(1, received('by a clock that is ahead'));
-  await until('the fact', () => node.acknowledged === 1);
+  await node.report(received('by a clock that is ahead'));
   clock.set(now);
   t.equal(await ask('GET', '/number'), 200);
   t.equal(await ask('GET', '/sms/messages'), 200);

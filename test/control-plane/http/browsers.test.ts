@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 const ORIGIN = 'https://agent.example';

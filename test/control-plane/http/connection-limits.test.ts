@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { RawConnection, rawAnswers } from '../../fixtures/raw-connection.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { countObserved } from '../../fixtures/statements.ts';
-import { telephone } from '../../fixtures/telephone.ts';
+import { telephone } from '../../fixtures/agents/telephone.ts';
+import { countObserved } from '../../fixtures/database/statements.ts';
+import { RawConnection, rawAnswers } from '../../fixtures/network/raw-connection.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -47,7 +47,7 @@ function checkRefused(t: Test, { answers }: RawConnection, status: number, error
   t.equal(answer?.headers.get('connection'), 'close');
 }
 
-t.test('headers that do not come to an end are not waited for, nor is a silent connection', async (t) => {
+t.test('headers without an end are not waited for, nor is a silent connection', async (t) => {
   const { url } = await rig.start(t, { headersTimeoutMs: 300 });
   const slow = new RawConnection(url).write('GET /availability HTTP/1.1\r\nHost: x\r\nX-Slow: ');
   const silent = new RawConnection(url);
@@ -56,7 +56,7 @@ t.test('headers that do not come to an end are not waited for, nor is a silent c
   checkRefused(t, await silent.closed(), 408, 'request_timeout');
 });
 
-t.test('nor is a body, of a request that needs one or of one that does not', async (t) => {
+t.test('an unfinished body is not waited for, whether the request needs one or not', async (t) => {
   const { url } = await rig.start(t, { requestTimeoutMs: 400 });
   const json = 'Content-Type: application/json\r\n';
   const start = (path: string, length: string): string =>
@@ -71,7 +71,7 @@ t.test('nor is a body, of a request that needs one or of one that does not', asy
   checkRefused(t, unneeded, 408, 'request_timeout');
 });
 
-t.test('who waits for an answer is not slow', async (t) => {
+t.test('a client that waits for an answer is not slow', async (t) => {
   const impatient = {
     requestTimeoutMs: 200,
     headersTimeoutMs: 200,
@@ -100,7 +100,7 @@ t.test('request line and headers are bounded, whatever they are made of', async 
   t.equal(most?.status, 200);
 });
 
-t.test('a body has 64 KiB; who sends more reads the refusal also while it still sends', async (t) => {
+t.test('a body has 64 KiB; a client that sends more reads the refusal while it still sends', async (t) => {
   const { url } = await rig.start(t);
   const post = (body: Uint8Array | ReadableStream): Promise<Response> =>
     fetch(`${url}/auth`, {
@@ -123,7 +123,7 @@ t.test('a body has 64 KiB; who sends more reads the refusal also while it still 
   t.equal((await post(new Uint8Array(64 * 1024).fill(0x20))).status, 400, 'the most that is read');
 });
 
-t.test('so does who reads only after all was sent', async (t) => {
+t.test('a client that sends a larger body first and reads later gets the refusal, too', async (t) => {
   const { url } = await rig.start(t);
   const chunk = `100000\r\n${' '.repeat(MEGABYTE)}\r\n`;
   const start = 'POST /auth HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
@@ -157,7 +157,7 @@ t.test('a connection is kept for the next request for some time, and not longer'
   t.ok(performance.now() - askedAt >= 350, 'not before');
 });
 
-t.test('who asks and does not read the answers is cut off', async (t) => {
+t.test('a client that sends requests and does not read the answers is cut off', async (t) => {
   const { url } = await rig.start(t, { unreadTimeoutMs: 300 });
   const connection = new RawConnection(url);
   connection.socket.pause();
@@ -225,13 +225,13 @@ t.test('behind a proxy its connections are not counted', async (t) => {
   for (const connection of idle) t.equal(connection.isClosed, false);
 });
 
-t.test('of X-Forwarded-For as many entries count as there are proxies, from the end', async (t) => {
+t.test('the last entries of X-Forwarded-For count, as many as there are proxies', async (t) => {
   const { url } = await rig.start(t, { proxyHops: 2, requestsPerMinute: 1 });
   const ask = async (forwarded: string): Promise<number> =>
     (await fetch(`${url}/availability`, { headers: { 'X-Forwarded-For': forwarded } })).status;
   t.equal(await ask('192.0.2.1, 10.0.0.1'), 200);
   t.equal(await ask('forged, 192.0.2.1, 10.0.0.2'), 429, 'the entry of the outer proxy');
   t.equal(await ask('192.0.2.1, 192.0.2.2, 10.0.0.1'), 200, 'another one');
-  t.equal(await ask('192.0.2.3, 192.0.2.2, 10.0.0.1'), 429, 'what the client wrote is nothing');
+  t.equal(await ask('192.0.2.3, 192.0.2.2, 10.0.0.1'), 429, 'the address that the client wrote is ignored');
   t.equal(await ask('192.0.2.9'), 200, 'past the outer proxy');
 });

@@ -6,22 +6,22 @@ import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import { isUnavailable } from '#control-plane/store/database/availability.ts';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { FAR_END, telephone } from '../../fixtures/telephone.ts';
-import { toolRequest } from '../../fixtures/tool-client.ts';
+import { BOB, PAY_TO } from '../../dev-stack/wallets.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
+import { toolRequest } from '../../fixtures/agents/tool-client.ts';
+import { withClient } from '../../fixtures/agents/waiting-subscriber.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { startPostgres } from '../../fixtures/database/postgres.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
-import { withClient } from '../../fixtures/waiting-subscriber.ts';
 
-const rig = await createRig(() => startPostgres());
+const rig = await createRig({ openServer: () => startPostgres() });
 const { postgres } = rig;
-const [, BOB] = BUYERS as [Wallet, Wallet];
 const UNAVAILABLE = { status: 503, body: { error: 'unavailable', message: String, request_id: String } };
 const MINUTE_MS = 60_000;
 
@@ -139,8 +139,7 @@ t.test('a server that hangs delays no request for longer than the time limit of 
 });
 
 t.test('a payment whose transfer is on its way when the database goes is pending', async (t) => {
-  const rpc = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => rpc.stop());
+  const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
   const clock = new ManualClock();
   const phone = await setUp(t, { rpcUrl: rpc.url, clock, heartbeatMs: 1_000 * MINUTE_MS });
   const payment = await signPaymentHeader(phone.url, BOB.privateKey);
@@ -154,7 +153,7 @@ t.test('a payment whose transfer is on its way when the database goes is pending
   t.equal((await paid()) - before, PRICE, 'it has moved');
   const again = await present(phone.ask, payment);
   t.match(again, UNAVAILABLE);
-  t.notMatch(again.body['message'], /charged/, 'which says nothing of money');
+  t.notMatch(again.body['message'], /charged/, 'the message does not mention money');
   rpc.interfere = undefined;
   await postgres.setAway(phone.databaseUrl, false);
   await until('it is applied', async () => {
@@ -172,19 +171,14 @@ t.test('a full pool', async (t) => {
   t.teardown(() => holder.end());
   await holder.query('begin');
   await holder.query('lock table waitlist');
-  const ask = () =>
-    fetch(`${url}/waitlist`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: 'someone@example.com' }),
-    });
+  const ask = () => fetch(`${url}/waitlist`, jsonPost({ email: 'someone@example.com' }));
   const [first, second] = await Promise.all([ask(), ask()]);
   t.match([await first.json(), await second.json()], [{ error: 'unavailable' }, { error: 'unavailable' }]);
   await holder.query('rollback');
   t.equal((await ask()).status, 200);
 });
 
-t.test('what says that it is away, and what does not', async (t) => {
+t.test('errors that mean that the database is unavailable, and errors that do not', async (t) => {
   const coded = (code: string) => Object.assign(new Error('said'), { code });
   const away = ['08006', '08P01', '53300', '57P01', '57P02', '57P03', '57014', '25006', 'ECONNREFUSED'];
   for (const code of [...away, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE']) t.ok(isUnavailable(coded(code)), code);

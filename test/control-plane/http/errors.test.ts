@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
-import { createRig } from '../../fixtures/rig.ts';
-import { withClient } from '../../fixtures/waiting-subscriber.ts';
+import { withClient } from '../../fixtures/agents/waiting-subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 const setup = (t: Test) => rig.start(t);
@@ -120,7 +120,7 @@ async function raw(url: string, bytes: string): Promise<string> {
   return text;
 }
 
-t.test('what is no HTTP, or has endless headers, gets the same shape', async (t) => {
+t.test('a request that is not HTTP, or has endless headers, gets an error of the same shape', async (t) => {
   const { url } = await setup(t);
   for (const [bytes, status, error] of [
     ['hello\r\n\r\n', 400, 'invalid_request'],
@@ -172,7 +172,7 @@ t.test('refused upgrades get the same shape', async (t) => {
   }
 });
 
-t.test('a fault of ours is 500 with a request id and nothing of the inside', async (t) => {
+t.test('an internal error is 500 with a request id and no internal details', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   // One lock: to drop it takes those of other tables, too, and the service's work may hold some.
   await withClient(databaseUrl, (client) => client.query('alter table numbers rename to gone'));
@@ -182,7 +182,7 @@ t.test('a fault of ours is 500 with a request id and nothing of the inside', asy
   t.notMatch(JSON.stringify(answer.body), /database|postgres|relation|select/i);
 });
 
-t.test('who asks for a problem gets one, with the same code', async (t) => {
+t.test('a client that accepts problem+json gets it, with the same code', async (t) => {
   const { url } = await setup(t);
   const refused = (accept: string) => ask(url, 'GET', '/number', { headers: { Accept: accept } });
   const problem = await refused('application/problem+json, application/json;q=0.5');

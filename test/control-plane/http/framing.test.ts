@@ -1,7 +1,7 @@
 // HTTP/1.1 on the wire: where a request ends is never in doubt, and each answer belongs to its request.
 import t from 'tap';
-import { RawConnection, rawAnswers } from '../../fixtures/raw-connection.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { RawConnection, rawAnswers } from '../../fixtures/network/raw-connection.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 const { url, service } = await rig.start(t);
@@ -55,10 +55,10 @@ t.test('a body whose end is in doubt ends the connection: what follows is no req
       chunks,
     );
   const whole = `${JSON_POST}Transfer-Encoding: chunked\r\n\r\n1;name=x\r\n{\r\n1\r\n}\r\n0\r\nTrailer: x\r\n\r\n`;
-  t.same(await ask(whole + NEXT), [{ status: 200 }, { status: 200 }], 'what is right is read');
+  t.same(await ask(whole + NEXT), [{ status: 200 }, { status: 200 }], 'valid requests are read');
 });
 
-t.test('controls, spaces and folded lines make no header', async (t) => {
+t.test('headers with controls, spaces or folded lines are refused', async (t) => {
   for (const octets of [
     get('Host: x\r\nX: a\0b\r\n'),
     get('Host: x\r\nX\0: a\r\n'),
@@ -76,7 +76,7 @@ t.test('controls, spaces and folded lines make no header', async (t) => {
     t.same(await ask(octets), [refused(400, 'invalid_request')], JSON.stringify(octets.slice(0, 60)));
 });
 
-t.test('a request of HTTP/1.1 has one Host that can be one', async (t) => {
+t.test('a request of HTTP/1.1 needs one valid Host', async (t) => {
   for (const lines of [
     '',
     'Host: a\r\nHost: a\r\n',

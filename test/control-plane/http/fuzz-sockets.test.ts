@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
 import WebSocket from 'ws';
-import { createRig } from '../../fixtures/rig.ts';
-import { openLinkSocket, slotAt } from '../../fixtures/scripted-node.ts';
-import { telephoneClient } from '../../fixtures/telephone.ts';
+import { telephoneClient } from '../../fixtures/agents/telephone.ts';
+import { openLinkSocket, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 import { randomSeed } from '../../history/seed.ts';
 import { mutatedJson, objectsOf, values } from './fuzz/arbitraries.ts';
@@ -190,7 +190,7 @@ t.test('handshakes', async (t) => {
   }
 });
 
-t.test('afterwards all is well', async (t) => {
+t.test('the service works afterwards', async (t) => {
   const after = service.megabytes();
   t.comment(`${before.toFixed()} MB and then ${after.toFixed()} MB`);
   t.comment(`closed with: ${JSON.stringify(codes)}`);

@@ -1,8 +1,8 @@
 // Octets that are no HTTP, or nearly: each answer has its form, nothing hangs, and the process lives.
 import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
-import { type RawAnswer, RawConnection } from '../../fixtures/raw-connection.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { type RawAnswer, RawConnection } from '../../fixtures/network/raw-connection.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { randomSeed } from '../../history/seed.ts';
 import { startServiceChild } from './fuzz/service-child.ts';
 
@@ -125,7 +125,7 @@ function wrongWith({ body, headers, status }: RawAnswer, isHead: boolean): strin
   return isWhole && requestId === headers.get('x-request-id') ? undefined : body;
 }
 
-t.test('anything at all on a connection', async (t) => {
+t.test('random octets on a connection', async (t) => {
   let connections = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(octets, { minLength: 1, maxLength: AT_ONCE }), async (some) => {
@@ -155,7 +155,7 @@ t.test('clients that go away in the middle of everything', async (t) => {
   t.equal((await fetch(`${url}/availability`)).status, 200);
 });
 
-t.test('afterwards all is well', async (t) => {
+t.test('the service works afterwards', async (t) => {
   t.ok(service.isAlive());
   const answer = await fetch(`${url}/number`, { headers: alice.headers });
   t.match(await answer.json(), { number: alice.number });

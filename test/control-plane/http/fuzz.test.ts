@@ -1,10 +1,10 @@
 // Anything at all over HTTP: every answer has its form, none is 500, the process lives, and its memory stays.
 import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { signMpp, signV1, signV2 } from '../../fixtures/payment-headers.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { STATELESS, toolRequest } from '../../fixtures/tool-client.ts';
+import { BOB } from '../../dev-stack/wallets.ts';
+import { STATELESS, toolRequest } from '../../fixtures/agents/tool-client.ts';
+import { signMpp, signV1, signV2 } from '../../fixtures/payments/payment-headers.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { randomSeed } from '../../history/seed.ts';
 import { type Described, documentedAnswers } from '../discovery/documented.ts';
 import { type FuzzRequest, mutatedJson, objectsOf, requests, values } from './fuzz/arbitraries.ts';
@@ -57,11 +57,10 @@ t.test('requests to every path', async () => {
 });
 
 t.test('payments', async (t) => {
-  const [, payer] = BUYERS as [Wallet, Wallet];
   const written = [
-    ['X-PAYMENT', '', await signV1(url, payer.privateKey)],
-    ['PAYMENT-SIGNATURE', '', await signV2(url, payer.privateKey)],
-    ['Authorization', 'Payment ', await signMpp(url, payer.privateKey)],
+    ['X-PAYMENT', '', await signV1(url, BOB.privateKey)],
+    ['PAYMENT-SIGNATURE', '', await signV2(url, BOB.privateKey)],
+    ['Authorization', 'Payment ', await signMpp(url, BOB.privateKey)],
   ] as const;
   const payments = fc.constantFrom(...written).chain(([name, scheme, header]) => {
     const encoding = name === 'Authorization' ? 'base64url' : 'base64';
@@ -127,7 +126,7 @@ t.test('calls of tools', async () => {
   );
 });
 
-t.test('afterwards memory is bounded, and all is well', async (t) => {
+t.test('afterwards memory is bounded, and the service works', async (t) => {
   const before = service.megabytes();
   const askedBefore = asked;
   await flood(requests(document, alice.token));

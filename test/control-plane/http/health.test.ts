@@ -2,15 +2,15 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { roundIsOver } from '../../fixtures/housekeeping.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { countStatements } from '../../fixtures/database/statements.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { countStatements } from '../../fixtures/statements.ts';
+import { roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 
-t.test('a service that runs lives and is ready, by GET and HEAD', async (t) => {
+t.test('a running service is live and ready, by GET and HEAD', async (t) => {
   const { url } = await rig.start(t);
   t.same(await (await fetch(`${url}/health/live`)).json(), { status: 'pass' });
   const ready = await fetch(`${url}/health/ready`);

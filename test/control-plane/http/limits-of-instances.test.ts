@@ -2,16 +2,15 @@
 import t, { type Test } from 'tap';
 import type { Config } from '#control-plane/config/config.ts';
 import { mintToken } from '#control-plane/domain/bearer-token.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
-const [ALICE] = BUYERS as [Wallet];
+const rig = await createRig({ hasInstances: true });
 const MAX = 3;
 
 async function two(t: Test, options: Partial<Config>) {
@@ -38,7 +37,7 @@ async function passed(
   return count;
 }
 
-t.test('of an address: requests, nonces, attempts to sign in, guesses of a token', async (t) => {
+t.test('an address is limited over all instances: requests, nonces, sign-ins, guesses', async (t) => {
   const { urls } = await two(t, {
     requestsPerMinute: MAX,
     noncesPerMinute: MAX,
@@ -52,22 +51,21 @@ t.test('of an address: requests, nonces, attempts to sign in, guesses of a token
   t.equal(await passed(urls, '/number', guess, 401), 2 * MAX);
 });
 
-t.test('of a token', async (t) => {
+t.test('a token is limited over all instances', async (t) => {
   const { urls, databaseUrl } = await two(t, { tokenRequestsPerMinute: MAX });
   await rig.connect(t, String(urls[0]));
   const { headers } = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
   t.equal(await passed(urls, '/number', { headers }, 200), 2 * MAX);
 });
 
-t.test('what may be used once is used once, whichever instance is asked', async (t) => {
+t.test('a nonce is used once, whichever instance is asked', async (t) => {
   const { urls } = await two(t, {});
   const [here, there] = urls as [string, string];
   const guess = async (url: string, nonce: string): Promise<string> => {
-    const answer = await fetch(`${url}/auth`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ wallet: ALICE.address, nonce, signature: `0x${'11'.repeat(64)}1b` }),
-    });
+    const answer = await fetch(
+      `${url}/auth`,
+      jsonPost({ wallet: ALICE.address, nonce, signature: `0x${'11'.repeat(64)}1b` }),
+    );
     return ((await answer.json()) as { message: string }).message;
   };
   const used = await until('a guess that is checked', async () => {

@@ -4,17 +4,16 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config/config.ts';
 import { Refusal } from '#control-plane/domain/refusal.ts';
 import { countRefused, createAddressLimit, createRequestLimit } from '#control-plane/http/request-limit.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { roundIsOver } from '../../fixtures/housekeeping.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { countStatements } from '../../fixtures/statements.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { countStatements } from '../../fixtures/database/statements.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 /** Slots of windows of a minute. */
 const SLOT_MS = 5_000;
@@ -56,11 +55,10 @@ t.test('nonces and attempts to sign in are limited, each for itself; time gives 
 });
 
 t.test(
-  'all else is limited too: by address without a token, by subscription with one; headers say what is left',
+  'every other request is limited: by address without a token, by subscription with one; headers show the rest',
   async (t) => {
     const { url, clock, databaseUrl } = await setup(t, { requestsPerMinute: 3, tokenRequestsPerMinute: 2 });
-    const node = await ScriptedNode.connect(url);
-    t.teardown(() => node.drop());
+    await linkNode(t, url);
     const { headers } = await subscribeInStore(
       databaseUrl,
       ALICE,
@@ -80,7 +78,7 @@ t.test(
     t.equal((await post(`${url}/subscribe`)).status, 429, 'before anything is reserved');
     const asked = [1, 2, 3].map(() => fetch(`${url}/number`, { headers }));
     t.same((await statusesOf(asked)).sort(), [200, 200, 429], 'with a token it has its own');
-    t.equal((await fetch(`${url}/number`)).status, 429, 'who tries tokens is one without');
+    t.equal((await fetch(`${url}/number`)).status, 429, 'a client with a wrong token counts as one without');
     clock.advance(65_000);
     const refused = await fetch(`${url}/number`);
     t.equal(refused.status, 401);
@@ -108,7 +106,7 @@ t.test('behind a proxy each client has its own; a client cannot pretend to be an
   t.equal((await flood('192.0.2.2')).status, 400);
 });
 
-t.test('without a proxy X-Forwarded-For says nothing', async (t) => {
+t.test('without a proxy X-Forwarded-For is ignored', async (t) => {
   const { url } = await setup(t, { signInsPerMinute: 2 });
   const statuses = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((from) => post(`${url}/auth`, from));
   t.same((await statusesOf(statuses)).sort(), [400, 400, 429]);
@@ -177,55 +175,48 @@ t.test('an address is the same one however a proxy writes it', async (t) => {
     t.equal((await post(`${url}/auth`, other)).status, 400, other);
 });
 
-t.test(
-  'who saves requests up gets no more than the policy in any minute; who asks evenly gets them all',
-  async (t) => {
-    const { url, clock } = await setup(t, { signInsPerMinute: 30 });
-    const burst = async (count: number): Promise<number> =>
-      (await statusesOf(Array.from({ length: count }, () => post(`${url}/auth`)))).filter(
-        (status) => status === 400,
-      ).length;
-    clock.advance(59_000);
-    t.equal(await burst(60), 30, 'a burst at the end of a minute');
-    clock.advance(2_000);
-    t.equal(await burst(60), 0, 'and none at the beginning of the next');
-    clock.advance(63_000);
-    let passed = 0;
-    for (let second = 0; second < 300; second += 1) {
-      passed += await burst(1 + (second % 2));
-      clock.advance(1_000);
-    }
-    t.ok(passed >= 5 * 27, `${passed} in five minutes`);
-    t.ok(passed <= 5 * 30 + 30, `${passed} in five minutes`);
-  },
-);
+t.test('saved-up requests never exceed the policy in any minute; evenly spaced ones all pass', async (t) => {
+  const { url, clock } = await setup(t, { signInsPerMinute: 30 });
+  const burst = async (count: number): Promise<number> =>
+    (await statusesOf(Array.from({ length: count }, () => post(`${url}/auth`)))).filter(
+      (status) => status === 400,
+    ).length;
+  clock.advance(59_000);
+  t.equal(await burst(60), 30, 'a burst at the end of a minute');
+  clock.advance(2_000);
+  t.equal(await burst(60), 0, 'and none at the beginning of the next');
+  clock.advance(63_000);
+  let passed = 0;
+  for (let second = 0; second < 300; second += 1) {
+    passed += await burst(1 + (second % 2));
+    clock.advance(1_000);
+  }
+  t.ok(passed >= 5 * 27, `${passed} in five minutes`);
+  t.ok(passed <= 5 * 30 + 30, `${passed} in five minutes`);
+});
 
-t.test(
-  'leaving the waitlist is limited by address as all else, and looked up no more once that is used up',
-  async (t) => {
-    const { url, clock } = await setup(t, { requestsPerMinute: 5, proxyHops: 1 });
-    await roundIsOver(clock);
-    const statements = countStatements(t);
-    const leave = (from: string, token: string, method = 'POST'): Promise<Response> =>
-      fetch(`${url}/waitlist/unsubscribe?token=${token}`, { method, headers: { 'X-Forwarded-For': from } });
-    for (let count = 0; count < 5; count += 1)
-      t.equal((await leave('192.0.2.1', `guess${count}`)).status, 200);
-    const before = statements();
-    const refused = await leave('192.0.2.1', 'guess5');
-    t.equal(refused.status, 429);
-    t.match(refused.headers.get('ratelimit'), '"address";r=0;');
-    t.equal((await leave('192.0.2.1', 'guess6', 'GET')).status, 429);
-    t.equal(statements(), before);
-    t.equal((await leave('192.0.2.2', 'guess7')).status, 200);
-    clock.advance(Number(refused.headers.get('retry-after')) * 1000);
-    t.equal((await leave('192.0.2.1', 'guess8')).status, 200);
-  },
-);
+t.test('leaving the waitlist is limited by address, and costs no query beyond the limit', async (t) => {
+  const { url, clock } = await setup(t, { requestsPerMinute: 5, proxyHops: 1 });
+  await roundIsOver(clock);
+  const statements = countStatements(t);
+  const leave = (from: string, token: string, method = 'POST'): Promise<Response> =>
+    fetch(`${url}/waitlist/unsubscribe?token=${token}`, { method, headers: { 'X-Forwarded-For': from } });
+  for (let count = 0; count < 5; count += 1) t.equal((await leave('192.0.2.1', `guess${count}`)).status, 200);
+  const before = statements();
+  const refused = await leave('192.0.2.1', 'guess5');
+  t.equal(refused.status, 429);
+  t.match(refused.headers.get('ratelimit'), '"address";r=0;');
+  t.equal((await leave('192.0.2.1', 'guess6', 'GET')).status, 429);
+  t.equal(statements(), before);
+  t.equal((await leave('192.0.2.2', 'guess7')).status, 200);
+  clock.advance(Number(refused.headers.get('retry-after')) * 1000);
+  t.equal((await leave('192.0.2.1', 'guess8')).status, 200);
+});
 
 const refuse = (): Promise<never> =>
   Promise.reject(new Refusal('unauthorized', 'no', { headers: { 'WWW-Authenticate': 'Bearer' } }));
 
-t.test('only what is refused counts as a guess, and not what fails by a fault of ours', async (t) => {
+t.test('only a refused token counts as a guess, not an internal error', async (t) => {
   const limit = createAddressLimit(new ManualClock(), { name: 'enrolment', max: 2, withinMs: 60_000 });
   const attempt = (error: Error) => countRefused(limit, '192.0.2.1', () => Promise.reject(error));
   for (let times = 0; times < 5; times += 1) {
@@ -241,7 +232,7 @@ t.test('only what is refused counts as a guess, and not what fails by a fault of
   await t.rejects(countRefused(limit, '192.0.2.1', refuse), { code: 'rate_limited' });
 });
 
-t.test('guesses that come all at once are no more than those one after the other', async (t) => {
+t.test('simultaneous guesses get no more tries than consecutive ones', async (t) => {
   const limit = createAddressLimit(new ManualClock(), { name: 'enrolment', max: 10, withinMs: 60_000 });
   let tried = 0;
   const guess = async (): Promise<never> => {

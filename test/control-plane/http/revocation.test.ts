@@ -1,18 +1,16 @@
 // Tokens: what is stored of them, and how soon a revoked one is refused, by two instances on one Postgres.
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { ofOneInstance } from '../../fixtures/several-instances.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
-const [ALICE] = BUYERS as [Wallet];
+const rig = await createRig({ hasInstances: true });
 
 /** The promise of docs/internals/decisions.md for an instance that was not notified. */
 const OTHERS_LEARN_WITHIN_MS = 1_000;
@@ -24,7 +22,7 @@ const healthOf = async (url: string): Promise<string> =>
   ((await (await fetch(`${url}/health/ready`)).json()) as { status: string }).status;
 
 t.test(
-  'revoked at once where it was revoked, and within a second elsewhere, however often it is used',
+  'a token is revoked at once at its instance, and within a second elsewhere, however often it is used',
   { skip: ofOneInstance('names two') },
   async (t) => {
     const { url: here, databaseUrl } = await rig.start(t);
@@ -87,8 +85,7 @@ t.test('a token has 256 bits and a prefix, and only its SHA-256 is stored', asyn
   t.match(token, /^simrack_[A-Za-z0-9_-]{43}$/);
   t.equal(Buffer.from(token.slice('simrack_'.length), 'base64url').length, 32);
   t.not(token, next);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const rows = await db.selectFrom('tokens').selectAll().execute();
   t.equal(rows.length, 1, 'older ones are gone');
   t.same(rows[0]?.hash, createHash('sha256').update(next).digest());

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { SlidingWindow } from '#control-plane/http/sliding-window.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 const WITHIN_MS = 1_200;
 const SLOT_MS = WITHIN_MS / 12;
@@ -23,7 +23,7 @@ const start = fc.integer({ min: 0, max: 10 * WITHIN_MS });
 const countIn = (times: readonly number[], after: number, until: number): number =>
   times.filter((time) => time > after && time <= until).length;
 
-t.test('no window of the length of the policy lets more through than the policy', async () => {
+t.test("no window of the policy's length lets more through than the policy", async () => {
   await fc.assert(
     fc.asyncProperty(start, max, arrivals, async (startMs, max, arrivals) => {
       const clock = new ManualClock(startMs);
@@ -57,7 +57,7 @@ t.test('many at once are counted as if they came one after the other', async (t)
   );
 });
 
-t.test('who was refused and waits as long as it says passes, however often it asked', async () => {
+t.test('a use passes after the wait that the refusal gave, however often it was asked', async () => {
   await fc.assert(
     fc.asyncProperty(start, max, arrivals, async (startMs, max, arrivals) => {
       const clock = new ManualClock(startMs);
@@ -75,7 +75,7 @@ t.test('who was refused and waits as long as it says passes, however often it as
   );
 });
 
-t.test('what is given back is as if it had not been, and a refused use gives nothing back', async (t) => {
+t.test('a use that is given back does not count, and a refused use gives nothing back', async (t) => {
   await fc.assert(
     fc.asyncProperty(start, max, arrivals, async (startMs, max, arrivals) => {
       const clock = new ManualClock(startMs);
@@ -110,7 +110,7 @@ t.test('a flood of keys is forgotten, oldest first, and memory stays bounded', a
     if (key % 50_000 === 0) t.equal((await window.use(`2001:db8:${key}`)).isAllowed, false);
   }
   t.ok(window.size <= 13 * 10_001, `${window.size} keys`);
-  t.equal((await window.use('early')).isAllowed, true, 'what it costs');
+  t.equal((await window.use('early')).isAllowed, true, 'the price of the bound: the oldest key is forgotten');
   clock.advance(2 * WITHIN_MS);
   await window.use('late');
   t.equal(window.size, 1, 'and nothing of it stays');

@@ -2,18 +2,17 @@
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import { mintToken } from '#control-plane/domain/bearer-token.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { countStatements } from '../../fixtures/statements.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { countStatements } from '../../fixtures/database/statements.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const MAX = 20;
 
 async function setup(t: Test) {
@@ -90,7 +89,11 @@ for (const way of ['ask', 'open'] as const) {
       t.same(await times(10, () => ask('192.0.2.1')), Array(10).fill(429));
       t.same(await times(10, () => open('192.0.2.1')), Array(10).fill(429));
       t.same(await times(10, () => useTool('192.0.2.1')), Array(10).fill(429));
-      t.same(await times(3, () => open('192.0.2.7, 192.0.2.1')), [429, 429, 429], 'whatever it pretends');
+      t.same(
+        await times(3, () => open('192.0.2.7, 192.0.2.1')),
+        [429, 429, 429],
+        'the address that the client wrote is ignored',
+      );
       t.equal(statements(), usedUp, 'none of these reached the database');
 
       await until('the good token is looked up again', async () => {
@@ -111,19 +114,16 @@ for (const way of ['ask', 'open'] as const) {
   );
 }
 
-t.test(
-  'a token that was good here is looked up however long ago that was, until it is revoked',
-  async (t) => {
-    const { alice, ask, clock, url } = await setup(t);
-    t.equal(await ask('192.0.2.1', alice.token), 200);
-    clock.advance(30 * 24 * 60 * MINUTE_MS);
-    await roundIsOver(clock);
-    while ((await ask('192.0.2.1')) === 401);
-    t.equal(await ask('192.0.2.1', alice.token), 200, 'its address has been guessing');
-    t.equal((await recoverToken(url, ALICE.privateKey)).status, 200);
-    await until('revoked', async () => (await ask('192.0.2.1', alice.token)) === 429);
-  },
-);
+t.test('a token that was once valid here is queried at any time, until it is revoked', async (t) => {
+  const { alice, ask, clock, url } = await setup(t);
+  t.equal(await ask('192.0.2.1', alice.token), 200);
+  clock.advance(30 * 24 * 60 * MINUTE_MS);
+  await roundIsOver(clock);
+  while ((await ask('192.0.2.1')) === 401);
+  t.equal(await ask('192.0.2.1', alice.token), 200, 'its address has been guessing');
+  t.equal((await recoverToken(url, ALICE.privateKey)).status, 200);
+  await until('revoked', async () => (await ask('192.0.2.1', alice.token)) === 429);
+});
 
 t.test('good tokens are not counted for their address', async (t) => {
   const { url, alice, ask, open } = await setup(t);

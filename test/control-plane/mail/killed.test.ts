@@ -4,17 +4,18 @@ import { once } from 'node:events';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
-import { roundIsOver } from '../../fixtures/housekeeping.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openPool } from '../../fixtures/database/number-pool.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
+import { roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import {
   type MailServer,
   type MailServerScript,
   mailBy,
   startMailServer,
-} from '../../fixtures/mail-server.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { stockNumber } from '../../fixtures/number-stock.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+} from '../../fixtures/service/mail-server.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -27,22 +28,18 @@ const LEASE_IS_OVER_MS = 10 * 60_000;
 async function prepare(t: Test, script: MailServerScript) {
   const mail = await startMailServer(t, script);
   const databaseUrl = await rig.postgres.createDatabase();
-  const stock = await stockNumber(t, databaseUrl);
+  const pool = await openPool(t, databaseUrl);
   const clock = new ManualClock();
   const { url, service } = await rig.start(t, { databaseUrl, clock });
   for (let index = 0; index < ENTRIES; index += 1) {
-    const response = await fetch(`${url}/waitlist`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: `n${index}@example.org` }),
-    });
+    const response = await fetch(`${url}/waitlist`, jsonPost({ email: `n${index}@example.org` }));
     t.equal(response.status, 200);
     // They are mailed in this order.
     clock.advance(1);
   }
   await service.stop();
-  await stock.setOnSale(true);
-  return { databaseUrl, mail, stock };
+  await pool.setOnSale(true);
+  return { databaseUrl, mail, pool };
 }
 
 /** The service as a program. `stderr` is there when it has ended. */
@@ -84,7 +81,7 @@ async function goOn(t: Test, databaseUrl: string, mail: MailServer): Promise<voi
 const countsOf = ({ taken }: MailServer): number[] =>
   Array.from({ length: ENTRIES }, (_, index) => taken.filter(({ to }) => to.startsWith(`n${index}@`)).length);
 
-t.test('killed while the server has a mail that it has not taken: each comes once', async (t) => {
+t.test('killed before the server accepts a mail: each mail comes once', async (t) => {
   const dead = new AbortController();
   let isHeld = false;
   const { databaseUrl, mail } = await prepare(t, {
@@ -106,9 +103,9 @@ t.test('killed while the server has a mail that it has not taken: each comes onc
   t.notMatch(stderr, /@example/, 'no address is in the log');
 });
 
-t.test('killed between the server’s word and ours: that one comes twice, as one mail', async (t) => {
-  const { databaseUrl, mail, stock } = await prepare(t, {});
-  const { db } = stock;
+t.test('killed between the server’s answer and our record: the mail comes twice, as one', async (t) => {
+  const { databaseUrl, mail, pool } = await prepare(t, {});
+  const { db } = pool;
   const holder = await db.startTransaction().execute();
   // A claimed mail cannot be marked as done any more.
   mail.script = {

@@ -7,7 +7,7 @@ const PASSWORD = 'hunter2';
 
 const start = (env: Record<string, string>) => runProgram('control-plane', [], { ...env });
 
-t.test('the service does not start without the other half', async (t) => {
+t.test('the service does not start with half of the mail options', async (t) => {
   const SMTP_URL = `smtp://shop:${PASSWORD}@mail.example.org`;
   const MAIL_FROM = 'Shop <shop@example.org>';
   for (const [env, problem] of [
@@ -27,7 +27,7 @@ t.test('the service does not start without the other half', async (t) => {
   }
 });
 
-t.test('servers and senders as people write them', async (t) => {
+t.test('servers and senders are read in their usual spellings', async (t) => {
   const serverOf = (text: string): unknown => OPTIONS.smtpUrl.schema.safeParse(text).data;
   const plain = { isSecure: false, credentials: undefined };
   t.same(serverOf('smtp://localhost:25'), { ...plain, host: 'localhost', port: 25 });

@@ -1,20 +1,20 @@
 // From "the pool is empty" to the mail that says it is not, and off the list again: HTTP, Postgres and SMTP are real.
 import { sql } from 'kysely';
 import t from 'tap';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { rememberService } from '../../fixtures/enrolled-node.ts';
-import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
-import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';
-import { join, recipientsOf, startMailing } from '../../fixtures/mailing-service.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { stockNumber } from '../../fixtures/number-stock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openPool } from '../../fixtures/database/number-pool.ts';
+import { rememberService } from '../../fixtures/nodes/enrolled-node.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { mailBy, startMailServer } from '../../fixtures/service/mail-server.ts';
+import { join, recipientsOf, startMailing } from '../../fixtures/service/mailing-service.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 const PUBLIC_URL = 'https://numbers.test';
 
 t.test('each waiting entry gets one mail when a node brings numbers', async (t) => {
@@ -62,13 +62,14 @@ t.test('each waiting entry gets one mail when a node brings numbers', async (t) 
   );
 
   await node.drop();
-  await until('the pool is empty', async () => {
-    const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-    return available === 0;
-  });
-  t.same(await join(url, 'ANN'), [first], 'who waits again has the time of the first registration');
+  await until('the pool is empty', async () => (await availableAt(url)) === 0);
+  t.same(
+    await join(url, 'ANN'),
+    [first],
+    'an address that registers again keeps the time of its first registration',
+  );
   t.equal((await fetch(link.replace(PUBLIC_URL, url))).status, 200);
-  const { db, setOnSale } = await stockNumber(t, databaseUrl);
+  const { db, setOnSale } = await openPool(t, databaseUrl);
   const aWeekPasses = () =>
     sql`update waitlist set notified_at = notified_at - interval '8 days'`.execute(db);
   await aWeekPasses();
@@ -98,30 +99,30 @@ t.test('each waiting entry gets one mail when a node brings numbers', async (t) 
   t.same(
     mail.taken.slice(4).map(({ to }) => to),
     ['bob@example.org'],
-    'who has left gets none',
+    'an address that left the list gets no mail',
   );
 });
 
-t.test('an emptiness that only the one who registers saw counts', async (t) => {
-  const { url, mail, stock, pass } = await startMailing(t, rig);
-  await stock.setOnSale(true);
+t.test('an empty pool that only a registration saw counts', async (t) => {
+  const { url, mail, pool, pass } = await startMailing(t, rig);
+  await pool.setOnSale(true);
   await pass();
-  await stock.setOnSale(false);
+  await pool.setOnSale(false);
   await join(url, 'ann');
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   await pass();
   t.same(recipientsOf(mail), ['ann']);
 });
 
 t.test('an opening that could not be mailed is mailed when there is a mail server', async (t) => {
-  const { url, databaseUrl, mail, stock, pass } = await startMailing(
+  const { url, databaseUrl, mail, pool, pass } = await startMailing(
     t,
     rig,
     {},
     { smtpUrl: undefined, mailFrom: undefined },
   );
   await join(url, 'ann');
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   await pass();
   t.same(mail.taken, []);
   const clock = new ManualClock();
@@ -131,26 +132,26 @@ t.test('an opening that could not be mailed is mailed when there is a mail serve
 });
 
 t.test('two instances share the work', async (t) => {
-  const { url, databaseUrl, mail, stock, pass } = await startMailing(t, rig);
+  const { url, databaseUrl, mail, pool, pass } = await startMailing(t, rig);
   const clock = new ManualClock();
   await rig.start(t, { databaseUrl, clock, ...mailBy(mail) });
   await roundIsOver(clock, 1);
   const names = Array.from({ length: 120 }, (_, index) => `n${String(index).padStart(3, '0')}`);
   await join(url, ...names);
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   clock.advance(MINUTE_MS);
   await Promise.all([pass(), roundIsOver(clock, 1)]);
   t.same(recipientsOf(mail), names);
   t.ok(mail.connections() >= 4, 'sessions are ended now and then');
-  const { opening } = await stock.db.selectFrom('pool').select('opening').executeTakeFirstOrThrow();
+  const { opening } = await pool.db.selectFrom('pool').select('opening').executeTakeFirstOrThrow();
   t.equal(opening, 1, 'both saw one opening');
 });
 
 t.test('a database that is away for a moment causes no second mail', async (t) => {
-  const { url, mail, stock, pass, clock } = await startMailing(t, rig);
+  const { url, mail, pool, pass, clock } = await startMailing(t, rig);
   await join(url, 'ann');
-  await stock.setOnSale(true);
-  const { db } = stock;
+  await pool.setOnSale(true);
+  const { db } = pool;
   const holder = await db.startTransaction().execute();
   mail.script = {
     onMail: async () => {

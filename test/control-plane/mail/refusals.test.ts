@@ -1,14 +1,14 @@
 // The answers of an SMTP server, and their effect on the people who wait for the mail.
 import t from 'tap';
-import { MINUTE_MS } from '../../fixtures/housekeeping.ts';
+import { MINUTE_MS } from '../../fixtures/service/housekeeping.ts';
 import {
   type MailServer,
   type MailServerScript,
   mailBy,
   startMailServer,
-} from '../../fixtures/mail-server.ts';
-import { join, recipientsOf, startMailing } from '../../fixtures/mailing-service.ts';
-import { createRig } from '../../fixtures/rig.ts';
+} from '../../fixtures/service/mail-server.ts';
+import { join, recipientsOf, startMailing } from '../../fixtures/service/mailing-service.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -20,10 +20,10 @@ t.test('a temporary refusal is tried again, later and later', async (t) => {
   const script: MailServerScript = {
     onRecipient: (address) => (address.startsWith('ann') ? answers.shift() : undefined),
   };
-  const { url, mail, stock, pass, logged } = await startMailing(t, rig, script);
+  const { url, mail, pool, pass, logged } = await startMailing(t, rig, script);
   await join(url, 'ann');
   await join(url, 'bob');
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   await pass();
   t.same(recipientsOf(mail), ['bob'], 'others do not wait');
   const attempts = (): number => mail.recipients.filter((address) => address.startsWith('ann')).length;
@@ -38,18 +38,18 @@ t.test('a temporary refusal is tried again, later and later', async (t) => {
 
   answers = Array.from({ length: 1_000 }, () => '452 4.2.2 still full');
   await join(url, 'ann');
-  await stock.setOnSale(false);
+  await pool.setOnSale(false);
   await pass(1, WEEK_MS);
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   const before = attempts();
   await pass(96, QUARTER_MS);
   t.equal(attempts() - before, 12, 'a day of it');
   answers = [];
   await pass(4, QUARTER_MS);
   t.equal(attempts() - before, 12, 'the next opening is mailed');
-  await stock.setOnSale(false);
+  await pool.setOnSale(false);
   await pass();
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   await pass();
   t.same(recipientsOf(mail), ['ann', 'ann', 'bob']);
   t.equal(new Set(mail.taken.map(({ messageId }) => messageId)).size, 3);
@@ -58,23 +58,23 @@ t.test('a temporary refusal is tried again, later and later', async (t) => {
 });
 
 t.test(
-  'an address that is none is not tried again, a mail that is not wanted is not sent again',
+  'an invalid address is not tried again, and a mail that is refused for good is not sent again',
   async (t) => {
     const replies: Record<string, string> = {
       gone: '550 5.1.1 <gone@example.org>: unknown',
       plain: '553 no such user plain@example.org',
       policy: '554 5.7.1 <policy@example.org>: relay access denied',
     };
-    const { url, mail, stock, pass, logged } = await startMailing(t, rig, {
+    const { url, mail, pool, pass, logged } = await startMailing(t, rig, {
       onRecipient: (address) => replies[address.replace(/@.*/, '')],
       onMail: ({ to }) => (to.startsWith('spam') ? '554 5.7.1 spam@example.org wants no spam' : undefined),
     });
     const names = ['gone', 'plain', 'policy', 'spam', 'ann'];
     await join(url, ...names);
     const reopen = async (): Promise<void> => {
-      await stock.setOnSale(false);
+      await pool.setOnSale(false);
       await pass();
-      await stock.setOnSale(true);
+      await pool.setOnSale(true);
       await pass(3);
     };
     await reopen();
@@ -92,16 +92,16 @@ t.test(
     t.equal(counts()['gone'], 1);
     delete replies['gone'];
     await reopen();
-    t.same(recipientsOf(mail), ['ann', 'gone'], 'who registers again is tried again');
+    t.same(recipientsOf(mail), ['ann', 'gone'], 'an address that registers again is tried again');
     t.notMatch(logged.join(''), /@example/i, 'no address is in the log');
   },
 );
 
-t.test('a server that is away, or refuses us, loses no mail', async (t) => {
+t.test('a server that is away, or refuses our sender, loses no mail', async (t) => {
   const script: MailServerScript = { onConnect: () => '421 4.3.2 closed for today' };
-  const { url, mail, stock, pass } = await startMailing(t, rig, script);
+  const { url, mail, pool, pass } = await startMailing(t, rig, script);
   await join(url, 'ann', 'bob');
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   await pass(60);
   t.ok(mail.connections() >= 4 && mail.connections() <= 8, `asked ${mail.connections()} times in an hour`);
   mail.script = { onSender: () => '550 5.7.1 hello@numbers.test may not send from there' };
@@ -117,7 +117,7 @@ for (const [how, end] of [
   ['cuts the connection', (mail: MailServer) => void mail.cut()],
 ] as const) {
   t.test(`a server that ${how} for one address delays no other`, async (t) => {
-    const { url, mail, stock, pass, logged } = await startMailing(t, rig);
+    const { url, mail, pool, pass, logged } = await startMailing(t, rig);
     let isPicky = true;
     mail.script = {
       onRecipient: (address) => (isPicky && address.startsWith('ann') ? end(mail) : undefined),
@@ -125,7 +125,7 @@ for (const [how, end] of [
     await join(url, 'ann');
     await join(url, 'bob');
     await join(url, 'eve');
-    await stock.setOnSale(true);
+    await pool.setOnSale(true);
     await pass();
     t.same(recipientsOf(mail), ['bob', 'eve'], 'in the same round');
     const attempts = (): number => mail.recipients.filter((address) => address.startsWith('ann')).length;
@@ -135,20 +135,20 @@ for (const [how, end] of [
     t.equal(attempts(), 12, 'not for ever');
     isPicky = false;
     await join(url, 'zoe');
-    await stock.setOnSale(false);
+    await pool.setOnSale(false);
     await pass();
-    await stock.setOnSale(true);
+    await pool.setOnSale(true);
     await pass();
     t.same(recipientsOf(mail), ['ann', 'bob', 'eve', 'zoe'], 'the next opening is mailed');
     t.notMatch(logged.join(''), /@example|ann@/i, 'no address is in the log');
   });
 
-  t.test(`a server that ${how} for every address is left in peace`, async (t) => {
-    const { url, mail, stock, pass } = await startMailing(t, rig);
+  t.test(`a server that ${how} for every address gets few connections`, async (t) => {
+    const { url, mail, pool, pass } = await startMailing(t, rig);
     mail.script = { onRecipient: () => end(mail) };
     const names = Array.from({ length: 20 }, (_, index) => `p${String(index).padStart(2, '0')}`);
     await join(url, ...names);
-    await stock.setOnSale(true);
+    await pool.setOnSale(true);
     await pass();
     t.equal(mail.connections(), 3);
     await pass(60);
@@ -160,7 +160,7 @@ for (const [how, end] of [
 }
 
 t.test('a connection that breaks in a mail is not tried for ever', async (t) => {
-  const { url, mail, stock, pass } = await startMailing(t, rig, {
+  const { url, mail, pool, pass } = await startMailing(t, rig, {
     onMail: ({ to }) => {
       if (to.startsWith('ann')) mail.cut();
       return undefined;
@@ -168,7 +168,7 @@ t.test('a connection that breaks in a mail is not tried for ever', async (t) => 
   });
   await join(url, 'ann');
   await join(url, 'bob');
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   await pass(96, QUARTER_MS);
   const [ann, bob] = ['ann', 'bob'].map((name) => mail.taken.filter(({ to }) => to.startsWith(name)));
   t.equal(ann?.length, 3, 'it is not known whether it was accepted');
@@ -176,12 +176,12 @@ t.test('a connection that breaks in a mail is not tried for ever', async (t) => 
   t.equal(bob?.length, 1);
 });
 
-t.test('a name and a password are shown where they are wanted', async (t) => {
+t.test('a user name and a password are sent to a server that asks for them', async (t) => {
   const credentials = { user: 'shop@numbers.test', pass: 'p:a/s%s' };
   const mail = await startMailServer(t, { credentials });
-  const { url, stock, pass } = await startMailing(t, rig, {}, mailBy(mail, credentials));
+  const { url, pool, pass } = await startMailing(t, rig, {}, mailBy(mail, credentials));
   await join(url, 'ann');
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   await pass();
   t.same(recipientsOf(mail), ['ann']);
 });
@@ -191,24 +191,24 @@ t.test('a password does not go over a network in the clear', async (t) => {
   const mail = await startMailServer(t, { credentials });
   // On Linux it leads to this machine, and does not look so.
   const smtpUrl = { ...mailBy(mail, credentials).smtpUrl, host: '0.0.0.0' };
-  const { url, stock, pass } = await startMailing(t, rig, {}, { ...mailBy(mail), smtpUrl });
+  const { url, pool, pass } = await startMailing(t, rig, {}, { ...mailBy(mail), smtpUrl });
   await join(url, 'ann');
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   await pass();
   t.equal(mail.connections(), 1);
   t.same([mail.signIns, mail.taken], [[], []]);
 });
 
-t.test('a stop waits for a server that says nothing for some seconds only', async (t) => {
+t.test('a stop waits only some seconds for a silent server', async (t) => {
   const hanging = new Promise<string | undefined>(() => undefined);
-  const { url, service, mail, stock, clock } = await startMailing(t, rig, { onMail: () => hanging });
+  const { url, service, mail, pool, clock } = await startMailing(t, rig, { onMail: () => hanging });
   await join(url, 'ann');
-  await stock.setOnSale(true);
+  await pool.setOnSale(true);
   clock.advance(MINUTE_MS);
   await until('a mail is under way', () => mail.recipients.length === 1);
   const begun = Date.now();
   await service.stop();
   t.ok(Date.now() - begun < 8_000, `${Date.now() - begun} ms`);
-  const entry = await stock.db.selectFrom('waitlist').selectAll().executeTakeFirstOrThrow();
+  const entry = await pool.db.selectFrom('waitlist').selectAll().executeTakeFirstOrThrow();
   t.match(entry, { state: 'waiting', attempts: 1, claimed_until: null });
 });

@@ -1,8 +1,5 @@
 // Calls of tools that their client gives up by a message, as the official clients do it, and answers that never come.
 import t, { type Test } from 'tap';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ofOneInstance } from '../../fixtures/several-instances.ts';
 import {
   HANDSHAKES,
   olderToolClient,
@@ -10,11 +7,17 @@ import {
   STATELESS,
   type ToolClient,
   toolClient,
-} from '../../fixtures/tool-client.ts';
+} from '../../fixtures/agents/tool-client.ts';
+import {
+  isWaiting,
+  type WaitingSubscriber,
+  waitingSubscriber,
+} from '../../fixtures/agents/waiting-subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
-import { isWaiting, type WaitingSubscriber, waitingSubscriber } from '../../fixtures/waiting-subscriber.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 
 const CLIENTS: Record<string, (t: Test, alice: WaitingSubscriber) => Promise<ToolClient>> = {
   'the first line': (t, { headers, url }) => olderToolClient(t, url, { ...headers }),
@@ -58,7 +61,7 @@ const cancelling = (headers: Record<string, string>, requestId: unknown = 1) => 
 });
 
 t.test(
-  'another instance may hear of it, and who was answered a moment before has read nothing',
+  'another instance may get the cancellation, and a message in a cancelled answer is given back',
   async (t) => {
     const alice = await waitingSubscriber(t, rig);
     const elsewhere = await rig.start(t, { databaseUrl: alice.databaseUrl });

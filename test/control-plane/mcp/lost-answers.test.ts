@@ -5,16 +5,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import { createRig } from '../../fixtures/rig.ts';
-import { olderToolRequest, toolRequest } from '../../fixtures/tool-client.ts';
-import { until } from '../../fixtures/until.ts';
+import { olderToolRequest, toolRequest } from '../../fixtures/agents/tool-client.ts';
 import {
   isWaiting,
   unclaimed,
   type WaitingSubscriber,
   waitingSubscriber,
   withClient,
-} from '../../fixtures/waiting-subscriber.ts';
+} from '../../fixtures/agents/waiting-subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 

@@ -1,17 +1,23 @@
 // The tool receive_sms: it waits for a message, and no message is lost to a wait that ends otherwise.
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ofOneInstance } from '../../fixtures/several-instances.ts';
-import { HANDSHAKES, olderToolClient, STATELESS, toolClient } from '../../fixtures/tool-client.ts';
+import { hashToken, mintToken } from '#control-plane/domain/bearer-token.ts';
+import { replaceTokens } from '#control-plane/store/money/credentials.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { HANDSHAKES, olderToolClient, STATELESS, toolClient } from '../../fixtures/agents/tool-client.ts';
+import {
+  isWaiting,
+  unclaimed,
+  WAIT_MS,
+  waitingSubscriber,
+} from '../../fixtures/agents/waiting-subscriber.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
-import { isWaiting, unclaimed, WAIT_MS, waitingSubscriber } from '../../fixtures/waiting-subscriber.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
-const [ALICE] = BUYERS as [Wallet];
+const rig = await createRig({ hasInstances: true });
 
 for (const revision of [STATELESS, ...HANDSHAKES]) {
   t.test(`${revision}: it is answered when the message is stored`, async (t) => {
@@ -65,7 +71,7 @@ t.test('a message that is stored while the wait begins is not missed', async (t)
   }
 });
 
-t.test('of several who wait one gets the message, and the others wait on', async (t) => {
+t.test('one of several waiters gets the message, and the others wait on', async (t) => {
   const alice = await waitingSubscriber(t, rig);
   const client = await toolClient(t, alice.url, { headers: alice.headers });
   const calls = Array.from({ length: 5 }, () => client.call('receive_sms', { wait_seconds: 50 }));
@@ -86,7 +92,7 @@ t.test('of several who wait one gets the message, and the others wait on', async
   t.ok(all.every(({ structured }) => Number(structured['count']) > 0));
 });
 
-t.test('what another instance stores is found', async (t) => {
+t.test('a message that another instance stores is found', async (t) => {
   const here = await waitingSubscriber(t, rig);
   const elsewhere = await rig.start(t, { databaseUrl: here.databaseUrl });
   const client = await toolClient(t, elsewhere.url, { headers: here.headers });
@@ -97,7 +103,7 @@ t.test('what another instance stores is found', async (t) => {
 });
 
 t.test(
-  'a token waits so often at once and no more',
+  'a token may have only so many waits at once',
   { skip: ofOneInstance('each instance counts by itself') },
   async (t) => {
     const alice = await waitingSubscriber(t, rig, { waitsPerToken: 3 });
@@ -107,7 +113,12 @@ t.test(
     const { isError, structured } = await client.call('receive_sms', { wait_seconds: 50 });
     t.ok(isError);
     t.match(structured, { error: 'rate_limited', retry_after: Number });
+    t.match((await client.call('wait_for_call', { wait_seconds: 50 })).structured, {
+      error: 'rate_limited',
+      retry_after: Number,
+    });
     t.same((await client.call('receive_sms', { wait_seconds: 0 })).structured, { messages: [], count: 0 });
+    t.same((await client.call('wait_for_call', { wait_seconds: 0 })).structured, { call: null });
     alice.clock.advance(WAIT_MS);
     for (const call of calls) t.same((await call).structured, { messages: [], count: 0 });
     const again = client.call('receive_sms', { wait_seconds: 50 });
@@ -126,6 +137,34 @@ t.test('a token that is revoked ends its waits', async (t) => {
   const { isError, structured } = await call;
   t.ok(isError);
   t.match(structured, { error: 'unauthorized' });
+});
+
+t.test('a token that is revoked while the bus is away gets no message', async (t) => {
+  const alice = await waitingSubscriber(t, rig);
+  const client = await toolClient(t, alice.url, { headers: alice.headers });
+  const call = client.call('receive_sms', { wait_seconds: 50 });
+  await isWaiting(alice);
+  await rig.nats?.kill();
+  t.teardown(() => rig.nats?.start());
+  const db = await openTestDatabase(t, alice.databaseUrl);
+  const { id: subscriptionId } = await db.selectFrom('subscriptions').select('id').executeTakeFirstOrThrow();
+  await replaceTokens(db, { hash: hashToken(mintToken()), subscriptionId, now: new Date() });
+  const { headers } = alice;
+  let refusals = 0;
+  await until('no instance accepts it', async () => {
+    const { status } = await fetch(`${alice.url}/number`, { headers });
+    refusals = status === 401 ? refusals + 1 : 0;
+    return refusals === 10;
+  });
+  await until('the bus is away', async () => {
+    const health = (await (await fetch(`${alice.url}/health/ready`)).json()) as { status: string };
+    return health.status === 'warn';
+  });
+  await alice.deliver('not for a former token');
+  const { isError, structured } = await call;
+  t.ok(isError);
+  t.match(structured, { error: 'unauthorized' });
+  t.equal(await unclaimed(alice), 1);
 });
 
 t.test('a year that ends while it waits leaves the message', async (t) => {

@@ -1,9 +1,9 @@
 // POST /mcp as HTTP: who may, what may be sent, and how a request is refused that no tool sees.
 import t from 'tap';
 import { mintToken } from '#control-plane/domain/bearer-token.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { subscriber } from '../../fixtures/subscriber.ts';
-import { HANDSHAKES, olderToolRequest, toolRequest } from '../../fixtures/tool-client.ts';
+import { subscriber } from '../../fixtures/agents/subscriber.ts';
+import { HANDSHAKES, olderToolRequest, toolRequest } from '../../fixtures/agents/tool-client.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 
@@ -23,7 +23,7 @@ const listing = toolRequest('tools/list');
 
 t.test('a tool that needs a token answers 401 and says where to look', async (t) => {
   const { url } = await rig.start(t);
-  const metadata = `${url}/.well-known/oauth-protected-resource`;
+  const metadata = `${url}/.well-known/oauth-protected-resource/mcp`;
   for (const make of [toolRequest, olderToolRequest]) {
     for (const [headers, challenge] of [
       [{}, `Bearer resource_metadata="${metadata}"`],
@@ -46,7 +46,17 @@ t.test('a tool that needs a token answers 401 and says where to look', async (t)
   const response = await fetch(metadata);
   t.equal(response.status, 200);
   t.match(response.headers.get('content-type'), /^application\/json/);
-  t.match(await response.json(), { resource: url, bearer_methods_supported: ['header'] });
+  t.match(await response.json(), { resource: `${url}/mcp`, bearer_methods_supported: ['header'] });
+});
+
+t.test('a request with thousands of wrong values is refused before they are read', async (t) => {
+  const { url } = await rig.start(t);
+  const clientInfo = { name: 'a', version: '1', icons: Array(5_000).fill(0) };
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  const { body, status, text } = await post(url, olderToolRequest('initialize', params));
+  t.equal(status, 400);
+  t.match(body, { error: { data: { error: 'invalid_request', message: /1000 values/ } } });
+  t.ok(text.length < 1_000, `${text.length} characters`);
 });
 
 t.test('a refusal has the name of its request, of HTTP or of a tool', async (t) => {
@@ -61,7 +71,7 @@ t.test('a refusal has the name of its request, of HTTP or of a tool', async (t) 
   t.equal(structuredContent['request_id'], failed.headers.get('x-request-id'));
 });
 
-t.test('pages of others may not call, our own and programs may', async (t) => {
+t.test('web pages of other origins may not call, our own and programs may', async (t) => {
   const { url } = await rig.start(t);
   const port = new URL(url).port;
   for (const origin of [url, `http://localhost:${port}`, `http://[::1]:${port}`])
@@ -90,7 +100,7 @@ t.test('behind a public URL its origin is the only one', async (t) => {
     t.equal(await from(origin), 403, origin);
 });
 
-t.test('what is no call is refused as JSON-RPC', async (t) => {
+t.test('a request that is not a call is refused as JSON-RPC', async (t) => {
   const { url } = await rig.start(t);
   const json = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
   for (const [what, init, status, code] of [
@@ -183,7 +193,7 @@ t.test('the stateless revision: its headers must say what its body says', async 
   t.match(body, { error: { code: -32022, data: { supported: ['2026-07-28'], requested: '2099-01-01' } } });
 });
 
-t.test('the handshake: each revision is met, an unknown one is offered the newest', async (t) => {
+t.test('the handshake accepts each revision, and offers the newest for an unknown one', async (t) => {
   const { url } = await rig.start(t);
   const initialize = async (protocolVersion: string) => {
     const clientInfo = { name: 'x', version: '1' };

@@ -1,16 +1,17 @@
 // Every tool, called by the official clients in every revision of the protocol: what it answers and how it refuses.
 import t, { type Test } from 'tap';
 import * as answers from '#shared/api/answers.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { received } from '../../fixtures/subscriber.ts';
-import { FAR_END, telephone } from '../../fixtures/telephone.ts';
+import * as callAnswers from '#shared/api/call-answers.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
+import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
 import {
   HANDSHAKES,
   olderToolClient,
   STATELESS,
   type ToolClient,
   toolClient,
-} from '../../fixtures/tool-client.ts';
+} from '../../fixtures/agents/tool-client.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -26,13 +27,22 @@ const NAMES = [
   'list_services',
   'check_availability',
   'receive_sms',
+  'wait_for_code',
   'send_sms',
+  'split_text',
   'list_messages',
   'delete_messages',
   'get_number',
   'dial_call',
+  'wait_for_call',
+  'listen',
   'hangup_call',
 ];
+interface ListedTool {
+  name: string;
+  inputSchema: { properties?: Record<string, { default?: unknown }> };
+}
+
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
 
 for (const [name, connect] of Object.entries(CLIENTS)) {
@@ -63,6 +73,13 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       t.notOk(isError, `${tool}: ${text}`);
       return structured;
     };
+    for (const { name, inputSchema } of tools as unknown as ListedTool[])
+      for (const [field, { default: value }] of Object.entries(inputSchema.properties ?? {}))
+        if (typeof value === 'number') {
+          const { structured } = await client.call(name, { [field]: value, wait_seconds: 0 });
+          t.not(structured['field'], field, `${name}: ${field} may have its default`);
+        }
+
     const { services, catalog } = answers.servicesSchema.parse(await call('list_services'));
     t.match(services, [{ available: 0, subscribe: `${url}/subscribe`, prices: [{ price: '1800' }] }]);
     t.same(catalog, await (await fetch(url)).json());
@@ -83,6 +100,18 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     );
     t.same(await call('receive_sms', { wait_seconds: 0 }), { messages: [], count: 0 });
 
+    t.same(await call('wait_for_code', { wait_seconds: 0 }), {
+      code: null,
+      code_origin: null,
+      code_embedded_origin: null,
+      message: null,
+    });
+    t.same(await call('split_text', { body: 'It’s', transliterate: true }), {
+      encoding: 'gsm7',
+      messages: ["It's"],
+      replaced: [{ from: '’', to: "'", count: 1 }],
+    });
+
     const first = answers.historySchema.parse(await call('list_messages', { limit: 3 }));
     t.equal(first.messages.length, 3);
     const second = answers.historySchema.parse(await call('list_messages', { cursor: first.next_cursor }));
@@ -94,11 +123,11 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     t.same(await call('delete_messages', { ids: mine }), { deleted: 0 });
     t.equal(answers.historySchema.parse(await call('list_messages')).messages.length, 2);
 
-    const dialled = answers.dialledSchema.parse(
+    const dialled = callAnswers.dialledSchema.parse(
       await call('dial_call', { phone_number: number, to: FAR_END }),
     );
     t.equal(line.calls[0]?.call_id, dialled.call_id);
-    t.match(answers.hungUpSchema.parse(await call('hangup_call', { call_id: dialled.call_id })), {
+    t.match(callAnswers.hungUpSchema.parse(await call('hangup_call', { call_id: dialled.call_id })), {
       status: 'hangup_sent',
     });
     await until('it has ended', () => line.calls.length === 0);
@@ -165,6 +194,9 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     const client = await connect(t, url);
     t.equal((await client.call('list_services')).isError, false);
     t.same((await client.call('check_availability')).structured, { available: 0 });
-    for (const tool of NAMES.slice(2)) await t.rejects(client.call(tool), /valid bearer token/, tool);
+    t.match((await client.call('split_text', { body: 'a' })).structured, { messages: ['a'] });
+    const isOpen = (name: string) => [...NAMES.slice(0, 2), 'split_text'].includes(name);
+    for (const tool of NAMES.filter((name) => !isOpen(name)))
+      await t.rejects(client.call(tool), /valid bearer token/, tool);
   });
 }

@@ -1,15 +1,14 @@
 // Metrics of several instances: those of the fleet are the same at each, so `max` is right; the others are of an instance, so `sum` is.
 import t from 'tap';
-import { type Family, readExposition, readingOf } from '../../fixtures/exposition.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { type Family, readExposition, readingOf } from '../../fixtures/service/exposition.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** As docs/service/scale.md names them. */
 const OF_THE_FLEET = ['payments', 'numbers', 'subscriptions', 'nodes', 'modems', 'waitlist_entries'];
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 
 t.test('two instances', async (t) => {
   const here = await rig.start(t, { metricsPort: 0 });

@@ -1,9 +1,9 @@
 // A whole life of the service: nothing private is in its log or its metrics, and what happened is counted.
 import t, { type Test } from 'tap';
-import { documentedMetrics } from '../../fixtures/documented-metrics.ts';
-import { type Family, readExposition, readingOf } from '../../fixtures/exposition.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { liveALife, writtenForms } from '../../fixtures/service-life.ts';
+import { documentedMetrics } from '../../fixtures/service/documented-metrics.ts';
+import { type Family, readExposition, readingOf } from '../../fixtures/service/exposition.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { liveALife, writtenForms } from '../../fixtures/service/service-life.ts';
 
 interface Line {
   msg: string;
@@ -86,7 +86,7 @@ t.test('an error of the tools has the id of its request', async (t) => {
   for (const { reported, requestId } of errors) t.equal(reported, requestId);
 });
 
-t.test('what happened is counted', async (t) => {
+t.test('the events of the life are counted', async (t) => {
   const atLeast = (least: number, name: string, labels: Record<string, string> = {}) =>
     t.ok(
       (counted(name, labels) ?? 0) >= least,
@@ -202,7 +202,7 @@ function checkHistogram(t: Test, { name, samples }: Family): void {
   }
 }
 
-t.test('labels are few, and words of ours', async (t) => {
+t.test('labels are few, and from fixed sets', async (t) => {
   const routes = new Set(['none', '/']);
   for (const { name, samples } of ours) {
     const series = samples.map(({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
@@ -237,6 +237,6 @@ t.test('the reference has every metric, with its labels, and no other', async (t
   }
 });
 
-t.test('it still stops as it should', async (t) => {
+t.test('the service still stops as it should', async (t) => {
   t.equal(await life.service.stop(), 0);
 });

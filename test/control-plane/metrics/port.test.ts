@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import t from 'tap';
-import { createRig } from '../../fixtures/rig.ts';
-import { startServiceProcess } from '../../fixtures/service-process.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { startServiceProcess } from '../../fixtures/service/service-process.ts';
 
 const rig = await createRig();
 

@@ -2,26 +2,25 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { buyNumber } from '../../fixtures/payer.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { subscriber } from '../../fixtures/agents/subscriber.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import {
   acceptAll,
+  linkNode,
   type ScriptedNode,
   type ScriptedNodeOptions,
   slotAt,
-} from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
-import { relink, subscriber } from '../../fixtures/subscriber.ts';
+} from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
-const [ALICE] = BUYERS as [Wallet];
+const rig = await createRig({ hasInstances: true });
 const HEARTBEAT_MS = 100;
 const TEXT = { to: '+13105550188', body: 'hi' };
 const EMPTY = { iccid: null, number: null, state: 'sim_absent' } as const;
@@ -63,12 +62,7 @@ t.test('a number is unbound until its node has confirmed it, which is asked agai
   answers.confirms = false;
   const node = await rig.connect(t, url, answers);
   const { token } = await buyNumber(url, ALICE.privateKey);
-  const send = () =>
-    fetch(`${url}/sms/send`, {
-      method: 'POST',
-      body: JSON.stringify(TEXT),
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-    });
+  const send = () => fetch(`${url}/sms/send`, jsonPost(TEXT, { Authorization: `Bearer ${token}` }));
   t.match(await (await send()).json(), { error: 'phone_node_error', message: /provisioned/ });
   t.equal(node.commands('send_sms').length, 0);
   await until('it is asked again', () => node.commands('bind_sim').length > 2);
@@ -101,7 +95,11 @@ t.test('a SIM that moves to another node keeps its subscription', async (t) => {
   report(node, slotAt(1, { state: 'lost' }));
   const elsewhere = confirming();
   elsewhere.confirms = false;
-  const other = await relink(t, url, { nodeId: 'second', slots: [slotAt(1, { slot: 'm7' })], ...elsewhere });
+  const other = await linkNode(t, url, {
+    nodeId: 'second',
+    slots: [slotAt(1, { slot: 'm7' })],
+    ...elsewhere,
+  });
   await unbound('not confirmed on the new node');
   const before = node.commands('send_sms').length;
   elsewhere.confirms = true;
@@ -128,8 +126,7 @@ t.test(
 
 t.test('a modem that is lost and comes back with its SIM stays bound', async (t) => {
   const { databaseUrl, node, answers, bound } = await setUp(t);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   answers.confirms = false;
   for (const [state, signal_dbm] of [
     ['lost', -61],
@@ -148,14 +145,13 @@ t.test(
   'a revoked node leaves its numbers unbound, whatever it reports; once it is enrolled again they are bound',
   async (t) => {
     const { url, databaseUrl, node, unbound, bound } = await setUp(t);
-    const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-    t.teardown(close);
+    const operator = await openTestOperator(t, { databaseUrl, url });
     await operator.call('revokeNode', { node: 'first' });
     node.send({ type: 'slots', slots: [slotAt(1)], alarms: [] });
     await unbound('revoked');
     await until('its link has ended', () => node.closeCode === 4403);
     t.match(await operator.call('nodes', {}), [{ name: 'first', state: 'revoked', sims: 0 }]);
-    await relink(t, url, { nodeId: 'second', slots: [slotAt(1)] });
+    await linkNode(t, url, { nodeId: 'second', slots: [slotAt(1)] });
     await bound('on a node that is in service');
   },
 );
@@ -165,22 +161,21 @@ t.test('a node that is away: 502, active, and bound as before when it is back', 
   await node.drop();
   t.match(await send(TEXT), { status: 502, body: { error: 'phone_node_error', message: /offline/ } });
   t.equal((await get('/number')).status, 200);
-  const back = await relink(t, url, { nodeId: 'first', journalId: 'journal-1' });
+  const back = await linkNode(t, url, { nodeId: 'first', journalId: 'journal-1' });
   await until('it sends', async () => (await send(TEXT)).status === 200);
   t.equal(back.commands('bind_sim').length, 0);
 });
 
 t.test('a confirmation that comes after the SIM moved does not count', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const node = await rig.connect(t, url, { onCommand: () => undefined });
   await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
   await db.updateTable('sims').set({ bound_to: 'sub_of_an_earlier_holder' }).execute();
   report(node, slotAt(1, { signal_dbm: -50 }));
   const asked = await until('it is asked for', () => node.commands('bind_sim')[0]);
   report(node, slotAt(1, EMPTY));
-  const other = await relink(t, url, { nodeId: 'second', slots: [slotAt(1)], onCommand: () => undefined });
+  const other = await linkNode(t, url, { nodeId: 'second', slots: [slotAt(1)], onCommand: () => undefined });
   await until('the other is asked', () => other.commands('bind_sim').length === 1);
   const late = acceptAll(asked);
   if (late !== undefined) node.send(late);

@@ -1,11 +1,18 @@
 // Two SIMs of two nodes report one number, and neither has proven it: it is not sold until an operator or a probe decides.
 import t, { type Test } from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, type Command, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { received } from '../../fixtures/subscriber.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
+import { heard } from '../../fixtures/nodes/heard.ts';
+import {
+  acceptAll,
+  type Command,
+  linkNode,
+  type ScriptedNode,
+  slotAt,
+} from '../../fixtures/nodes/scripted-node.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -24,20 +31,14 @@ const listOf = (slots: readonly Slot[]) =>
 
 async function setUp(t: Test, options: Parameters<typeof rig.start>[1] = {}) {
   const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100, ...options });
-  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(() => operator.close());
-  let sequence = 0;
+  const operator = await openTestOperator(t, { databaseUrl, url });
   return {
     operator,
-    available: async () =>
-      ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
+    available: () => availableAt(url),
     row: async () => (await operator.call('numbers', { limit: 1 })).rows[0],
     connect: async (name: string, slots: Slot[], onCommand = acceptAll) => {
-      const linked = await ScriptedNode.connect(url, { nodeId: name, slots, onCommand });
-      t.teardown(() => linked.drop());
-      sequence += 1;
-      linked.sendFact(sequence, { ...received('mark'), iccid: '8901999999999999999' });
-      await until('it was heard', () => linked.acknowledged === sequence);
+      const linked = await linkNode(t, url, { nodeId: name, slots, onCommand });
+      await heard(linked);
       return linked;
     },
   };
@@ -73,7 +74,7 @@ for (const admitNewSims of [true, false])
     },
   );
 
-t.test('what is sold or proven is not disputed, and who disputes cannot come back first', async (t) => {
+t.test('a sold or proven number is not disputed, and no squatter wins by a restart', async (t) => {
   const { available, connect, operator, row } = await setUp(t, { admitNewSims: true });
   const number = String(CARDS[0]?.number);
   await operator.call('importNumbers', { rows: listOf(CARDS.slice(1)) });
@@ -105,22 +106,14 @@ t.test('the probe of the honest SIM wins', async (t) => {
   const [known, fresh] = [slotAt(40), CARDS[0]] as [Slot, Slot];
   await operator.call('importNumbers', { rows: listOf([known]) });
   const nodes = new Map<string, ScriptedNode>();
-  // After the marks of `connect`.
-  const facts = new Map([
-    ['rack-0', 1],
-    ['rack-1', 3],
-  ]);
   // The network knows the numbers of the real SIMs only; a made-up one cannot send.
   const carry = (command: Command) => {
     const { to, body, iccid } = command.params as { to: string; body: string; iccid: string };
     const sender = [known, fresh].find((slot) => slot.iccid === iccid);
     const [name, target] = to === known.number ? ['rack-0', known] : ['rack-1', fresh];
     const node = nodes.get(name);
-    if (command.name === 'send_sms' && sender !== undefined && node !== undefined) {
-      const sequence = Number(facts.get(name)) + 1;
-      facts.set(name, sequence);
-      node.sendFact(sequence, { ...received(body, String(sender.number)), iccid: String(target.iccid) });
-    }
+    if (command.name === 'send_sms' && sender !== undefined)
+      void node?.report({ ...received(body, String(sender.number)), iccid: String(target.iccid) });
     return acceptAll(command);
   };
   nodes.set('rack-0', await connect('rack-0', [known], carry));

@@ -5,14 +5,13 @@ import WebSocket from 'ws';
 import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
-import { identityOf } from '../../fixtures/enrolled-node.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, ScriptedNode } from '../../fixtures/scripted-node.ts';
-import { received, subscriber } from '../../fixtures/subscriber.ts';
+import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
+import { acceptAll, linkNode, ScriptedNode } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 
 const isReported = (node: ScriptedNode): boolean => node.frames.some(({ type }) => type === 'drain');
 
@@ -39,7 +38,7 @@ t.test('a command in flight has its answer before the link ends', async (t) => {
   t.equal(node.closeCode, LINK_CLOSE.goingAway);
 });
 
-t.test('a command that does not end is waited for only so long', async (t) => {
+t.test('the wait for a command that does not end is limited', async (t) => {
   const { service, node, send } = await subscriber(t, rig, { onCommand: () => undefined });
   const sending = send({ to: '+13105550188', body: 'never answered' });
   await until('the command', () => node.commands('send_sms').length > 0);
@@ -49,7 +48,7 @@ t.test('a command that does not end is waited for only so long', async (t) => {
   t.match(await sending, { status: 502, body: { error: 'phone_node_error' } });
 });
 
-t.test('new links are refused with Retry-After, and who came back has nothing to wait for', async (t) => {
+t.test('new links are refused with Retry-After, and the stop does not wait for them', async (t) => {
   const { url, service } = await rig.start(t);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
   const begunAt = performance.now();
@@ -68,26 +67,22 @@ t.test(
       onCommand: () => undefined,
     });
     const other = await rig.start(t, { databaseUrl });
-    node.sendFact(1, received('before'));
-    await until('the acknowledgement', () => node.acknowledged === 1);
+    await node.report(received('before'));
     const sending = send({ to: '+13105550188', body: 'over the older link' });
     const command = await until('the command', () => node.commands('send_sms')[0]);
     const stopping = service.stop();
     await until('drain', () => isReported(node));
-    const next = await ScriptedNode.connect(other.url, {
+    const next = await linkNode(t, other.url, {
       journalId: 'journal-1',
       onCommand: () => undefined,
     });
-    t.teardown(() => next.drop());
     t.match(
       next.frames.find(({ type }) => type === 'welcome'),
       { acknowledged: 1 },
     );
     // A fact that both links carry is one message.
     node.sendFact(2, received('during'));
-    next.sendFact(2, received('during'));
-    next.sendFact(3, received('after'));
-    await until('the acknowledgement', () => next.acknowledged === 3);
+    await next.report(received('during'), received('after'));
     const answer = acceptAll(command);
     if (answer !== undefined) node.send(answer);
     t.match(await sending, { status: 200 });

@@ -4,31 +4,27 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { deleteExpiredProofs } from '#control-plane/store/fleet/nodes.ts';
 import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { ENROL_PATH } from '#shared/link/enrolment.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { identityOf, newKey, nodeCode } from '../../fixtures/enrolled-node.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedNode } from '../../fixtures/scripted-node.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { identityOf, newKey, nodeCode } from '../../fixtures/nodes/enrolled-node.ts';
+import { ScriptedNode } from '../../fixtures/nodes/scripted-node.ts';
+import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 const HOUR_MS = 3_600_000;
 
 const newPublicKey = (): string => String(newKey().export({ format: 'jwk' }).x);
 
 async function enrol(url: string, code: string, publicKey = newPublicKey()) {
-  const response = await fetch(url + ENROL_PATH, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ code, public_key: publicKey }),
-  });
+  const response = await fetch(url + ENROL_PATH, jsonPost({ code, public_key: publicKey }));
   const body = (await response.json()) as Record<string, unknown>;
   return { status: response.status, headers: response.headers, body };
 }
@@ -103,7 +99,7 @@ t.test('an invalid code or key is refused by the name of its field', async (t) =
   }
 });
 
-t.test('who guesses is slowed down, and only who guesses', async (t) => {
+t.test('a client that guesses codes is slowed down, one with the right code is not', async (t) => {
   const clock = new ManualClock();
   const { url } = await rig.start(t, { clock });
   const code = await nodeCode(url, 'lab');
@@ -120,8 +116,7 @@ t.test('who guesses is slowed down, and only who guesses', async (t) => {
 t.test('the database knows only the hash of a code', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const code = await nodeCode(url, 'lab');
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const [row] = await db.selectFrom('nodes').selectAll().execute();
   const plain = code.replaceAll('-', '');
   t.equal(row?.code_hash?.toString('hex'), createHash('sha256').update(plain).digest('hex'));
@@ -132,7 +127,7 @@ t.test('the database knows only the hash of a code', async (t) => {
 const closedWith = (node: ScriptedNode, code: number) =>
   until(`close code ${code}`, () => node.closeCode === code);
 
-t.test('after a second enrollment the old key is worth nothing and its link ends', async (t) => {
+t.test('after a second enrollment the old key is invalid and its link ends', async (t) => {
   const { url } = await rig.start(t);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
   const { key } = await identityOf(url, 'lab');
@@ -193,14 +188,13 @@ t.test('a proof is good for a minute, once, on one of all instances', async (t) 
   await refusedWithTime(t, url, makeProof(identity, Date.now()).replace(/time=\d/, 'time=9'));
 });
 
-t.test('proofs that are over are forgotten', async (t) => {
+t.test('expired proofs are forgotten', async (t) => {
   const clock = new ManualClock();
   const { url, databaseUrl } = await rig.start(t, { clock });
   const { key } = await identityOf(url, 'lab');
   const identity = { nodeId: 'lab', key, controlPlaneUrl: url };
   t.equal(await upgradeStatus(url, makeProof(identity, clock.now())), 101);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const count = async () => (await db.selectFrom('link_proofs').selectAll().execute()).length;
   t.equal(await count(), 1);
   await until('they are gone', async () => {
@@ -209,14 +203,13 @@ t.test('proofs that are over are forgotten', async (t) => {
   });
 });
 
-t.test('an instance whose clock is ahead forgets no proof that is good to another', async (t) => {
+t.test('an instance whose clock is ahead forgets no proof that is valid at another', async (t) => {
   const clock = new ManualClock();
   const { url, databaseUrl } = await rig.start(t, { clock });
   const { key } = await identityOf(url, 'lab');
   const proof = makeProof({ nodeId: 'lab', key, controlPlaneUrl: url }, clock.now());
   t.equal(await upgradeStatus(url, proof), 101);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   clock.advance(45_000);
   await deleteExpiredProofs(db, new Date(clock.now() + 30_000));
   t.equal(await upgradeStatus(url, proof), 401);

@@ -3,21 +3,17 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { FactInbox } from '#control-plane/nodes/fact-inbox.ts';
-import {
-  type Database,
-  type DatabaseTransaction,
-  openDatabase,
-} from '#control-plane/store/database/database.ts';
+import type { Database, DatabaseTransaction } from '#control-plane/store/database/database.ts';
 import { setAcknowledged } from '#control-plane/store/fleet/node-links.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { until } from '../../fixtures/until.ts';
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 const fact = (pdu: string): Fact => ({
   kind: 'sms_unreadable',
@@ -28,8 +24,7 @@ const fact = (pdu: string): Fact => ({
 });
 
 t.test('after a failed commit nothing more is taken', async (t) => {
-  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 2 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, await postgres.createDatabase());
   const acknowledged: number[] = [];
   const failures: unknown[] = [];
   const inbox = new FactInbox({
@@ -59,9 +54,8 @@ t.test('after a failed commit nothing more is taken', async (t) => {
   t.equal(failures.length, 1);
 });
 
-t.test('what waited for the commit of a link that was left is not older than its messages', async (t) => {
-  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 3 });
-  t.teardown(close);
+t.test('a fact that waited for the commit of a replaced link is not older than its messages', async (t) => {
+  const db = await openTestDatabase(t, await postgres.createDatabase());
   const clock = new ManualClock(Date.parse('2026-11-21T08:00:00.000Z'));
   await sql`insert into nodes (id) values ('lab')`.execute(db);
   await sql`insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since)

@@ -2,14 +2,13 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { applyFacts } from '#control-plane/nodes/facts.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { insertSending } from '#control-plane/store/messages/messages.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 
 const NOW = new Date('2026-11-21T08:00:00.000Z');
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 const accepted = (command_id: string, ...message_references: number[]): Fact => ({
   kind: 'sms_outcome',
@@ -39,10 +38,10 @@ function report(
 }
 
 async function setUp(t: Test) {
-  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 2 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, await postgres.createDatabase());
   // The holder of the messages is of no interest.
   await sql`alter table messages drop constraint messages_subscription_id_fkey`.execute(db);
+  await sql`alter table receipts drop constraint receipts_subscription_id_fkey`.execute(db);
   /** The message, once the facts came in this order. */
   return async (commandId: string, facts: readonly Fact[]) => {
     const message = { from: '+15550000001', to: '+15550000012', body: 'x', now: NOW };
@@ -86,7 +85,7 @@ t.test('of several segments: the id is of the first, whichever is reported', asy
   });
 });
 
-t.test('what was concluded from silence gives way to the acceptance', async (t) => {
+t.test('a late acceptance overrides an outcome that was concluded from silence', async (t) => {
   const after = await setUp(t);
   const silent: Fact = {
     kind: 'sms_outcome',
@@ -100,9 +99,8 @@ t.test('what was concluded from silence gives way to the acceptance', async (t) 
   t.same(await after('b', [accepted('b', 7), accepted('b', 8)]), { status: 'queued', message_id: 'b.7' });
 });
 
-t.test('a time of a node that cannot be is mended, and every other one kept', async (t) => {
-  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 2 });
-  t.teardown(close);
+t.test('an impossible time of a node is corrected, and every other one kept', async (t) => {
+  const db = await openTestDatabase(t, await postgres.createDatabase());
   await sql`insert into numbers values ('+12065550001', '8901000000000000017', now())`.execute(db);
   await sql`insert into subscriptions (id, wallet, number, created_at, expires_at)
     values ('sub_1', '0x01', '+12065550001', now(), now() + interval '1 year')`.execute(db);

@@ -3,22 +3,21 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { FactOf } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
-import { heard, report } from '../../fixtures/heard.ts';
-import { EMPTY, FAST, honestNode, rogueOf, TEXT, VICTIM } from '../../fixtures/honest-node.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, ScriptedNode, type ScriptedNodeOptions, slotAt } from '../../fixtures/scripted-node.ts';
-import { received } from '../../fixtures/subscriber.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
+import { heard, report } from '../../fixtures/nodes/heard.ts';
+import { EMPTY, FAST, honestNode, rogueOf, TEXT, VICTIM } from '../../fixtures/nodes/honest-node.ts';
+import { acceptAll, linkNode, type ScriptedNodeOptions, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
 t.test('an honest move takes a moment, and loses no text on either side of it', async (t) => {
   const { url, node, send, history, holds, listed } = await honestNode(t, rig, { service: FAST });
-  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
-  t.teardown(() => other.drop());
+  const other = await linkNode(t, url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
   // The card is in the other rack already, and its former one has not noticed.
-  other.sendFact(1, received('read in its new slot'));
-  await until('it is acknowledged', () => other.acknowledged === 1);
+  await other.report(received('read in its new slot'));
   t.same(other.commands('bind_sim'), [], 'it is not its yet');
   t.match((await listed('other'))?.unregistered_slots, [{ slot: 'm7', reason: 'claim_refused' }]);
   node.sendFact(1, received('read in its old slot'));
@@ -37,11 +36,10 @@ t.test('an honest move takes a moment, and loses no text on either side of it', 
   t.match(await listed('other'), { refused: {}, unregistered_slots: [] }, 'nothing was refused in the end');
 });
 
-t.test('what a former holder makes long after the move does not count', async (t) => {
+t.test('facts that a former holder makes long after the move do not count', async (t) => {
   const { url, node, db, get, history, holds } = await honestNode(t, rig, { service: FAST });
   report(node, slotAt(1, EMPTY));
-  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
-  t.teardown(() => other.drop());
+  await linkNode(t, url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
   await holds('other');
   const hourAgo = new Date(Date.now() - 3_600_000);
   await db
@@ -55,21 +53,22 @@ t.test('what a former holder makes long after the move does not count', async (t
   node.sendFact(2, { ...received('it had this then'), received_at: then, sent_at: then });
   // One time of its own tenure and another of today: as a service center in a wrong zone stamps, and as a forger does.
   const now = new Date().toISOString();
-  node.sendFact(3, { ...received('sent today'), received_at: hourAgo.toISOString(), sent_at: now });
-  node.sendFact(4, {
-    kind: 'call_ended',
-    call_id: `in_${randomUUID()}`,
-    iccid: VICTIM,
-    direction: 'inbound',
-    peer: '+13105550199',
-    started_at: now,
-    answered_at: null,
-    ended_at: hourAgo.toISOString(),
-    reason: 'no_answer',
-    cause: 19,
-    audio: null,
-  });
-  await until('all are acknowledged', () => node.acknowledged === 4);
+  await node.report(
+    { ...received('sent today'), received_at: hourAgo.toISOString(), sent_at: now },
+    {
+      kind: 'call_ended',
+      call_id: `in_${randomUUID()}`,
+      iccid: VICTIM,
+      direction: 'inbound',
+      peer: '+13105550199',
+      started_at: now,
+      answered_at: null,
+      ended_at: hourAgo.toISOString(),
+      reason: 'no_answer',
+      cause: 19,
+      audio: null,
+    },
+  );
   const waiting = await db.selectFrom('waiting_facts').select('fact').orderBy('position').execute();
   t.match(waiting, [{ fact: { body: 'forged an hour later' } }, { fact: { kind: 'call_ended' } }]);
   t.same((await get('/voice/calls')).body['calls'], []);
@@ -101,50 +100,47 @@ t.test(
       answered_at: null,
     });
     const dial = async () => {
-      const response = await fetch(`${url}/voice/dial`, {
-        method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ phone_number: number, to: TEXT.to }),
-      });
+      const response = await fetch(
+        `${url}/voice/dial`,
+        jsonPost({ phone_number: number, to: TEXT.to }, headers),
+      );
       return response.status;
     };
     const own = slotAt(77, { slot: 'r1' });
     const rogue = await rogueOf(t, url, { slots: [own] });
-    await heard(rogue, 1);
+    await heard(rogue);
     const ids = Array.from({ length: 5 }, () => `in_${randomUUID()}`);
     for (const id of ids) {
       rogue.send({ type: 'call', call: call(String(own.iccid), id) });
       rogue.send({ type: 'call', call: call(VICTIM, id) });
     }
-    await heard(rogue, 2);
+    await heard(rogue);
     rogue.send({ type: 'call', call: call(VICTIM, `in_${randomUUID()}`) });
     await until('all were judged', async () => ((await listed('rogue'))?.refused.calls ?? 0) > 0);
     // The holder has a call, and loses the SIM with it.
     node.send({ type: 'call', call: call(VICTIM, `in_${randomUUID()}`) });
     report(node, slotAt(1, EMPTY));
-    const other = await ScriptedNode.connect(url, {
+    await linkNode(t, url, {
       nodeId: 'other',
       slots: [slotAt(1, { slot: 'm7' })],
       onCommand,
     });
-    t.teardown(() => other.drop());
     await holds('other');
     t.equal(await dial(), 200);
   },
 );
 
-t.test('who held SIMs once is not suspended for claiming them', async (t) => {
+t.test('a former holder of SIMs is not suspended for claiming them', async (t) => {
   const eight = Array.from({ length: 8 }, (_, index) => slotAt(index + 1));
   const { url, node, holds, listed } = await honestNode(t, rig, { service: FAST });
   report(node, ...eight.map(({ slot }) => slotAt(Number(slot.slice(1)), EMPTY)));
-  const other = await ScriptedNode.connect(url, {
+  await linkNode(t, url, {
     nodeId: 'other',
     slots: eight.map((each) => ({ ...each, slot: `n${each.slot}` })),
   });
-  t.teardown(() => other.drop());
   await holds('other');
   report(node, ...eight);
-  await heard(node, 1);
+  await heard(node);
   await until('its claims are refused', async () => (await listed('honest'))?.refused.claims === 8);
   t.match(await listed('honest'), { is_suspended: false });
   await holds('other');
@@ -154,8 +150,7 @@ t.test('a former holder dates nothing into the time after it held the SIM', asyn
   const HOUR_MS = 3_600_000;
   const { url, node, db, get, history, holds, listed } = await honestNode(t, rig, { service: FAST });
   report(node, slotAt(1, EMPTY));
-  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
-  t.teardown(() => other.drop());
+  await linkNode(t, url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
   await holds('other');
   const at = (hoursAgo: number): Date => new Date(Date.now() - hoursAgo * HOUR_MS);
   const ago = (hours: number): string => at(hours).toISOString();
@@ -184,13 +179,9 @@ t.test('a former holder dates nothing into the time after it held the SIM', asyn
   });
 
   await between(300, 200, 100);
-  node.sendFact(1, text('a stamp of now', 0, 201));
-  node.sendFact(2, text('a stamp of weeks ahead', -400, 201));
-  node.sendFact(3, call(0, 201));
-  await until('these are acknowledged', () => node.acknowledged === 3);
+  await node.report(text('a stamp of now', 0, 201), text('a stamp of weeks ahead', -400, 201), call(0, 201));
   await between(300, 12, 10);
-  node.sendFact(4, text('a stamp of another time zone, before the sale', 2, 13));
-  await until('all are acknowledged', () => node.acknowledged === 4);
+  await node.report(text('a stamp of another time zone, before the sale', 2, 13));
   t.same(
     (await history()).map(({ body }) => body),
     [],
@@ -199,12 +190,13 @@ t.test('a former holder dates nothing into the time after it held the SIM', asyn
   t.match((await listed('honest'))?.refused, { facts: 3 });
 
   await between(300, 12, 100);
-  node.sendFact(5, text('as it was', 14, 13));
-  node.sendFact(6, text('a stamp of another time zone', 5, 13));
-  node.sendFact(7, text('by a clock that was years behind', 13, 40_000));
-  node.sendFact(8, call(14, 13));
-  node.sendFact(9, call(13, 14));
-  await until('all are acknowledged', () => node.acknowledged === 9);
+  await node.report(
+    text('as it was', 14, 13),
+    text('a stamp of another time zone', 5, 13),
+    text('by a clock that was years behind', 13, 40_000),
+    call(14, 13),
+    call(13, 14),
+  );
   t.same((await history()).map(({ body }) => body).sort(), [
     'a stamp of another time zone',
     'as it was',

@@ -1,12 +1,12 @@
 // Numbers that an operator imported before their cards are in a rack: a stolen node key that guesses ICCIDs gets none of them.
 import t, { type Test } from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { received } from '../../fixtures/subscriber.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { heard } from '../../fixtures/nodes/heard.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -19,10 +19,8 @@ const guesses = (count: number): Slot[] =>
 
 async function setUp(t: Test, { node, admitNewSims = false }: { node?: string; admitNewSims?: boolean }) {
   const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100, admitNewSims });
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
-  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(() => operator.close());
+  const db = await openTestDatabase(t, databaseUrl);
+  const operator = await openTestOperator(t, { databaseUrl, url });
   const importAs = (name: string | undefined) =>
     operator.call('importNumbers', {
       rows: CARDS.map(({ number, iccid }, index) => ({
@@ -33,21 +31,16 @@ async function setUp(t: Test, { node, admitNewSims = false }: { node?: string; a
       })),
     });
   await importAs(node);
-  let sequence = 0;
   return {
     db,
     operator,
     importAs,
     listed: async (name: string) => (await operator.call('nodes', {})).find((row) => row.name === name),
-    available: async () =>
-      ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
+    available: () => availableAt(url),
     /** A node, once its slots are stored. */
     connect: async (name: string, slots: Slot[]) => {
-      const linked = await ScriptedNode.connect(url, { nodeId: name, slots });
-      t.teardown(() => linked.drop());
-      sequence += 1;
-      linked.sendFact(sequence, { ...received('mark'), iccid: '8901999999999999999' });
-      await until('it was heard', () => linked.acknowledged === sequence);
+      const linked = await linkNode(t, url, { nodeId: name, slots });
+      await heard(linked);
       return linked;
     },
   };

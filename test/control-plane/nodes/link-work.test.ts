@@ -3,7 +3,7 @@ import t from 'tap';
 import { LinkWork } from '#control-plane/nodes/link-work.ts';
 import { until } from '../../fixtures/until.ts';
 
-t.test('so much work at once, in the order of its beginning; failed work gives its place up', async (t) => {
+t.test('link work is bounded and runs in order; failed work frees its place', async (t) => {
   const work = new LinkWork(2);
   const begun: number[] = [];
   const ends = new Map<number, (error?: Error) => void>();

@@ -1,8 +1,8 @@
 // Many nodes at once: their work leaves connections of the database to requests.
 import { Client } from 'pg';
 import t from 'tap';
-import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();

@@ -1,26 +1,23 @@
 // Unknown SIMs are sold once an operator or a probe has admitted them.
 import t from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { heard, report } from '../../fixtures/heard.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { received } from '../../fixtures/subscriber.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { heard, report } from '../../fixtures/nodes/heard.ts';
+import { acceptAll, linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
 t.test('a SIM never seen before is sold once it is admitted or imported', async (t) => {
   const { url, databaseUrl } = await rig.start(t, { admitNewSims: false });
-  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(() => operator.close());
-  const node = await ScriptedNode.connect(url, { nodeId: 'new', slots: [slotAt(1), slotAt(2), slotAt(3)] });
-  t.teardown(() => node.drop());
-  await heard(node, 1);
-  const available = async () =>
-    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+  const operator = await openTestOperator(t, { databaseUrl, url });
+  const node = await linkNode(t, url, { nodeId: 'new', slots: [slotAt(1), slotAt(2), slotAt(3)] });
+  await heard(node);
+  const available = () => availableAt(url);
   const [first, second] = [String(slotAt(1).number), String(slotAt(2).number)];
   t.equal(await available(), 0);
   const { rows } = await operator.call('numbers', { state: 'unadmitted', limit: 10 });
@@ -46,21 +43,15 @@ t.test(
       probeMinutes: 1,
       probeTimeoutMs: 2_000,
     });
-    const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-    t.teardown(() => operator.close());
-    const facts = new Map<ScriptedNode, number>();
+    const operator = await openTestOperator(t, { databaseUrl, url });
     const air = new Map<string, { node: () => ScriptedNode; iccid: string }>();
     const carry = (from: string) => (command: Parameters<typeof acceptAll>[0]) => {
       if (command.name === 'send_sms') {
         const { to, body, iccid } = command.params as { to: string; body: string; iccid: string };
         const target = air.get(to);
         const sender = [...air].find(([, sim]) => sim.iccid === iccid)?.[0] ?? from;
-        if (target !== undefined) {
-          const node = target.node();
-          const sequence = (facts.get(node) ?? 0) + 1;
-          facts.set(node, sequence);
-          node.sendFact(sequence, { ...received(body, sender), iccid: target.iccid });
-        }
+        if (target !== undefined)
+          void target.node().report({ ...received(body, sender), iccid: target.iccid });
       }
       return acceptAll(command);
     };
@@ -83,8 +74,7 @@ t.test(
       (await operator.call('numbers', { number: String(slot.number), limit: 1 })).rows[0]?.state;
     await until('the real one is admitted', async () => (await stateOf(two)) === 'available', 60_000);
     t.equal(await stateOf(made), 'unadmitted');
-    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-    t.teardown(close);
+    const db = await openTestDatabase(t, databaseUrl);
     const proven = await db.selectFrom('numbers').select(['number', 'unproven']).orderBy('number').execute();
     t.same(
       proven.map(({ unproven }) => unproven),

@@ -2,11 +2,12 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import type WebSocket from 'ws';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { openLinkSocket, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { linkNode, openLinkSocket, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -39,37 +40,31 @@ const fact = (sequence: number) =>
     },
   });
 
-const available = async (url: string): Promise<number> =>
-  ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
-
-t.test(
-  'what is no frame, comes too early, leaves a gap or has no common version ends the link with its code',
-  async (t) => {
-    const { url } = await rig.start(t);
-    const cases: Array<[name: string, frames: Array<string | Buffer>, code: number]> = [
-      ['not JSON', ['hello'], LINK_CLOSE.protocolError],
-      ['an unknown type', ['{"type":"party"}'], LINK_CLOSE.protocolError],
-      ['binary', [Buffer.from([1, 2, 3])], LINK_CLOSE.protocolError],
-      ['a fact before hello', [fact(1)], LINK_CLOSE.protocolError],
-      ['two hellos', [hello(), hello()], LINK_CLOSE.protocolError],
-      ['a gap in the facts', [hello({ oldest_sequence: 1 }), fact(1), fact(3)], LINK_CLOSE.protocolError],
-      ['a bad SIM', [hello({ slots: [{ ...slotAt(1), iccid: '12' }] })], LINK_CLOSE.protocolError],
-      ['only newer versions', [hello({ version_min: 4, version_max: 9 })], LINK_CLOSE.versionUnsupported],
-      ['a frame over the limit', ['x'.repeat(LINK_FRAME_BYTES_MAX + 1)], 1009],
-    ];
-    for (const [name, frames, code] of cases) {
-      const socket = await open(url);
-      const closed = closeCode(socket);
-      for (const [index, frame] of frames.entries()) {
-        // The second of a pair is sent when the first was answered.
-        if (index > 0) await once(socket, 'message');
-        socket.send(frame);
-      }
-      t.equal(await closed, code, name);
+t.test('an invalid, early or missing frame, or no common version, ends the link with its code', async (t) => {
+  const { url } = await rig.start(t);
+  const cases: Array<[name: string, frames: Array<string | Buffer>, code: number]> = [
+    ['not JSON', ['hello'], LINK_CLOSE.protocolError],
+    ['an unknown type', ['{"type":"party"}'], LINK_CLOSE.protocolError],
+    ['binary', [Buffer.from([1, 2, 3])], LINK_CLOSE.protocolError],
+    ['a fact before hello', [fact(1)], LINK_CLOSE.protocolError],
+    ['two hellos', [hello(), hello()], LINK_CLOSE.protocolError],
+    ['a gap in the facts', [hello({ oldest_sequence: 1 }), fact(1), fact(3)], LINK_CLOSE.protocolError],
+    ['a bad SIM', [hello({ slots: [{ ...slotAt(1), iccid: '12' }] })], LINK_CLOSE.protocolError],
+    ['only newer versions', [hello({ version_min: 4, version_max: 9 })], LINK_CLOSE.versionUnsupported],
+    ['a frame over the limit', ['x'.repeat(LINK_FRAME_BYTES_MAX + 1)], 1009],
+  ];
+  for (const [name, frames, code] of cases) {
+    const socket = await open(url);
+    const closed = closeCode(socket);
+    for (const [index, frame] of frames.entries()) {
+      // The second of a pair is sent when the first was answered.
+      if (index > 0) await once(socket, 'message');
+      socket.send(frame);
     }
-    t.equal((await fetch(`${url}/availability`)).status, 200, 'and the service goes on');
-  },
-);
+    t.equal(await closed, code, name);
+  }
+  t.equal((await fetch(`${url}/availability`)).status, 200, 'and the service goes on');
+});
 
 t.test('a node that keeps no fact goes on at its own number, beyond what this database knows', async (t) => {
   const { url } = await rig.start(t);
@@ -97,16 +92,16 @@ t.test('facts begin where the node still has them', async (t) => {
   socket.terminate();
 });
 
-t.test('a node that answers no heartbeat is let go, and its numbers leave the pool', async (t) => {
-  const { url } = await rig.start(t, { heartbeatMs: 100 });
+t.test('a node that answers no heartbeat is disconnected, and its numbers leave the pool', async (t) => {
+  const { url } = await rig.start(t, { heartbeatMs: 500 });
   const socket = await open(url);
   socket.pong = () => undefined;
   const { _receiver: receiver } = socket as unknown as { _receiver: NodeJS.EventEmitter };
   receiver.removeAllListeners('ping');
   socket.send(hello({ slots: [slotAt(1)] }));
-  await until('its number is on sale', async () => (await available(url)) === 1);
+  await until('its number is on sale', async () => (await availableAt(url)) === 1);
   t.equal(await closeCode(socket), 1006);
-  await until('its number has left the pool', async () => (await available(url)) === 0);
+  await until('its number has left the pool', async () => (await availableAt(url)) === 0);
 });
 
 t.test('a newer link of the same node takes over', async (t) => {
@@ -114,25 +109,23 @@ t.test('a newer link of the same node takes over', async (t) => {
   const older = await rig.connect(t, url, { nodeId: 'twin' });
   await rig.connect(t, url, { nodeId: 'twin' });
   await until('the older one is closed', () => older.closeCode === LINK_CLOSE.replaced);
-  t.equal(await available(url), 1, 'and the numbers stay');
+  t.equal(await availableAt(url), 1, 'and the numbers stay');
 });
 
 t.test(
   'a SIM that moves to another node takes its number with it; one number is never two SIMs',
   async (t) => {
     const { url, databaseUrl } = await rig.start(t);
-    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-    t.teardown(close);
+    const db = await openTestDatabase(t, databaseUrl);
     const first = await rig.connect(t, url, { nodeId: 'first' });
-    const second = await ScriptedNode.connect(url, { nodeId: 'second', slots: [slotAt(1), slotAt(2)] });
-    t.teardown(() => second.drop());
-    await until('two numbers', async () => (await available(url)) === 2);
+    const second = await linkNode(t, url, { nodeId: 'second', slots: [slotAt(1), slotAt(2)] });
+    await until('two numbers', async () => (await availableAt(url)) === 2);
     const empty = slotAt(1, { state: 'sim_absent', iccid: null, number: null });
     first.send({ type: 'slots', slots: [empty], alarms: [] });
     const ofSecond = () => db.selectFrom('sims').select('iccid').where('node_id', '=', 'second').execute();
     await until('it has both', async () => (await ofSecond()).length === 2);
     await first.drop();
-    t.equal(await available(url), 2);
+    t.equal(await availableAt(url), 2);
     second.send({
       type: 'slots',
       slots: [slotAt(1), slotAt(2), slotAt(3, { number: slotAt(1).number })],
@@ -143,19 +136,19 @@ t.test(
       slots: [slotAt(1), slotAt(2), slotAt(3, { number: slotAt(1).number }), slotAt(4)],
       alarms: [],
     });
-    await until('the third number', async () => (await available(url)) === 3);
+    await until('the third number', async () => (await availableAt(url)) === 3);
   },
 );
 
 t.test('numbers are on sale only while their SIM is registered', async (t) => {
   const { url } = await rig.start(t);
   const node = await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
-  await until('both', async () => (await available(url)) === 2);
+  await until('both', async () => (await availableAt(url)) === 2);
   for (const state of ['searching', 'denied', 'sim_locked', 'lost'] as const) {
     node.send({ type: 'slots', slots: [slotAt(1), slotAt(2, { state })], alarms: [] });
-    await until(state, async () => (await available(url)) === 1);
+    await until(state, async () => (await availableAt(url)) === 1);
     node.send({ type: 'slots', slots: [slotAt(1), slotAt(2)], alarms: [] });
-    await until('both again', async () => (await available(url)) === 2);
+    await until('both again', async () => (await availableAt(url)) === 2);
   }
 });
 
@@ -163,25 +156,22 @@ t.test('a node that lost a modem does not take its SIM back from the node that h
   const { url } = await rig.start(t);
   const first = await rig.connect(t, url, { nodeId: 'first' });
   first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' })], alarms: [] });
-  await until('lost', async () => (await available(url)) === 0);
-  const second = await ScriptedNode.connect(url, { nodeId: 'second', slots: [slotAt(1)] });
-  t.teardown(() => second.drop());
-  await until('found', async () => (await available(url)) === 1);
+  await until('lost', async () => (await availableAt(url)) === 0);
+  await linkNode(t, url, { nodeId: 'second', slots: [slotAt(1)] });
+  await until('found', async () => (await availableAt(url)) === 1);
   first.send({ type: 'slots', slots: [slotAt(1, { state: 'lost' }), slotAt(2)], alarms: [] });
-  await until('its other SIM', async () => (await available(url)) === 2);
+  await until('its other SIM', async () => (await availableAt(url)) === 2);
 });
 
 const storeOf = async (t: Test, databaseUrl: string) => {
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   return db;
 };
 
 t.test('alarms and slots are kept as last reported, events in their order and in bounds', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const db = await storeOf(t, databaseUrl);
-  const node = await ScriptedNode.connect(url, { nodeId: 'lab', alarms: ['journal_unavailable'] });
-  t.teardown(() => node.drop());
+  const node = await linkNode(t, url, { nodeId: 'lab', alarms: ['journal_unavailable'] });
   const alarms = async () => (await db.selectFrom('nodes').select('alarms').executeTakeFirst())?.alarms;
   await until('the alarm', async () => (await alarms())?.[0] === 'journal_unavailable');
   node.send({ type: 'slots', slots: [slotAt(1, { model: 'EC25\u0000', reason: 'sim_puk' })], alarms: [] });

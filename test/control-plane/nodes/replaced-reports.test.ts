@@ -5,7 +5,7 @@ import { Fleet } from '#control-plane/nodes/fleet.ts';
 import type { NodeLink } from '#control-plane/nodes/node-link.ts';
 import { SlotSnapshots, type SnapshotParts } from '#control-plane/nodes/slot-snapshots.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 /** As many reports as are stored at a time. */
 const TURNS = 3;

@@ -2,10 +2,11 @@
 
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
+import { NODES } from '#control-plane/operator/listings/nodes.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { heard, report } from '../../fixtures/heard.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
+import { telephoneClient } from '../../fixtures/agents/telephone.ts';
+import { heard, report } from '../../fixtures/nodes/heard.ts';
 import {
   claimOf,
   EMPTY,
@@ -15,11 +16,11 @@ import {
   rogueOf,
   TEXT,
   VICTIM,
-} from '../../fixtures/honest-node.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, ScriptedNode, type ScriptedNodeOptions, slotAt } from '../../fixtures/scripted-node.ts';
-import { received } from '../../fixtures/subscriber.ts';
-import { telephoneClient } from '../../fixtures/telephone.ts';
+} from '../../fixtures/nodes/honest-node.ts';
+import { acceptAll, linkNode, type ScriptedNodeOptions, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -27,7 +28,7 @@ const rig = await createRig();
 t.test('200 guessed ICCIDs bring the rogue nothing, and show nothing', async (t) => {
   const { url, node, send, history, listed, db } = await honestNode(t, rig, { service: FAST });
   const rogue = await rogueOf(t, url);
-  await heard(rogue, 1);
+  await heard(rogue);
   const texts = await Promise.all(Array.from({ length: 5 }, () => send(TEXT)));
   t.same(new Set(texts.map(({ status }) => status)), new Set([200]));
   t.equal(node.commands('send_sms').length, 5, 'all by the honest node');
@@ -35,7 +36,7 @@ t.test('200 guessed ICCIDs bring the rogue nothing, and show nothing', async (t)
   // Its next beats ask for what is unbound, if anything.
   const beats = node.frames.length;
   report(rogue, ...guesses(200).map((slot) => ({ ...slot, signal_dbm: -60 })));
-  await heard(rogue, 2);
+  await heard(rogue);
   t.ok(node.frames.length >= beats);
   t.same(
     rogue.frames.filter(({ type }) => type === 'command'),
@@ -48,7 +49,7 @@ t.test('200 guessed ICCIDs bring the rogue nothing, and show nothing', async (t)
   t.match(await listed('honest'), { is_suspended: false, refused: {}, sims: 8 });
 });
 
-t.test('what it forges of a SIM that it does not hold counts nowhere, and its link goes on', async (t) => {
+t.test("forged facts about a SIM of another node count nowhere, and the rogue's link goes on", async (t) => {
   const { url, node, send, history, get, headers, number, listed } = await honestNode(t, rig);
   const rogue = await rogueOf(t, url);
   const sent = await send(TEXT);
@@ -64,38 +65,39 @@ t.test('what it forges of a SIM that it does not hold counts nowhere, and its li
     answered_at: null,
   };
   rogue.send({ type: 'call', call });
-  rogue.sendFact(1, received('your bank needs your code'));
-  rogue.sendFact(2, {
-    kind: 'sms_report',
-    iccid: VICTIM,
-    command_id: commandId,
-    message_reference: 7,
-    recipient: TEXT.to,
-    part: 1,
-    parts: 1,
-    status: 'failed',
-    tp_status: 70,
-    at: new Date().toISOString(),
-  });
-  rogue.sendFact(3, {
-    kind: 'sms_outcome',
-    command_id: commandId,
-    outcome: { status: 'rejected', code: 'cms_50', message: 'forged', at: new Date().toISOString() },
-  });
-  rogue.sendFact(4, {
-    kind: 'call_ended',
-    call_id: `in_${randomUUID()}`,
-    iccid: VICTIM,
-    direction: 'inbound',
-    peer: '+13105550199',
-    started_at: new Date().toISOString(),
-    answered_at: null,
-    ended_at: new Date().toISOString(),
-    reason: 'no_answer',
-    cause: 19,
-    audio: null,
-  });
-  await until('all are acknowledged', () => rogue.acknowledged === 4);
+  await rogue.report(
+    received('your bank needs your code'),
+    {
+      kind: 'sms_report',
+      iccid: VICTIM,
+      command_id: commandId,
+      message_reference: 7,
+      recipient: TEXT.to,
+      part: 1,
+      parts: 1,
+      status: 'failed',
+      tp_status: 70,
+      at: new Date().toISOString(),
+    },
+    {
+      kind: 'sms_outcome',
+      command_id: commandId,
+      outcome: { status: 'rejected', code: 'cms_50', message: 'forged', at: new Date().toISOString() },
+    },
+    {
+      kind: 'call_ended',
+      call_id: `in_${randomUUID()}`,
+      iccid: VICTIM,
+      direction: 'inbound',
+      peer: '+13105550199',
+      started_at: new Date().toISOString(),
+      answered_at: null,
+      ended_at: new Date().toISOString(),
+      reason: 'no_answer',
+      cause: 19,
+      audio: null,
+    },
+  );
   node.sendFact(1, received('the real one'));
   await until('the real one', async () => (await history()).length === 2);
   const rows = await history();
@@ -133,7 +135,7 @@ t.test('a call never changes its SIM, direction or far end', async (t) => {
   const { url, db, listed } = parts;
   const own = slotAt(77, { slot: 'r1' });
   const rogue = await rogueOf(t, url, { slots: [own] });
-  await heard(rogue, 1);
+  await heard(rogue);
   const calls = Array.from({ length: 5 }, () => ringing(String(own.iccid)));
   for (const call of calls) {
     rogue.send({ type: 'call', call });
@@ -165,8 +167,7 @@ t.test('a call that a node leaves open when the SIM moves away holds no line', a
   await until('it is noted', async () => (await db.selectFrom('calls').select('id').execute()).length === 1);
   report(node, slotAt(1, EMPTY));
   const slots = [slotAt(1, { slot: 'm7' })];
-  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots, onCommand: rings });
-  t.teardown(() => other.drop());
+  const other = await linkNode(t, url, { nodeId: 'other', slots, onCommand: rings });
   await holds('other');
   const { dial } = telephoneClient(t, parts);
   t.match(await dial(), { status: 200 });
@@ -174,19 +175,23 @@ t.test('a call that a node leaves open when the SIM moves away holds no line', a
   t.match(await dial(), { status: 409, body: { error: 'line_busy' } }, 'now it has a call');
 });
 
-t.test('a SIM that its holder reports moves by an operator’s word only', async (t) => {
+t.test('a SIM that its holder reports moves only by an operator’s command', async (t) => {
   const { url, node, history, holds, operator } = await honestNode(t, rig, { service: FAST });
-  const other = await ScriptedNode.connect(url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
-  t.teardown(() => other.drop());
-  other.sendFact(1, received('waits for the operator'));
-  await until('it is acknowledged', () => other.acknowledged === 1);
+  const other = await linkNode(t, url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
+  await other.report(received('waits for the operator'));
   await t.rejects(operator.call('transferSim', { node: 'other', slot: 'm8' }), /reports no SIM of another/);
-  const given = await operator.call('transferSim', { node: 'other', slot: 'm7' });
+  const seen = { node: 'other', slot: 'm7', expected: String(slotAt(2).iccid) };
+  await t.rejects(
+    operator.call('transferSim', seen),
+    /reports another SIM now/,
+    'not the one that was shown',
+  );
+  const given = await operator.call('transferSim', { ...seen, expected: VICTIM });
   t.same(given, { iccid: VICTIM, from: 'honest' });
   await holds('other');
   await until('its text', async () => (await history()).length === 1);
   report(node, slotAt(1, { signal_dbm: -50 }), slotAt(2));
-  await heard(node, 1);
+  await heard(node);
   await holds('other');
 });
 
@@ -195,24 +200,25 @@ t.test('a node that is away keeps its SIMs for a while; later it gets them back'
   const { url, node, holds, listed } = await honestNode(t, rig, { service });
   await node.drop();
   const rogue = await rogueOf(t, url, { slots: [claimOf(1)] });
-  await heard(rogue, 1);
+  await heard(rogue);
   t.same(rogue.commands('bind_sim'), [], 'not at once');
   t.match(await listed('rogue'), { refused: { claims: 1 }, is_suspended: false });
   await holds('rogue');
-  const back = await ScriptedNode.connect(url, { nodeId: 'honest', slots: [slotAt(1)] });
-  t.teardown(() => back.drop());
+  await linkNode(t, url, { nodeId: 'honest', slots: [slotAt(1)] });
   await holds('honest');
   await until('it is refused again', async () => (await listed('rogue'))?.refused.claims === 1);
 });
 
-t.test('the key of a former rack takes no card back that its new node has reported for long', async (t) => {
+t.test('the key of a former rack takes back no card that its new node has for long', async (t) => {
   const service = { ...FAST, handoverWaitMs: 300 };
   const cards = Array.from({ length: 30 }, (_, index) => slotAt(index + 1));
-  const { url, node, db, holds, listed, send, history } = await honestNode(t, rig, { slots: cards, service });
+  const { url, node, db, holds, listed, send, history } = await honestNode(t, rig, {
+    slots: cards,
+    service,
+  });
   // The rack is off, and its cards are carried to another one.
   await node.drop();
-  const honest = await ScriptedNode.connect(url, { nodeId: 'new', slots: cards });
-  t.teardown(() => honest.drop());
+  const honest = await linkNode(t, url, { nodeId: 'new', slots: cards });
   await holds('new');
   const hoursAgo = new Date(Date.now() - 20 * 3_600_000);
   await db
@@ -224,11 +230,9 @@ t.test('the key of a former rack takes no card back that its new node has report
   // A modem that restarts takes nothing of that away.
   report(honest, ...cards.map((card) => ({ ...card, state: 'lost' as const })));
   report(honest, ...cards);
-  await heard(honest, 1);
-  const thief = await ScriptedNode.connect(url, { nodeId: 'honest', slots: cards });
-  t.teardown(() => thief.drop());
-  thief.sendFact(1, received('forged'));
-  await until('it was heard', () => thief.acknowledged === 1);
+  await heard(honest);
+  const thief = await linkNode(t, url, { nodeId: 'honest', slots: cards });
+  await thief.report(received('forged'));
   t.equal((await send(TEXT)).status, 200);
   t.same(thief.commands('send_sms'), []);
   t.same(thief.commands('bind_sim'), []);
@@ -244,17 +248,17 @@ t.test('the key of a former rack takes no card back that its new node has report
 t.test('a claim that was contested gets nothing when the modem of the holder is lost', async (t) => {
   const { url, node, send, holds } = await honestNode(t, rig, { service: FAST });
   const rogue = await rogueOf(t, url, { slots: [claimOf(1)] });
-  await heard(rogue, 1);
+  await heard(rogue);
   report(node, slotAt(1, { state: 'lost' }));
-  await heard(node, 1);
+  await heard(node);
   report(rogue, claimOf(1, { signal_dbm: -40 }));
-  await heard(rogue, 2);
+  await heard(rogue);
   t.same(rogue.commands('bind_sim'), []);
   // A daemon that restarts does not know its SIM yet.
   report(node, slotAt(1, { state: 'starting', iccid: null, number: null }));
-  await heard(node, 2);
+  await heard(node);
   report(rogue, claimOf(1, { signal_dbm: -50 }));
-  await heard(rogue, 3);
+  await heard(rogue);
   report(node, slotAt(1));
   await holds('honest');
   t.equal((await send(TEXT)).status, 200);
@@ -263,15 +267,21 @@ t.test('a claim that was contested gets nothing when the modem of the holder is 
 
 t.test('a number that is no US mobile number is never sold', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(() => operator.close());
+  const operator = await openTestOperator(t, { databaseUrl, url });
   const numbers = ['+10000000000', '+18005550100', '+19005550100', '+447700900123', '+16135550100'];
   const slots = numbers.map((number, index) => claimOf(index + 1, { number }));
   const rogue = await rogueOf(t, url, { slots });
-  await heard(rogue, 1);
-  t.match(await (await fetch(`${url}/availability`)).json(), { available: 0 });
+  await heard(rogue);
+  t.equal(await availableAt(url), 0);
   t.match((await operator.call('numbers', { limit: 10 })).rows, []);
-  t.match(await operator.call('nodes', {}), [{ name: 'rogue', refused: { numbers: numbers.length } }]);
+  const listed = await operator.call('nodes', {});
+  t.match(listed, [{ name: 'rogue', refused: { numbers: numbers.length } }]);
+  t.match(
+    NODES.columns
+      .map(({ cell }) => cell(listed[0] as (typeof listed)[number], { isFull: false, nowMs: 0 }))
+      .join(),
+    /refused: 5 numbers that are not US .*, last refused at 20\d\d-\d\d-\d\d \d\d:\d\dZ/,
+  );
   await t.rejects(
     operator.call('importNumbers', { rows: [{ line: 1, number: '+10000000000', iccid: VICTIM }] }),
     /line 1: \+10000000000 is not a US mobile number/,

@@ -1,17 +1,16 @@
 // Snapshots of slots: subscriptions that wait for their SIM are bound when its slot comes up, storage and journal are kept.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { acceptAll, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
 t.test('a SIM that registers while another is being bound is bound after it', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const searching = slotAt(2, { state: 'searching' });
   const node = await rig.connect(t, url, { slots: [slotAt(1), searching], onCommand: () => undefined });
   for (const [index, digit] of [
@@ -35,8 +34,7 @@ t.test('a SIM that registers while another is being bound is bound after it', as
 
 t.test('the fill of storages and journal is kept as last reported', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const full = slotAt(1, { storage: { used: 16, total: 20 } });
   const node = await rig.connect(t, url, { slots: [full, slotAt(2)] });
   const sims = () =>
@@ -56,10 +54,9 @@ t.test('the fill of storages and journal is kept as last reported', async (t) =>
   await until('a storage that is not known any more', async () => (await sims())[0]?.storage_used === null);
 });
 
-t.test('whatever characters a node sends, its slots are kept', async (t) => {
+t.test('slots are kept, whatever characters a node sends', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const text = 'a\u0000b\u001b[2J\ud800c';
   const received = { operator: text, model: text, usb_path: text, reason: text };
   const slots = [slotAt(1, received), slotAt(2, { state: 'lost', ...received })];
@@ -82,8 +79,7 @@ t.test('whatever characters a node sends, its slots are kept', async (t) => {
 
 t.test('a report in which only readings changed stores them, and a SIM whose row is gone', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const node = await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   const sims = () =>
     db.selectFrom('sims').select(['slot', 'signal_dbm', 'swept_at']).orderBy('iccid').execute();

@@ -1,13 +1,12 @@
 // Texts that were acknowledged before their SIM was the node's: they count once it is, whatever link or process ends in between.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
+import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { linkNode, type ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { received, subscriber } from '../../fixtures/subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -18,19 +17,15 @@ const MOVED = { nodeId: 'other', journalId: 'journal-2', slots: [slotAt(1, { slo
 async function setUp(t: Test, { heartbeatMs }: { heartbeatMs: number }) {
   const { log, lines } = recordedLog();
   const parts = await subscriber(t, rig, { nodeId: 'honest', service: { heartbeatMs, log } });
-  const { db, close } = await openDatabase({ url: parts.databaseUrl, connectionsMax: 2 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, parts.databaseUrl);
   const { databaseUrl, url } = parts;
-  const operator = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(() => operator.close());
+  const operator = await openTestOperator(t, { databaseUrl, url });
   const connect = async (): Promise<ScriptedNode> => {
-    const other = await ScriptedNode.connect(url, MOVED);
-    t.teardown(() => other.drop());
+    const other = await linkNode(t, url, MOVED);
     return other;
   };
   const other = await connect();
-  other.sendFact(1, received('read in its new slot'));
-  await until('it is acknowledged', () => other.acknowledged === 1);
+  await other.report(received('read in its new slot'));
   const isReported = () =>
     until('its text', async () =>
       (await parts.history()).some(({ body }) => body === 'read in its new slot'),
@@ -50,7 +45,7 @@ t.test('a node that links again after a transfer has its texts committed', async
   t.same(await db.selectFrom('waiting_facts').select('fact_key').execute(), []);
 });
 
-t.test('what could not be stored when the SIM came is stored on the next link', async (t) => {
+t.test('a text that could not be stored when the SIM came is stored on the next link', async (t) => {
   const { node, other, connect, isReported, db } = await setUp(t, SLOW);
   await sql`alter table messages rename to messages_away`.execute(db);
   node.send({ type: 'slots', slots: [slotAt(1, EMPTY)], alarms: [] });
@@ -81,8 +76,7 @@ t.test(
   async (t) => {
     const { node, other, isReported, db, lines } = await setUp(t, SLOW);
     const sentAt = new Date(Date.now() - 3_600_000).toISOString();
-    other.sendFact(2, { ...received('to an earlier subscriber'), sent_at: sentAt });
-    await until('it is acknowledged', () => other.acknowledged === 2);
+    await other.report({ ...received('to an earlier subscriber'), sent_at: sentAt });
     node.send({ type: 'slots', slots: [slotAt(1, EMPTY)], alarms: [] });
     await isReported();
     const counts = db.selectFrom('nodes').select('unheld_messages').where('id', '=', 'other');

@@ -2,15 +2,15 @@
 import t from 'tap';
 import { alertChannelsOf } from '#control-plane/alerts/alert-channels.ts';
 import { ALERT_OPTIONS } from '#control-plane/config/alert-options.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { freePort } from '../../fixtures/free-port.ts';
-import { mailBy, startMailServer } from '../../fixtures/mail-server.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { startPaidChain } from '../../fixtures/paid-chain.ts';
+import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { freePort } from '../../fixtures/network/free-port.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { mailBy, startMailServer } from '../../fixtures/service/mail-server.ts';
+import { startWebhookReceiver, WEBHOOK_SECRET } from '../../fixtures/service/webhook-receiver.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
-import { startWebhookReceiver, WEBHOOK_SECRET } from '../../fixtures/webhook-receiver.ts';
 
 const alert = (args: string[], env: Record<string, string>) =>
   runProgram('control-plane', ['alert', ...args], env);
@@ -51,7 +51,7 @@ t.test('a test goes to each channel, and says what each answered', async (t) => 
   t.match(await alert(['test'], {}), { status: 1, stderr: /set ALERT_WEBHOOK_URL or ALERT_MAIL_TO/ });
 });
 
-t.test('half of a channel, or a wrong one, is refused in words, without the secret', async (t) => {
+t.test('half a channel, or a wrong one, is refused with the reason, without the secret', async (t) => {
   const url = 'https://ops.example/alerts';
   const none = {
     alertWebhookUrl: undefined,

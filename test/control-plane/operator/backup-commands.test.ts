@@ -3,15 +3,14 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { backedUp, relationsOf, rowsOf } from '../../fixtures/lived-database.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { backedUp, relationsOf, rowsOf } from '../../fixtures/database/lived-database.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 /** `control` is the program; the status is that of the first part of a pipe that failed. */
 const shell = (line: string, env: Record<string, string>) =>
@@ -28,7 +27,7 @@ const shell = (line: string, env: Record<string, string>) =>
 
 const backupsIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.includes('backup'));
 
-t.test('from one database into another, with words on standard error alone', TIMEOUT, async (t) => {
+t.test('a backup is piped into a restore, with its messages on standard error alone', TIMEOUT, async (t) => {
   const { url } = await backedUp(t, postgres, 2_000);
   const next = await postgres.createDatabase();
   const folder = temporaryFolder(t);
@@ -48,7 +47,7 @@ t.test('from one database into another, with words on standard error alone', TIM
   t.same(backupsIn(folder), [], 'its copy is gone');
 });
 
-t.test('one that is cut off on its way is not restored', TIMEOUT, async (t) => {
+t.test('a backup that is cut off on its way is not restored', TIMEOUT, async (t) => {
   const { url } = await backedUp(t, postgres, 2_000);
   const next = await postgres.createDatabase();
   const folder = temporaryFolder(t);

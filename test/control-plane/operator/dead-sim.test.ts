@@ -2,15 +2,16 @@
 import t, { type Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { received, relink, subscriber } from '../../fixtures/subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const SECOND = 1_000;
-const REASON = ['--reason', 'the SIM died'];
+const REASON = ['--reason', 'the SIM died', '--yes'];
+const UNASKED = REASON.slice(0, 2);
 /** A card without a number of its own; its check digit was reckoned by hand. */
 const NEW_CARD = '89014103211118510720';
 
@@ -18,11 +19,8 @@ async function customer(t: Test, slots: Slot[]) {
   const own = await subscriber(t, rig, { slots, service: { heartbeatMs: 200 } });
   const control = (...args: string[]) => runProgram('control-plane', args, { DATABASE_URL: own.databaseUrl });
   const report = (...reported: Slot[]): void => own.node.send({ type: 'slots', slots: reported, alarms: [] });
-  let sequence = 0;
   const arrives = async (text: string, change: Partial<ReturnType<typeof received>> = {}) => {
-    sequence += 1;
-    own.node.sendFact(sequence, { ...received(text), ...change });
-    await until('the service has it', () => own.node.acknowledged >= sequence);
+    await own.node.report({ ...received(text), ...change });
   };
   const bodies = async () => (await own.history()).map(({ body }) => body).reverse();
   const id = async () => String((await own.get('/number')).body['sub_account_id']);
@@ -41,8 +39,17 @@ t.test('a replacement card: the number, its texts and its year stay', async (t) 
     [[...move, String(slotAt(1).iccid), ...REASON], /has the SIM \d+ already/],
     [['number', 'move', '+12065559999', '--to', NEW_CARD, ...REASON], /there is no number/],
     [[...move, NEW_CARD], /reason/],
-  ] as const)
+  ] as const) {
     t.match(await control(...args), { status: /[12]/, stderr: problem }, String(problem));
+    const preview = await control(...args.filter((arg) => arg !== '--yes'));
+    t.match(preview, { status: /[12]/, stderr: problem }, `${problem}, before it asks`);
+    t.notMatch(preview.stderr, /nothing was changed/);
+  }
+  t.match(await control(...move, NEW_CARD, ...UNASKED), {
+    status: 2,
+    stderr:
+      /^This would happen:\n\+12065550001 gets the SIM \d+; its present card, \d+, has no number then\nThe number is kept by 1 customer: \+1206…0001\nerror: nothing was changed: run .* --yes/,
+  });
   t.match(await control(...move, NEW_CARD, ...REASON), {
     status: 0,
     stdout: new RegExp(`has the SIM ${NEW_CARD} now`),
@@ -68,7 +75,7 @@ t.test(
   async (t) => {
     const { control, node, number, url, bodies } = await customer(t, [slotAt(1)]);
     await node.drop();
-    const other = await relink(t, url, {
+    const other = await linkNode(t, url, {
       nodeId: 'rack-2',
       slots: [slotAt(2, { iccid: NEW_CARD, number: null })],
       journalId: 'journal-2',
@@ -79,23 +86,87 @@ t.test(
     });
     t.match(await control('number', 'move', number, '--to', 'rack-2/m2', ...REASON), { status: 0 });
     const starting = { state: 'starting', iccid: null, number: null } as const;
-    const again = await relink(t, url, { journalId: 'journal-1', slots: [slotAt(1, starting)] });
-    again.sendFact(1, received('in the journal of the old node'));
-    await until('the service has it', () => again.acknowledged >= 1);
+    const again = await linkNode(t, url, { journalId: 'journal-1', slots: [slotAt(1, starting)] });
+    await again.report(received('in the journal of the old node'));
     t.same(await bodies(), ['in the journal of the old node']);
     await until('the new card is bound', () => other.commands('bind_sim').length > 0);
   },
 );
 
-t.test('a card with a number of its own is not taken from that number', async (t) => {
-  const { control, number } = await customer(t, [slotAt(1), slotAt(2)]);
-  t.match(await control('number', 'move', number, '--to', String(slotAt(2).iccid), ...REASON), {
-    status: 2,
-    stderr: /has the number \+12065550002: retire that number first/,
-  });
+t.test('a rogue node that claims the former card forges no text, however it dates it', async (t) => {
+  const { control, report, arrives, bodies, number, url } = await customer(t, [slotAt(1)]);
+  const began = Date.now();
+  report(slotAt(1, { state: 'sim_absent', iccid: null, number: null }));
+  t.match(await control('number', 'move', number, '--to', NEW_CARD, ...REASON), { status: 0 });
+  const rogue = await linkNode(t, url, { nodeId: 'rogue', slots: [slotAt(1)], journalId: 'journal-r' });
+  await until('it holds the card', async () =>
+    (await control('slot', 'list', '--node', 'rogue')).stdout.includes('registered'),
+  );
+  const at = new Date(began).toISOString();
+  const forged = { ...received('your code is 666666'), received_at: at };
+  await rogue.report({ ...forged, sent_at: at }, { ...forged, sent_at: null }, received('of now'));
+  await arrives('read before, and late');
+  t.same(await bodies(), ['read before, and late']);
 });
 
-t.test('another number: old texts stay, and what came to it before is not shown', async (t) => {
+t.test(
+  'a node that once had the former card forges no text of the time in which another had it',
+  async (t) => {
+    const { control, node, number, url, bodies, databaseUrl } = await customer(t, [slotAt(1)]);
+    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+    t.teardown(close);
+    // Its tenure ended an hour ago; the other one has had the card since.
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    const tenure = await db.selectFrom('sim_tenures').selectAll().executeTakeFirstOrThrow();
+    await linkNode(t, url, { nodeId: 'rack-2', journalId: 'journal-2', slots: [] });
+    const since = new Date(hourAgo.getTime() - 3_600_000);
+    await db.updateTable('sim_tenures').set({ since, until: hourAgo }).where('id', '=', tenure.id).execute();
+    const { iccid, sighting, slot } = tenure;
+    const other = { iccid, sighting, sighting_since: hourAgo, slot, node_id: 'rack-2', since: hourAgo };
+    await db.insertInto('sim_tenures').values(other).execute();
+    await db.updateTable('subscriptions').set({ created_at: since }).execute();
+    t.match(await control('number', 'move', number, '--to', NEW_CARD, ...REASON), { status: 0 });
+    const dated = (at: Date) => ({ received_at: at.toISOString(), sent_at: at.toISOString() });
+    const minutes = (count: number) => new Date(hourAgo.getTime() + count * 60_000);
+    await node.report(
+      { ...received('forged'), ...dated(minutes(30)) },
+      { ...received('it had this then'), ...dated(minutes(-30)) },
+    );
+    t.same(await bodies(), ['it had this then']);
+  },
+);
+
+t.test('a number that was given to a customer, and then moved: texts of before stay hidden', async (t) => {
+  const { control, arrives, bodies, id } = await customer(t, [slotAt(1), slotAt(2)]);
+  const [first, second] = [slotAt(1), slotAt(2)];
+  await arrives('to the first number');
+  const before = new Date(Date.now() - 20_000).toISOString();
+  const reassign = ['subscription', 'reassign', await id(), '--to', String(second.number)];
+  t.match(await control(...reassign, ...REASON), { status: 0 });
+  t.match(await control('number', 'move', String(second.number), '--to', NEW_CARD, ...REASON), { status: 0 });
+  await arrives('of the one before', { iccid: String(second.iccid), sent_at: before, received_at: before });
+  await arrives('late, of the first', { iccid: String(first.iccid), sent_at: before, received_at: before });
+  t.notOk((await bodies()).includes('of the one before'));
+});
+
+t.test('a card with a number of its own is not taken from that number', async (t) => {
+  const { control, number } = await customer(t, [slotAt(1), slotAt(2)]);
+  for (const options of [REASON, UNASKED])
+    t.match(await control('number', 'move', number, '--to', String(slotAt(2).iccid), ...options), {
+      status: 2,
+      stderr: /^error: the SIM \d+ has the number \+12065550002: retire that number first/,
+    });
+  t.match(await control('number', 'retire', number), { status: 2, stderr: /^error: \+12065550001 is held/ });
+  const spare = String(slotAt(2).number);
+  t.match(await control('number', 'retire', spare), {
+    status: 2,
+    stderr:
+      /^This would happen:\n\S+ is retired, even if a SIM still reports it\nIt has no subscriber\nerror: nothing was changed/,
+  });
+  t.match(await control('number', 'list', '--state', 'available'), { stdout: spare });
+});
+
+t.test('another number: old texts stay, and earlier texts to that number are not shown', async (t) => {
   const { control, report, arrives, bodies, databaseUrl, id, get, number } = await customer(t, [
     slotAt(1),
     slotAt(2),
@@ -110,10 +181,20 @@ t.test('another number: old texts stay, and what came to it before is not shown'
     status: 2,
     stderr: /cannot be sold/,
   });
-  t.match(await control('subscription', 'reassign', subscription, '--to', to, ...REASON), {
-    status: 0,
-    stdout: /has the number \+12065550002 now/,
+  const reassign = ['subscription', 'reassign', subscription, '--to', to];
+  t.match(await control(...reassign, ...UNASKED), {
+    status: 2,
+    stderr:
+      /^This would happen:\nsub_\w+ gets \+12065550002 in place of \+1206…0001, for good\nerror: nothing was changed/,
   });
+  t.equal((await get('/number')).body['number'], number, 'nothing was changed');
+  const once = ['subscription', 'reassign', subscription, '--from', number, ...REASON];
+  t.match(await control(...once, '--to', to), { status: 0, stdout: /has the number \+12065550002 now/ });
+  t.match(
+    await control(...once),
+    { status: 2, stderr: /has another number now: check it, then try again$/m },
+    'a script that runs twice',
+  );
   await until('the holder learns it', async () => (await get('/number')).body['number'] === to);
   t.same(await bodies(), ['before']);
   await arrives('read before, and late');
@@ -138,10 +219,46 @@ t.test('another number: old texts stay, and what came to it before is not shown'
   });
 });
 
+t.test('a revocation names the customers that it cuts off, and asks', async (t) => {
+  const { control } = await customer(t, [slotAt(1), slotAt(2)]);
+  const [, name = '', place = ''] = /^(\S+) +(m1) /m.exec((await control('slot', 'list')).stdout) ?? [];
+  t.match(await control('node', 'revoke', name), {
+    status: 2,
+    stderr:
+      /^This would happen:\n\S+ is revoked: .*\nIt takes the service of 1 customer: \+1206…0001\nerror: nothing was changed: run .* --yes/,
+  });
+  t.match((await control('node', 'list')).stdout, new RegExp(`^${name} +linked`, 'm'));
+  for (const [command, effect] of [
+    [['out-of-service', name, place, ...UNASKED], /its number is not sold\nThe number is kept by 1 customer/],
+    [['restart', name, place], /m1 restarts\nFor about a minute it takes the service of 1 customer/],
+  ] as const) {
+    const asked = await control('slot', ...command);
+    t.match(asked, { status: 2, stderr: effect });
+    t.match(asked.stderr, /^This would happen:\n/);
+    t.match(asked.stderr, /customer: \+1206…0001\nerror: nothing was changed: run .* --yes/);
+  }
+  t.notMatch((await control('slot', 'list')).stdout, 'the SIM died');
+  t.match(await control('slot', 'out-of-service', name, place, ...REASON), { status: 0 });
+  t.match((await control('slot', 'list')).stdout, 'the SIM died');
+  t.match(await control('slot', 'out-of-service', name, 'm2', ...UNASKED), { status: 0 }, 'it concerns none');
+  t.match(await control('slot', 'restart', name, place, '--yes'), { stderr: /needs the running service/ });
+  t.match(await control('node', 'revoke', 'nowhere'), { status: 2, stderr: /^error: there is no node/ });
+  t.match(await control('node', 'revoke', name, '--yes'), { status: 0, stdout: /is revoked/ });
+  t.match((await control('node', 'list')).stdout, new RegExp(`^${name} +revoked`, 'm'));
+});
+
 t.test('more days', async (t) => {
   const { control, id, get } = await customer(t, [slotAt(1)]);
   const before = Date.parse(String((await get('/number')).body['expires_at']));
-  t.match(await control('subscription', 'extend', await id(), '--days', '30', ...REASON), { status: 0 });
+  const extend = ['subscription', 'extend', await id(), '--days', '30'];
+  t.match(await control(...extend, ...UNASKED), { status: 2, stderr: /30 days later, without a payment/ });
+  t.match(await control(...extend, '--days', '1', ...UNASKED), { stderr: /ends 1 day later, without/ });
+  const shown = /^until +(\S+ \S+)$/m.exec((await control('subscription', 'show', await id())).stdout)?.[1];
+  const once = ['--ends-at', String(shown), ...REASON];
+  t.match(await control(...extend, ...once), { status: 0 });
+  const other = { status: 2, stderr: /^error: nothing was done: sub_\w+ ends at 20\d\d-/ };
+  t.match(await control(...extend, ...once), other, 'the script runs twice');
+  t.match(await control('subscription', 'end', await id(), ...once), other);
   await until(
     'the holder learns it',
     async () =>

@@ -1,21 +1,19 @@
 // Lists as an operator narrows, sorts and exports them on the command line; a fleet of two nodes with three carriers.
 import t from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(close);
+  const operator = await openTestOperator(t, { databaseUrl, url });
   const lab = [
     slotAt(1, { operator: '310260' }),
     slotAt(2, { operator: '311480' }),
@@ -98,7 +96,7 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
       control('slot', 'list', '--find', 'm1'),
       control('audit', 'list', '--csv', '--find', 'HYPERLINK'),
     ]);
-    t.match(table.stdout, /lab +m4 +registered +\+12065550004 +T-Mobile \(310260\).*\nlab +m1 /);
+    t.match(table.stdout, /lab +m4 +registered +\+12065550004 +- +T-Mobile \(310260\).*\nlab +m1 /);
     t.match(csv.stdout, /^Number,State,ICCID,.*\r\n\+12065550001,[^\r]*\r\n\+1206…0002,held,/);
     t.match(csv.stdout, /,T-Mobile \(310260\),.*,'=cmd\(\),/s, 'a node’s text is no formula');
     t.equal(csv.stdout.split('\r\n').length, 7);

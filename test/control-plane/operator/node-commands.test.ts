@@ -2,13 +2,13 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { nodeCode } from '../../fixtures/enrolled-node.ts';
-import { relationsOf } from '../../fixtures/lived-database.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { relationsOf } from '../../fixtures/database/lived-database.ts';
+import { nodeCode } from '../../fixtures/nodes/enrolled-node.ts';
+import { linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runProgram as run } from '../../fixtures/run-program.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -39,14 +39,14 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   t.equal(statSync(join(folder, 'identity.json')).mode & 0o777, 0o600);
   const node = await ScriptedNode.connect(service.url, { nodeId: 'other' });
   t.match((await control('list')).stdout, /lab +enrolled +0\nother +linked +1/);
-  t.match(await control('revoke', 'other'), { status: 0 });
+  t.match(await control('revoke', 'other', '--yes'), { status: 0 });
   await until('its link has ended, long before a heartbeat', () => node.closeCode === 4403);
   t.match(await control('revoke', 'no-such-node'), { status: 2, stderr: /no-such-node/ });
   await service.stop();
   t.match((await control('list')).stdout, /other +revoked/, 'after it was stopped');
 });
 
-t.test('where no service keeps anything: refused, and nothing is made', async (t) => {
+t.test('without a database commands are refused, and nothing is created', async (t) => {
   const dataDir = join(temporaryFolder(t), 'data');
   const databaseUrl = await rig.postgres.createDatabase();
   for (const command of [
@@ -91,7 +91,7 @@ t.test('beside a service on Postgres', async (t) => {
   t.match(added.stdout, / {2}node-daemon enroll https:\/\/sim\.example [0-9A-Z-]{23}/);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
   t.match((await run('control-plane', ['node', 'list'], env)).stdout, /lab +linked +\d/);
-  t.match(await run('control-plane', ['node', 'revoke', 'lab'], env), { status: 0 });
+  t.match(await run('control-plane', ['node', 'revoke', 'lab', '--yes'], env), { status: 0 });
   await until('its link has ended', () => node.closeCode === 4403);
 });
 
@@ -107,8 +107,7 @@ t.test('the list shows each slot that serves no number, and why', async (t) => {
     slotAt(4, { slot: 'new', state: 'starting', ...empty }),
     slotAt(5, { slot: 'well' }),
   ];
-  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots, alarms: ['journal_unavailable'] });
-  t.teardown(() => node.drop());
+  const node = await linkNode(t, url, { nodeId: 'lab', slots, alarms: ['journal_unavailable'] });
   const line =
     /lab +linked +2 +journal_unavailable, known sim_locked \(sim_pin_wrong\), new starting, puk sim_locked \(sim_puk\), stick lost \(mass_storage\)$/m;
   await until('the slots', async () => line.test(await list()));
@@ -123,8 +122,7 @@ t.test('a node’s text steers no terminal', async (t) => {
     slotAt(1, { model: text, operator: text }),
     slotAt(2, { state: 'sim_locked', reason: text }),
   ];
-  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots, alarms: [text] });
-  t.teardown(() => node.drop());
+  await linkNode(t, url, { nodeId: 'lab', slots, alarms: [text] });
   const control = (...args: string[]) => run('control-plane', args, { DATABASE_URL: databaseUrl });
   await until('the slots', async () => /�\]0;owned/.test((await control('slot', 'list')).stdout));
   for (const args of [

@@ -3,19 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parseNumbers } from '#control-plane/operator/cli/number-file.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { buyNumber } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber } from '../../fixtures/payments/payer.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 // Its address as everyone writes it; the fourth account of the well-known phrase.
 const ALICE_ADDRESS = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const ALICE_MASKED = '0x90F7…b906';
@@ -36,13 +36,11 @@ async function onPglite(t: Test) {
 const SIM_1 = '89014103211118510720';
 const SIM_2 = '8991101200003204514';
 
-async function stocked(t: Test, { url, env }: { url: string; env: object }) {
+async function serveRack(t: Test, { url, env }: { url: string; env: object }) {
   const control = (...args: string[]) => runProgram('control-plane', args, { ...env });
-  const available = async () =>
-    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+  const available = () => availableAt(url);
   const slots = [slotAt(1), slotAt(2, { state: 'denied' }), slotAt(3), slotAt(4)];
-  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots });
-  t.teardown(() => node.drop());
+  const node = await linkNode(t, url, { nodeId: 'lab', slots });
   await until('on sale', async () => (await available()) === 3);
   const bought = await buyNumber(url, ALICE.privateKey);
   t.equal(bought.number, '+12065550001', 'the first');
@@ -55,11 +53,11 @@ async function stocked(t: Test, { url, env }: { url: string; env: object }) {
 }
 
 t.test('beside a service on Postgres', TIMEOUT, async (t) => {
-  const { available, bought, bring, control, node, slots } = await stocked(t, await onPostgres(t));
+  const { available, bought, bring, control, node, slots } = await serveRack(t, await onPostgres(t));
   const out = ['number', 'out-of-service'];
   t.match(await control(...out, '+12065550003', '--reason', 'no signal in bay 3'), { status: 0, stderr: '' });
   t.equal(await available(), 1, 'not sold');
-  await control(...out, bought.number, '--reason', 'SIM card to be exchanged');
+  await control(...out, bought.number, '--reason', 'SIM card to be exchanged', '--yes');
   const held = await fetch(`${bought.url}/number`, { headers: { Authorization: `Bearer ${bought.token}` } });
   t.equal(held.status, 200, 'its holder keeps it');
   const [table, full, second, free] = await Promise.all([
@@ -69,9 +67,9 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
     control('number', 'list', '--state', 'available', '--limit', '1'),
   ]);
   const row1 =
-    /^\+1206…0001 +out_of_service +8901\d+ +lab +m1 +00101 +0x90F7…b906 +20.*SIM card to be exchanged$/m;
+    /^\+1206…0001 +out_of_service +8901\d+ +- +lab +m1 +00101 +0x90F7…b906 +20.*SIM card to be exchanged$/m;
   t.match(table.stdout, row1);
-  t.match(table.stdout, /^\+12065550002 +offline +8901\d+ +lab +m2 +00101 +- +-$/m);
+  t.match(table.stdout, /^\+12065550002 +offline +8901\d+ +- +lab +m2 +00101 +- +-$/m);
   t.match(table.stdout, /^\+12065550003 +out_of_service .* no signal in bay 3$/m);
   t.notMatch(table.stdout, ALICE_ADDRESS);
   t.match(full.stdout, ALICE_ADDRESS);
@@ -86,7 +84,7 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
 
   t.match(await control('number', 'in-service', '+12065550003'), { status: 0 });
   t.equal(await available(), 2);
-  t.match(await control('number', 'retire', '+12065550003'), { status: 0, stderr: '' });
+  t.match(await control('number', 'retire', '+12065550003', '--yes'), { status: 0, stderr: '' });
   node.send({ type: 'slots', slots: [...slots.slice(0, 3), slotAt(4, { state: 'lost' })], alarms: [] });
   await until('its SIM has reported it again', async () => (await available()) === 0);
   const [mine, again, unknown, malformed, reasonless] = await Promise.all([
@@ -138,7 +136,7 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
 });
 
 t.test('beside a service on the embedded database, through its socket', TIMEOUT, async (t) => {
-  const { available, bought, bring, control } = await stocked(t, await onPglite(t));
+  const { available, bought, bring, control } = await serveRack(t, await onPglite(t));
   await control('number', 'out-of-service', '+12065550003', '--reason', 'no signal in bay 3');
   t.equal(await available(), 1, 'not sold');
   const retired = await control('number', 'retire', bought.number);

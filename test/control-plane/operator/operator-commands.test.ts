@@ -1,10 +1,10 @@
 // `control-plane operator …` on the embedded database, through the service that has it, and on the console of that service.
 import t from 'tap';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { signedIn, signIn } from '../../fixtures/fleet-console.ts';
-import { startPaidChain } from '../../fixtures/paid-chain.ts';
+import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { signedIn, signIn } from '../../fixtures/service/fleet-console.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 
 const chain = await startPaidChain();
 t.teardown(() => chain.stop());

@@ -1,26 +1,23 @@
 // Revoked nodes and empty slots leave the lists; what a customer has stays.
 import t from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { identityOf } from '../../fixtures/enrolled-node.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
+import { ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const EMPTY = { state: 'sim_absent', iccid: null, number: null } as const;
 
 t.test('a node is removed, and the fleet pruned', { timeout: 180_000 }, async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(close);
-  const { db, close: closeDb } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(closeDb);
+  const operator = await openTestOperator(t, { databaseUrl, url });
+  const db = await openTestDatabase(t, databaseUrl);
   const control = (...args: string[]) =>
     runProgram('control-plane', args, { DATABASE_URL: databaseUrl, DATA_DIR });
   const identity = await identityOf(url, 'lab');
@@ -67,16 +64,30 @@ t.test('a node is removed, and the fleet pruned', { timeout: 180_000 }, async (t
   ]);
   await t.rejects(ScriptedNode.connect(url, { nodeId: 'lab', identity }), /40[13]/, 'it is refused');
 
-  const away = await ScriptedNode.connect(url, { nodeId: 'away', slots: [slotAt(5), slotAt(6, EMPTY)] });
-  await until('they are there', async () => (await slots()).length === 4);
+  const kept = [slotAt(5), slotAt(6, EMPTY), slotAt(7, EMPTY)];
+  const away = await ScriptedNode.connect(url, { nodeId: 'away', slots: [...kept, slotAt(8, EMPTY)] });
+  await until('they are there', async () => (await slots()).length === 6);
+  for (const slot of ['m7', 'm8'])
+    await operator.call('takeSlotOutOfService', { node: 'away', slot, reason: 'burnt contacts' });
+  away.send({ type: 'slots', slots: kept, alarms: [] });
+  const reported = () => db.selectFrom('slots').select('slot').where('node_id', '=', 'away').execute();
+  await until('one is not reported any more', async () => (await reported()).length === 3);
+  t.match(await control('prune', '--yes'), { stdout: 'Nothing to remove.\n' }, 'a mark is not forgotten');
   await away.drop();
   const awayState = async () => (await operator.call('nodes', {})).find(({ name }) => name === 'away')?.state;
   await until('it is away', async () => (await awayState()) === 'enrolled');
   const yesterday = new Date(Date.now() - 25 * 60 * 60_000);
   await db.updateTable('nodes').set({ link_alive_until: yesterday }).where('id', '=', 'away').execute();
   t.match(await control('prune', '--yes'), { stdout: 'Removed:\n\nslot away/m6\n' });
-  t.same(await slots(), ['away/m5', 'sold/m3', 'sold/m4'], 'a slot with a SIM stays, and one of a customer');
+  t.same(
+    await slots(),
+    ['away/m5', 'away/m7', 'away/m8', 'sold/m3', 'sold/m4'],
+    'a slot with a SIM stays, one that is out of service, and one of a customer',
+  );
   t.match((await operator.call('auditLog', { limit: 1 })).rows, [
     { action: 'prune', detail: { nodes: [], slots: ['away/m6'] } },
   ]);
+  for (const slot of ['m7', 'm8']) await operator.call('putSlotInService', { node: 'away', slot });
+  t.match(await control('prune', '--yes'), { stdout: 'Removed:\n\nslot away/m7\n' });
+  t.same(await slots(), ['away/m5', 'sold/m3', 'sold/m4']);
 });

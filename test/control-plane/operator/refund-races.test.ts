@@ -1,20 +1,19 @@
 // Refunds that are killed anywhere, asked for by two at once, or kept from the chain: the money goes back once.
 import t from 'tap';
 import type { Hex } from 'viem';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { REFUNDED, unhonoured } from '../../fixtures/unhonoured.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { REFUNDED, unhonoured } from '../../fixtures/payments/unhonoured.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const { dollar } = rig.chain;
 const chain = rig.chain.control;
 
-t.test('killed anywhere between the first look and the receipt: once', TIMEOUT, async (t) => {
+t.test('killed anywhere between the first check and the receipt: one refund', TIMEOUT, async (t) => {
   const points: Array<[string, number, 'before' | 'after']> = [
     ['eth_getBalance', 1, 'after'],
     ['eth_getTransactionReceipt', 2, 'before'],

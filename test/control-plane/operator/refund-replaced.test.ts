@@ -1,10 +1,10 @@
 // Refunds whose transaction was replaced by hand or is not found: the money goes back once, whatever an operator tries.
 import t from 'tap';
 import { parseAbi } from 'viem';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { REFUNDED, unhonoured } from '../../fixtures/unhonoured.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { REFUNDED, unhonoured } from '../../fixtures/payments/unhonoured.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const TRANSFER = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
 const TIMEOUT = { timeout: 380_000 };
@@ -12,7 +12,6 @@ const TIMEOUT = { timeout: 380_000 };
 const NONCE_DEPTH_BLOCKS = 64;
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const chain = rig.chain.control;
 
 type Unhonoured = Awaited<ReturnType<typeof unhonoured>>;

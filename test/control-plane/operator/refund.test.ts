@@ -1,18 +1,17 @@
 // `control-plane payment refund` as an operator runs it: refused for good reasons, killed half way, and sent once.
 import t from 'tap';
 import { parseAbi } from 'viem';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { REFUNDED, unhonoured } from '../../fixtures/payments/unhonoured.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { someOf } from '../../fixtures/sweep.ts';
-import { REFUNDED, unhonoured } from '../../fixtures/unhonoured.ts';
 
 const MINUTE_MS = 60_000;
 const TRANSFER = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
 const TIMEOUT = { timeout: 380_000 };
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const { dollar } = rig.chain;
 const chain = rig.chain.control;
 

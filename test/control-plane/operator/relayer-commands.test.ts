@@ -5,9 +5,9 @@ import t from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { PAY_TO } from '../../dev-stack/wallets.ts';
-import { createRig } from '../../fixtures/rig.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 
 const rig = await createRig();
 

@@ -1,21 +1,22 @@
 // Slots, the audit log and quarantine as an operator meets them, on both databases; a modem that is restarted over its link.
 import t, { type Test } from 'tap';
-import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
+import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { DATA_DIR } from '../../fixtures/data-dir.ts';
-import { modemStack } from '../../fixtures/modem-stack.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { acceptAll, linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { acceptAll, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
+import { modemStack } from '../../fixtures/stacks/modem-stack.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 async function onPostgres(t: Test) {
   const { url, databaseUrl } = await rig.start(t);
@@ -35,19 +36,67 @@ async function connected(
   onCommand = acceptAll,
 ) {
   const slots = [slotAt(1), slotAt(2), slotAt(3, { state: 'sim_absent', iccid: null, number: null })];
-  const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots, onCommand });
-  t.teardown(() => node.drop());
-  const available = async (): Promise<number> =>
-    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+  const node = await linkNode(t, url, { nodeId: 'lab', slots, onCommand });
+  const available = () => availableAt(url);
   await until('on sale', async () => (await available()) === 2);
-  const { close, ...operator } = await openOperator(where);
-  t.teardown(close);
+  const operator = await openTestOperator(t, where);
   return { node, operator, available };
 }
 
+t.test(
+  'settings for calls that differ from what the network needs are marked',
+  { timeout: 120_000 },
+  async (t) => {
+    const { url, where } = await onPostgres(t);
+    const detail = 'carrier_profile: ROW_Generic_3GPP, not Commercial-TMO_VoLTE\u0000';
+    const settings = { network: '310260', why: null, detail: null };
+    const slots = [
+      slotAt(1, { voice_settings: { ...settings, state: 'right' } }),
+      slotAt(2, { voice_settings: { ...settings, state: 'differs', why: 'refused', detail } }),
+      slotAt(3),
+    ];
+    const node = await linkNode(t, url, { nodeId: 'lab', slots });
+    const operator = await openTestOperator(t, where);
+    const listed = async () =>
+      (await operator.call('slots', { sort: { by: 'calls_set_up' }, limit: 10 })).rows.map((row) => [
+        row.slot,
+        row.voice_settings?.state,
+      ]);
+    await until('the slots are stored', async () => (await listed()).length === 3);
+    t.same(await listed(), [
+      ['m2', 'differs'],
+      ['m1', 'right'],
+      ['m3', undefined],
+    ]);
+    const env = { DATABASE_URL: String(where.databaseUrl), DATA_DIR };
+    const show = async (...args: string[]) =>
+      (await runProgram('control-plane', ['slot', ...args], env)).stdout;
+    t.match(
+      await show('show', 'lab', 'm2'),
+      /Calls set up +no \(refused\)[\s\S]*ROW_Generic_3GPP, not Commercial-TMO_VoLTE/,
+    );
+    t.match(await show('show', 'lab', 'm1'), /Calls set up +yes\n/);
+    t.notMatch(await show('show', 'lab', 'm3'), /Calls set up/);
+    t.match(JSON.parse(await show('show', 'lab', 'm2', '--json')), { voice_settings: { why: 'refused' } });
+    t.match(await show('list', '--csv'), /no \(refused\)/);
+    t.match(
+      (await readFleet(await openTestDatabase(t, String(where.databaseUrl)), new Date()))[0]?.slots[1],
+      {
+        voiceSettings: { state: 'differs' },
+      },
+    );
+    node.send({ type: 'slots', slots: slots.map(({ voice_settings: _, ...slot }) => slot), alarms: [] });
+    await until('they are right, or not known', async () =>
+      (await operator.call('slots', { limit: 10 })).rows.every(
+        ({ voice_settings }) => voice_settings === null,
+      ),
+    );
+  },
+);
+
 for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPglite })) {
   t.test(
-    `a slot out of service: not sold, listed, written down (${name})`,
+    `a slot out of service is not sold, and is listed and audited (${name})`,
     { timeout: 180_000 },
     async (t) => {
       const { operator, available } = await connected(t, await start(t));
@@ -104,7 +153,7 @@ for (const [name, start] of Object.entries({ Postgres: onPostgres, PGlite: onPgl
   );
 }
 
-t.test('what a node answers about a restart, in words for people', { timeout: 60_000 }, async (t) => {
+t.test('the answer of a node about a restart is explained in plain words', { timeout: 60_000 }, async (t) => {
   let code: 'command_unknown' | 'line_busy' | undefined = 'command_unknown';
   const { operator, node } = await connected(t, await onPostgres(t), (command) =>
     command.name === 'restart_modem' && code !== undefined
@@ -149,7 +198,7 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
   t.match(await control('slot', 'out-of-service', 'lab', 'm2', '--reason', 'loose'), { status: 0 });
   t.match(
     (await control('slot', 'list')).stdout,
-    /lab +m2 +registered +\+12065550002 +00101 +\S+ \S+ +loose/,
+    /lab +m2 +registered +\+12065550002 +- +00101 +\S+ \S+ +loose/,
   );
   await subscribeInStore(where.databaseUrl, ALICE, '+12065550002');
   const [held, full, json] = await Promise.all([
@@ -159,7 +208,7 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
   ]);
   t.match(
     held.stdout,
-    /lab +m1 +registered +\+12065550001 .*\nlab +m2 +registered +\+1206…0002 +00101 .* loose/,
+    /lab +m1 +registered +\+12065550001 .*\nlab +m2 +registered +\+1206…0002 +- +00101 .* loose/,
   );
   t.match(full.stdout, /lab +m2 +registered +\+12065550002 /);
   t.match(JSON.parse(json.stdout).slots, [
@@ -180,13 +229,12 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
   t.match(written, /release number +\+1206…0001 +refused +\+1206…0001 is not in quarantine/);
   const whole = (await control('audit', 'list', '--full')).stdout;
   t.match(whole, /release number +\+12065550001 /);
-  t.notMatch(whole, '+13105550188', 'what is none of ours is not kept');
+  t.notMatch(whole, '+13105550188', 'a number that is not ours is not kept');
 });
 
 t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) => {
   const { url, databaseUrl } = await rig.start(t, { enrolmentApproval: true });
-  const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url });
-  t.teardown(close);
+  const operator = await openTestOperator(t, { databaseUrl, url });
   await t.rejects(ScriptedNode.connect(url, { nodeId: 'lab' }), /409/, 'its link is refused');
   const [listed] = await operator.call('nodes', {});
   t.match(listed, { name: 'lab', state: 'pending', fingerprint: /^SHA256:[\w+/]{43}$/ });
@@ -196,8 +244,7 @@ t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) 
   await t.rejects(operator.call('approveNode', { node: 'no-such-node' }), /no node "no-such-node"/);
   const { fingerprint } = await operator.call('approveNode', { node: 'lab' });
   t.equal(fingerprint, listed?.fingerprint);
-  const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
-  t.teardown(() => node.drop());
+  const node = await linkNode(t, url, { nodeId: 'lab' });
   t.match((await operator.call('nodes', {}))[0], { state: 'linked' });
   await operator.call('revokeNode', { node: 'lab' });
   await until('its link ends', () => node.closeCode === LINK_CLOSE.revoked, 20_000);
@@ -206,8 +253,7 @@ t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) 
 t.test('a number in quarantine is listed with its end, and released', { timeout: 60_000 }, async (t) => {
   const { url, where } = await onPostgres(t);
   const { operator, available } = await connected(t, { url, where });
-  const { db, close } = await openDatabase({ url: where.databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, where.databaseUrl);
   const until = new Date(Date.now() + 86_400_000);
   const number = '+12065550001';
   await db.updateTable('numbers').set({ quarantined_until: until }).where('number', '=', number).execute();

@@ -1,9 +1,9 @@
 // Ends with a refund that are killed anywhere, asked for by two at once, or rejected by the token: the money goes back once, and is not forgotten.
 import t from 'tap';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { paidSubscriber } from '../../fixtures/paid-subscriber.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
+import { paidSubscriber } from '../../fixtures/payments/paid-subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };
@@ -11,7 +11,6 @@ const TIMEOUT = { timeout: 380_000 };
 const OWED = (PRICE * 364n) / 365n + PRICE;
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const { dollar } = rig.chain;
 
 for (const [method, nth, fate, states] of [
@@ -47,13 +46,25 @@ t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, a
   const { control, line, operator, order, sentBack } = await paidSubscriber(t, rig);
   /** Both have the same plan before either ends it. */
   let waiting = 0;
+  let estimates = 0;
+  let isDone = false;
   line.interfere = async (method, forward) => {
-    if (method !== 'eth_getBalance') return forward();
-    waiting += 1;
-    await until('the other', () => waiting >= 2, 30_000);
+    if (method === 'eth_getBalance') {
+      waiting += 1;
+      await until('the other', () => waiting >= 2, 30_000);
+    }
+    // Each checks, then signs: the second one signs when the money has left.
+    if (method === 'eth_estimateGas' && ++estimates === 4)
+      await until('the other is done', () => isDone, 30_000);
     return forward();
   };
-  const answers = await Promise.all([order(), order()].map((args) => control(args, { RPC_URL: line.url })));
+  const both = [order(), order()].map(async (args) => {
+    const answer = await control(args, { RPC_URL: line.url });
+    isDone = true;
+    return answer;
+  });
+  const answers = await Promise.all(both);
+  t.equal(estimates, 4);
   t.same(
     answers.map(({ status }) => status),
     [0, 0],
@@ -111,5 +122,47 @@ t.test(
       status: 0,
     });
     t.equal(await sentBack(), (PRICE * 364n) / 365n, 'once');
+  },
+);
+
+t.test(
+  'the payer stays blocked: one refund is closed, and the end counts as finished',
+  TIMEOUT,
+  async (t) => {
+    const { control, id, line, order, payments, sentBack } = await paidSubscriber(t, rig, { years: 2 });
+    // The first of two refunds is sent before the token blocks the payer.
+    let sent = 0;
+    line.interfere = async (method, forward) => {
+      if (method === 'eth_sendRawTransaction' && ++sent === 2)
+        await dollar.administer('blacklist', [ALICE.address]);
+      return forward();
+    };
+    t.match(await control(order(), { RPC_URL: line.url }), {
+      status: 3,
+      stderr: /was mined and moved nothing/,
+    });
+    line.interfere = undefined;
+    await rig.chain.control.mine({ blocks: SAFE_LAG_BLOCKS });
+    const open = (await payments()).find(({ state }) => state === 'refunding');
+    const close = ['payment', 'close', String(open?.id), '--reason', 'the issuer blocked the payer', '--yes'];
+    t.match(await control(close), { status: 0, stdout: /is closed: .* were not sent/ });
+    await dollar.administer('unBlacklist', [ALICE.address]);
+    const before = await sentBack();
+    const again = await control([...order(), '--sign-anew']);
+    t.match(again, {
+      status: 0,
+      stdout: new RegExp(
+        `^${id} has ended\n(pay_.* is (refunded: .*|closed: an operator gave up its refund)\n){2}$`,
+      ),
+    });
+    t.equal(await sentBack(), before, 'nothing is sent after that');
+    t.same((await payments()).map(({ state }) => state).sort(), ['closed', 'refunded']);
+    const shares = (await payments()).map(({ refund_value }) => BigInt(String(refund_value)));
+    t.equal(
+      shares.reduce((sum, share) => sum + share, 0n),
+      OWED,
+      'sent or given up: all that was owed',
+    );
+    t.equal(before, OWED - BigInt(String(open?.refund_value)));
   },
 );

@@ -1,17 +1,16 @@
 // `control-plane subscription end --refund`: the unused share or an amount, refused for good reasons, and sent once.
 import t from 'tap';
 import { parseAbi } from 'viem';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { paidSubscriber } from '../../fixtures/paid-subscriber.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { paidSubscriber } from '../../fixtures/payments/paid-subscriber.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 const TRANSFER = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const { dollar } = rig.chain;
 const chain = rig.chain.control;
 
@@ -28,7 +27,9 @@ t.test('the unused share by whole days, shown first, sent once, and kept on reco
   t.ok(await own.isActive());
   t.equal(await sentBack(), 0n);
 
-  const done = await control(order());
+  const until = /^until +(\S+ \S+)$/m.exec((await control(['subscription', 'show', id])).stdout)?.[1];
+  const seen = ['--ends-at', String(until)];
+  const done = await control([...order(), ...seen]);
   t.match(done, {
     status: 0,
     stdout: new RegExp(
@@ -38,6 +39,7 @@ t.test('the unused share by whole days, shown first, sent once, and kept on reco
   t.equal(await sentBack(), (PRICE * 199n) / 365n);
   t.equal((await recoverToken(url, ALICE.privateKey)).status, 402, 'no subscription');
   t.equal((await control(order())).stdout, done.stdout, 'asked again');
+  t.equal((await control([...order(), ...seen])).stdout, done.stdout, 'by the same script');
   t.equal((await control(order('--refund=981.369863'), { REFUND_KEY: '' })).stdout, done.stdout);
   t.match(await control(order('--refund=981')), {
     status: 2,
@@ -61,7 +63,30 @@ t.test('the unused share by whole days, shown first, sent once, and kept on reco
 t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) => {
   const own = await paidSubscriber(t, rig, { isFinal: false });
   const { account, control, id, order, sentBack } = own;
-  t.match(await control(order()), { status: 2, stderr: /the chain may still revert the transfer of pay_/ });
+  t.match(await control(order()), {
+    status: 2,
+    stderr:
+      /^error: nothing was done: the chain may still revert the transfer of pay_\w+\. The service checks it again/,
+  });
+  t.match(
+    await control(order().slice(0, -1), { REFUND_KEY: '' }),
+    {
+      status: 2,
+      stderr: new RegExp(
+        `would end ${id} and send \\d+\\.\\d+ USDC \\(364 of 365 days of pay_[0-9a-f]{24}\\) to ${ALICE.address}\n` +
+          'The refund cannot be sent yet: the chain may still revert .* within a minute: try again after that',
+      ),
+    },
+    'the plan is shown, without a key too',
+  );
+  await own.db
+    .updateTable('payments')
+    .set({ next_check_at: new Date('2999-12-31T12:00:00Z') })
+    .execute();
+  t.match(await control(order().slice(0, -1)), {
+    stderr: /The service checks it again at 2999-12-31 12:00Z: try again after that/,
+  });
+  await own.db.updateTable('payments').set({ next_check_at: null }).execute();
   await own.becomesFinal();
   for (const [amount, problem] of [
     ['0', /--refund: must be more than 0/],
@@ -76,6 +101,10 @@ t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) 
     [id, /must be an amount, such as 900/],
   ] as const)
     t.match(await control(order(`--refund=${amount}`)), { status: /[12]/, stderr: problem }, amount);
+  t.match(await control([...order(), '--ends-at', '2024-02-29 12:00Z']), {
+    status: 2,
+    stderr: /nothing was done: sub_\w+ ends at 20\d\d-\d\d-\d\d \d\d:\d\dZ/,
+  });
   t.match(await control(['subscription', 'end', id, '--refund', '5', '--yes']), {
     status: 1,
     stderr: /reason: required/,
@@ -110,7 +139,7 @@ t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) 
   });
   t.ok(await own.isActive());
   t.equal((await own.payments())[0]?.state, 'applied');
-  t.match(await control(order('--refund=0.000005')), { status: 0 }, 'what the account has');
+  t.match(await control(order('--refund=0.000005')), { status: 0 }, 'the balance of the account suffices');
   t.equal(await sentBack(), 5n);
 });
 
@@ -118,8 +147,8 @@ t.test('renewed, extended and reassigned: each paid year by itself, the newest f
   const own = await paidSubscriber(t, rig, { years: 2, agoDays: 165 });
   const { control, id, order, payments, sentBack } = own;
   const reason = ['--reason', 'sorry'];
-  t.match(await control(['subscription', 'extend', id, '--days', '500', ...reason]), { status: 0 });
-  t.match(await control(['subscription', 'reassign', id, ...reason]), { status: 0 });
+  t.match(await control(['subscription', 'extend', id, '--days', '500', ...reason, '--yes']), { status: 0 });
+  t.match(await control(['subscription', 'reassign', id, ...reason, '--yes']), { status: 0 });
   t.match(await control(order('--refund=3601')), { status: 2, stderr: /at most 3600 USDC/ });
   const done = await control(order());
   t.match(done.stdout, /ended\n.*: 1800 USDC to .*\n.*: 981.369863 USDC to .*\n$/, done.stderr);
@@ -140,7 +169,7 @@ t.test('renewed, extended and reassigned: each paid year by itself, the newest f
 
 t.test('ended without a refund, and refunded later', TIMEOUT, async (t) => {
   const { control, id, order, sentBack } = await paidSubscriber(t, rig);
-  t.match(await control(['subscription', 'end', id, '--reason', 'as asked']), { status: 0 });
+  t.match(await control(['subscription', 'end', id, '--reason', 'as asked', '--yes']), { status: 0 });
   t.match(await control(order()), {
     status: 2,
     stderr: /no whole paid day of sub_.* is left: give an amount/,

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { checkAccessibility, looks } from '../../fixtures/accessibility.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { someOf } from '../../fixtures/sweep.ts';
 
 const PAGE_OCTETS_MAX = 60 * 1024;
@@ -34,7 +34,7 @@ t.test('Accept decides who gets it, and a cache keeps them apart', async (t) => 
   }
 });
 
-t.test('it is small, and lets nothing in', async (t) => {
+t.test('the page is small, and its policy allows nothing from outside', async (t) => {
   const { url } = await rig.start(t);
   const response = await fetch(url, { headers: { Accept: 'text/html' } });
   const text = await response.text();
@@ -48,7 +48,7 @@ t.test('in a browser', { skip }, async (t) => {
   const { url } = await rig.start(t);
   const browser = await startBrowser(t);
 
-  t.test('it says what it is, and the demo runs', async (t) => {
+  t.test('the page explains the service, and the demo runs', async (t) => {
     const { page, requested, troubles } = await openPage(t, browser, { viewport: DESKTOP });
     await page.goto(url);
     t.match(await page.textContent('h1'), /US mobile number/);
@@ -87,7 +87,7 @@ t.test('in a browser', { skip }, async (t) => {
     t.match(copied, `curl ${url}/sms/send`);
   });
 
-  t.test('without JavaScript all of it is there but the demo', async (t) => {
+  t.test('without JavaScript everything but the demo works', async (t) => {
     const { page, troubles } = await openPage(t, browser, { viewport: PHONE, javaScriptEnabled: false });
     await page.goto(url);
     t.match(await page.textContent('body'), /Four requests/);

@@ -1,18 +1,18 @@
 // The code of the landing page, copied and run as it stands: a number bought, called, recovered and texted with.
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedLine } from '../../fixtures/scripted-line.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { ScriptedLine } from '../../fixtures/nodes/scripted-line.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const run = promisify(execFile);
 const PROGRAM_TIMEOUT_MS = 60_000;
-const [ALICE] = BUYERS as [Wallet];
 const rig = await createRig();
 
 /** The text that a browser would copy from the block with this title. */
@@ -23,12 +23,17 @@ async function shownCode(url: string, title: string): Promise<string> {
   return code.replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)));
 }
 
-t.test('each step does what is said beside it', async (t) => {
+t.test('each step does what its text says', async (t) => {
   const { url } = await rig.start(t);
   const line = new ScriptedLine(url);
   line.node = await rig.connect(t, url, { onCommand: line.onCommand });
 
-  const program = join(t.testdir({}), 'steps.mjs');
+  // Within the project, so that it finds its packages.
+  const place = join(PROJECT_FOLDER, '.tests');
+  mkdirSync(place, { recursive: true });
+  const folder = mkdtempSync(join(place, 'shown-code-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const program = join(folder, 'steps.mjs');
   writeFileSync(
     program,
     [

@@ -1,7 +1,7 @@
 // The queue of payments before their checks: how many are checked at a time, in which order, and how long one waits.
 import t from 'tap';
 import { Admission } from '#control-plane/payments/admission.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 const AT_ONCE = 4;
 const WAITING_MAX = 256;

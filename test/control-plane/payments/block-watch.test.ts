@@ -4,16 +4,13 @@ import { createPublicClient, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { BlockWatch } from '#control-plane/payments/chain/block-watch.ts';
 import { RELAYER } from '../../dev-stack/wallets.ts';
-import { startPaidChain } from '../../fixtures/paid-chain.ts';
-import { type RpcProxy, startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { type RpcProxy, startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
 import { until } from '../../fixtures/until.ts';
 
 const paid = await startPaidChain();
-const rpc = await startRpcProxy(paid.rpcUrl);
-t.teardown(async () => {
-  await rpc.stop();
-  await paid.stop();
-});
+t.teardown(() => paid.stop());
+const rpc = await startRpcProxy(t, paid.rpcUrl);
 const { control } = paid;
 const client = createPublicClient({ transport: http(rpc.url) });
 const account = privateKeyToAccount(RELAYER.privateKey);

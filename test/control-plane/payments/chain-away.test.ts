@@ -5,22 +5,21 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { plantTestDollar } from '../../dev-stack/test-dollar.ts';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
-import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
+import { BOB, CAROL, PAY_TO } from '../../dev-stack/wallets.ts';
+import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
+import { PRICE, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { type RpcProxy, startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { type RpcProxy, startRpcProxy } from '../../fixtures/rpc-proxy.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
 import { randomFrom } from '../../fixtures/seeded-random.ts';
-import { FAR_END, telephone } from '../../fixtures/telephone.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { alertBy, startWebhookReceiver } from '../../fixtures/service/webhook-receiver.ts';
 import { until } from '../../fixtures/until.ts';
-import { alertBy, startWebhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const rig = await createRig();
-const [, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
 const MINUTE_MS = 60_000;
 const STARTS = 30;
 /** Of one call whose connection breaks each time. */
@@ -32,8 +31,7 @@ const lost = (): Promise<never> => Promise.reject(new Error('lost'));
 const paid = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
 
 async function proxied(t: Test): Promise<RpcProxy> {
-  const rpc = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => rpc.stop());
+  const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
   return rpc;
 }
 

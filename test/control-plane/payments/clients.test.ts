@@ -9,17 +9,17 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { decodeXPaymentResponse } from 'x402-fetch';
 import type { ChainId } from '#shared/api/payment-networks.ts';
 import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { startNats } from '../../fixtures/nats.ts';
-import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
-import { paySubscribe } from '../../fixtures/payer.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { instanceCount } from '../../fixtures/several-instances.ts';
+import { PRICE, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { paySubscribe } from '../../fixtures/payments/payer.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { startNats } from '../../fixtures/service/nats.ts';
+import { instanceCount } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 interface Receipt402 {
   payer?: string;
@@ -88,12 +88,8 @@ for (const chainId of [8453, 84532] as const) {
     const service = await startControlPlane(chain, { natsUrl, databaseUrl }, instances);
     t.teardown(() => service.stop());
     const slots = PAYERS.map((_, index) => slotAt(index));
-    const node = await ScriptedNode.connect(service.url, { slots });
-    t.teardown(() => node.drop());
-    await until('numbers on sale', async () => {
-      const body = (await (await fetch(`${service.url}/availability`)).json()) as { available: number };
-      return body.available === slots.length;
-    });
+    await linkNode(t, service.url, { slots });
+    await until('numbers on sale', async () => (await availableAt(service.url)) === slots.length);
     for (const [index, { name, pay, receipt }] of PAYERS.entries()) {
       await t.test(name, async (t) => {
         const buyer = BUYERS[index];

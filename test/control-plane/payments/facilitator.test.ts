@@ -4,18 +4,18 @@ import { evm, Mppx } from 'mppx/client';
 import t, { type Test } from 'tap';
 import { publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { startFacilitator } from '../../fixtures/facilitator.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/paid-chain.ts';
-import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, BOB, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { startFacilitator } from '../../fixtures/chain/facilitator.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { availableAt, present } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const MINUTE_MS = 60_000;
 
 /** A service without a relayer, with two numbers. */
@@ -44,12 +44,8 @@ async function setUp(t: Test) {
       t.teardown(() => next.stop());
     },
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
-    available: async () =>
-      ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
-    present: async (header: string) => {
-      const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    },
+    available: () => availableAt(url),
+    present: (header: string) => present(url, header),
     /** Housekeeping, minute by minute, until the buyer has a number. */
     isServed: ({ privateKey }: Wallet) =>
       until('a subscription', async () => {
@@ -72,7 +68,7 @@ t.test('clients of every protocol pay, and the relayer is not ours', async (t) =
   t.equal(await paid(), 2n * PRICE);
 });
 
-t.test('what it was shown and did not take charges nothing, and mints no token any more', async (t) => {
+t.test('an authorization that was refused charges nothing, and mints no token any more', async (t) => {
   const answers: (() => Promise<unknown>)[] = [
     async () => ({ isValid: false, invalidReason: 'unexpected' }),
     async () => 'no object',
@@ -128,7 +124,7 @@ t.test(
 );
 
 t.test(
-  'what it does not settle holds no number after some minutes, and buys one once it is settled',
+  'a payment that the facilitator does not settle holds no number after some minutes, and buys one once settled',
   async (t) => {
     const { available, clock, facilitator, isServed, present, url } = await setUp(t);
     facilitator.interfere = (route, answer) =>
@@ -147,7 +143,7 @@ t.test(
   },
 );
 
-t.test('what it did not do is asked of it again, and never answered with a 402', async (t) => {
+t.test('a settlement that failed is asked for again, and never answered with a 402', async (t) => {
   const { available, clock, facilitator, isServed, paid, present, url } = await setUp(t);
   const header = await signPaymentHeader(url, ALICE.privateKey);
   const lies: unknown[] = [
@@ -179,7 +175,7 @@ t.test('what it did not do is asked of it again, and never answered with a 402',
 });
 
 t.test(
-  'it settles and names another transaction that was mined: no 402, and one year for one payment',
+  'a facilitator that names another transaction that was mined: no 402, and one year for one payment',
   async (t) => {
     const { facilitator, isServed, paid, present, url } = await setUp(t);
     const older = await buyNumber(url, BOB.privateKey);
@@ -197,7 +193,7 @@ t.test(
   },
 );
 
-t.test('it does not take an authorization and settles it all the same: the year is given', async (t) => {
+t.test('an authorization that is refused, and settled all the same, buys the year', async (t) => {
   const { facilitator, isServed, paid, present, url } = await setUp(t);
   facilitator.interfere = async (route, answer) => {
     if (route !== 'verify') return answer();
@@ -216,7 +212,7 @@ t.test('it does not take an authorization and settles it all the same: the year 
 });
 
 t.test(
-  'it does not take an authorization, and its payer cancels that: once the block is safe it is not checked any more',
+  'a refused authorization that its payer cancels is not checked any more once the block is safe',
   async (t) => {
     const { clock, databaseUrl, facilitator, present, url } = await setUp(t);
     facilitator.interfere = async (route, answer) =>
@@ -241,8 +237,7 @@ t.test(
       message: { authorizer: ALICE.address, nonce },
     });
     await rig.chain.dollar.administer('cancelAuthorization', [ALICE.address, nonce, signature]);
-    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-    t.teardown(close);
+    const db = await openTestDatabase(t, databaseUrl);
     const becomes = (wanted: string) =>
       until(wanted, async () => {
         clock.advance(MINUTE_MS);

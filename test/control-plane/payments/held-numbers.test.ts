@@ -2,28 +2,31 @@
 // transfers that cannot be mined. And the way out that operators have.
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { BUYERS, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { randomNonce, signCancellation, signTransfer } from '../../fixtures/authorizations.ts';
-import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/paid-chain.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { type Answer, availableAt, present } from '../../fixtures/presented.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { type RpcProxy, startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { ALICE, BOB, CAROL, MINTER, PAY_TO } from '../../dev-stack/wallets.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { randomNonce, signCancellation, signTransfer } from '../../fixtures/chain/authorizations.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
+import { chainOfTest, type RpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { startSmartAccounts } from '../../fixtures/chain/smart-accounts.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { type Answer, availableAt, present } from '../../fixtures/payments/presented.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { startSmartAccounts } from '../../fixtures/smart-accounts.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
 const asset = rig.chain.dollar.asset;
 const chain = rig.chain.control;
 const stranger = { account: privateKeyToAccount(MINTER.privateKey), chain: null } as const;
 
 /** So deep a log shows what the state shows, however far it lags. */
 const SETTLED_BLOCKS = 70;
+
+/** Transfers of a payer that may be rejected in a day. */
+const REFUSALS_MAX = 3;
 
 /** The RPC's answer about logs older than a search goes back: 45,000 blocks, 25 hours on Base. */
 const hideLogs: RpcProxy['interfere'] = async (method, forward) =>
@@ -33,11 +36,8 @@ const secondsOf = (clock: ManualClock): number => Math.floor(clock.now() / 1000)
 
 /** A service with three numbers. All changes of the test to the chain are undone after it. */
 async function setUp(t: Test) {
-  const snapshot = await chain.snapshot();
-  t.teardown(() => chain.revert({ id: snapshot }));
   const clock = new ManualClock();
-  const line = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => line.stop());
+  const line = await chainOfTest(t, rig.chain);
   const { url, databaseUrl } = await rig.start(t, {
     clock,
     heartbeatMs: 1_000 * MINUTE_MS,
@@ -83,15 +83,14 @@ const recoverTokenOf = async (url: string, account: ReturnType<typeof privateKey
     nonce: string;
     message: string;
   };
-  return fetch(`${url}/auth`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({
+  return fetch(
+    `${url}/auth`,
+    jsonPost({
       wallet: account.address,
       nonce,
       signature: await account.signMessage({ message }),
     }),
-  });
+  );
 };
 
 t.test('a use that the RPC hides holds no number, and is void a day after its end', async (t) => {
@@ -204,4 +203,30 @@ t.test('an operator ends what the chain proves to be over, and nothing else', as
   t.match(await control('payment', 'void', id), { status: 0, stdout: /is void: it ended unused/ });
   t.equal(await availableAt(url), 3);
   t.match(await control('payment', 'void', id), { status: 0 }, 'and says so again');
+});
+
+t.test('transfers that were mined in vain after their end count against their payer', async (t) => {
+  const { url, clock, minute } = await setUp(t);
+  const payer = privateKeyToAccount(generatePrivateKey());
+  await rig.chain.dollar.fund(payer.address, PRICE);
+  t.teardown(() => chain.setAutomine(true));
+  const pay = async () => {
+    const terms = { validBefore: secondsOf(clock) + 300 };
+    return summary(await present(url, (await signTransfer(payer, rig.chain, terms)).header));
+  };
+  for (let count = 0; count < REFUSALS_MAX; count += 1) {
+    await chain.setAutomine(false);
+    t.equal(await pay(), '503 settlement_pending');
+    clock.advance(400_000);
+    await chain.setNextBlockTimestamp({ timestamp: BigInt(secondsOf(clock)) });
+    await chain.mine({ blocks: 1 });
+    await chain.setAutomine(true);
+    await chain.mine({ blocks: SAFE_LAG_BLOCKS });
+    await until('its payment is over', async () => {
+      await minute();
+      return (await recoverTokenOf(url, payer)).status === 402;
+    });
+  }
+  t.equal(await pay(), '429 rate_limited');
+  t.equal(await rig.chain.dollar.balanceOf(payer.address), PRICE);
 });

@@ -1,6 +1,6 @@
 // A kill at each await between credential and answer of a new wallet: the money moves once and buys one year, or does not move.
 import t from 'tap';
-import { dieAtAwaits } from '../../fixtures/payment-lives.ts';
+import { dieAtAwaits } from '../../fixtures/payments/payment-lives.ts';
 import { someOf } from '../../fixtures/sweep.ts';
 
 t.test('killed at an await', { timeout: 380_000 }, async (t) => {

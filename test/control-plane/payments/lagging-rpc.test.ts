@@ -1,18 +1,18 @@
 // An RPC that knows less than it says: blocks, logs and receipts that lag. From what it does not show nothing follows.
 import t, { type Test } from 'tap';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { type RpcProxy, startRpcProxy } from '../../fixtures/rpc-proxy.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { type RpcProxy, startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { availableAt, present } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const rpc = await startRpcProxy(rig.chain.rpcUrl);
-t.teardown(() => rpc.stop());
-const [ALICE] = BUYERS as [Wallet];
+const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
 const MINUTE_MS = 60_000;
 const { dollar } = rig.chain;
 
@@ -45,7 +45,7 @@ const staleState: Interference = async (method, forward) => {
 async function setUp(t: Test) {
   rpc.interfere = undefined;
   const clock = new ManualClock();
-  const { url } = await rig.start(t, {
+  const { url, databaseUrl } = await rig.start(t, {
     clock,
     rpcUrl: rpc.url,
     settlementWaitMs: 400,
@@ -54,17 +54,14 @@ async function setUp(t: Test) {
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   const before = await dollar.balanceOf(PAY_TO.address);
   const header = await signPaymentHeader(url, ALICE.privateKey);
-  const available = async (): Promise<number> =>
-    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+  const available = () => availableAt(url);
   return {
     clock,
+    databaseUrl,
     header,
     available,
     paid: async () => (await dollar.balanceOf(PAY_TO.address)) - before,
-    present: async () => {
-      const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
-      return { status: response.status, body: (await response.json()) as { error?: string } };
-    },
+    present: () => present(url, header),
     /** Some minutes of housekeeping with trouble: it asks, and nothing is decided. */
     async suffer(interfere: Interference) {
       rpc.interfere = interfere;
@@ -108,6 +105,29 @@ for (const [trouble, interfere] of Object.entries({
   });
 }
 
+/** Neither its receipt nor its nonce is in a block, but the token knows the use. */
+const minedElsewhere: Interference = async (method, forward, [, blockTag]) => {
+  const answer = (await forward()) as RpcAnswer;
+  if (method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash')
+    return { ...answer, result: null };
+  if (method !== 'eth_getTransactionCount' || blockTag !== 'latest') return answer;
+  return { ...answer, result: `0x${(Number(answer.result) - 1).toString(16)}` };
+};
+
+t.test('a node that still counts our mined transfer as waiting: its record stays', async (t) => {
+  const { databaseUrl, isServed, paid, present, suffer } = await setUp(t);
+  rpc.interfere = noReceipts;
+  t.match(await present(), pending);
+  const db = await openTestDatabase(t, databaseUrl);
+  const recorded = () =>
+    db.selectFrom('payments').select(['transaction_hash', 'transaction_is_empty']).executeTakeFirstOrThrow();
+  const before = await recorded();
+  await suffer(minedElsewhere);
+  t.same(await recorded(), before);
+  await isServed();
+  t.equal(await paid(), PRICE);
+});
+
 t.test('a stranger sent it and the log lags: no 402, and applied once it is seen', async (t) => {
   const { header, isServed, paid, present } = await setUp(t);
   const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
@@ -122,7 +142,7 @@ t.test('a stranger sent it and the log lags: no 402, and applied once it is seen
   t.equal(await paid(), PRICE);
 });
 
-t.test('it has expired, and the state is that of before the transfer: not given up', async (t) => {
+t.test('an expired authorization is not given up on a state from before the transfer', async (t) => {
   const { isServed, paid, present, suffer } = await setUp(t);
   rpc.interfere = noReceipts;
   t.match(await present(), pending);

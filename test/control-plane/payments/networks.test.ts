@@ -8,20 +8,19 @@ import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { DOLLAR, plantTestDollar } from '../../dev-stack/test-dollar.ts';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { signTransfer } from '../../fixtures/authorizations.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
-import { buyNumber, signIn } from '../../fixtures/payer.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { availableAt, present } from '../../fixtures/presented.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { startSmartAccounts } from '../../fixtures/smart-accounts.ts';
+import { ALICE, BOB, CAROL, PAY_TO } from '../../dev-stack/wallets.ts';
+import { signTransfer } from '../../fixtures/chain/authorizations.ts';
+import { PRICE, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { startSmartAccounts } from '../../fixtures/chain/smart-accounts.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, signIn } from '../../fixtures/payments/payer.ts';
+import { availableAt, present } from '../../fixtures/payments/presented.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { until } from '../../fixtures/until.ts';
 
 const OTHER = { address: '0x00000000000000000000000000000000000d0115', name: 'Other Dollar' } as const;
 const OTHER_PRICE = 1_750n * DOLLAR;
-const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
 
 const [base, sepolia, postgres] = await Promise.all([
   startPaidChain(8453),
@@ -62,12 +61,8 @@ async function start(t: Test, file: string) {
 t.test('all are offered, and each is paid', async (t) => {
   const { url } = await start(t, FILE);
   const slots = [1, 2, 3].map((index) => slotAt(index));
-  const node = await ScriptedNode.connect(url, { slots });
-  t.teardown(() => node.drop());
-  await until('numbers on sale', async () => {
-    const body = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-    return body.available === slots.length;
-  });
+  await linkNode(t, url, { slots });
+  await until('numbers on sale', async () => (await availableAt(url)) === slots.length);
   const offered = [
     ['base', 8453, NETWORKS[8453].usdc.address, PRICE],
     ['base-sepolia', 84532, NETWORKS[84532].usdc.address, PRICE],
@@ -108,8 +103,7 @@ const ACCEPTS_ALL = '0x631626ba7e60e01b60005260206000f3';
 
 t.test('code at the address of a subscriber, on another chain, gets nothing of theirs', async (t) => {
   const { url } = await start(t, FILE);
-  const node = await ScriptedNode.connect(url, { slots: [slotAt(1), slotAt(2)] });
-  t.teardown(() => node.drop());
+  await linkNode(t, url, { slots: [slotAt(1), slotAt(2)] });
   await until('numbers on sale', async () => (await availableAt(url)) === 2);
   const thief = privateKeyToAccount(generatePrivateKey());
   const safe = await (await startSmartAccounts(base)).safe();

@@ -5,12 +5,13 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config/config.ts';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
-import { BUYERS, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, BOB, CAROL, MINTER, PAY_TO } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { availableAt, present } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const ABI = parseAbi([
@@ -20,7 +21,6 @@ const ABI = parseAbi([
 const MINUTE_MS = 60_000;
 
 const rig = await createRig();
-const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
 const asset = rig.chain.dollar.asset;
 const chain = rig.chain.control;
 
@@ -32,10 +32,7 @@ async function setup(t: Test, options: Partial<Config> & { clock?: Clock } = {})
   return {
     url,
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
-    pay: async (header: string) => {
-      const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    },
+    pay: (header: string) => present(url, header),
   };
 }
 
@@ -91,7 +88,7 @@ t.test(
   },
 );
 
-t.test('money that comes by a reverted authorization after all still counts', async (t) => {
+t.test('money of an authorization that reverted first and is mined later still counts', async (t) => {
   const clock = new ManualClock();
   const { url, pay, paid } = await setup(t, { clock });
   const header = await signPaymentHeader(url, ALICE.privateKey);
@@ -197,7 +194,7 @@ t.test('a relayer without gas: 503, nothing stays reserved, the same payment wor
   const { url, pay, paid } = await setup(t, { relayerKey });
   const header = await signPaymentHeader(url, ALICE.privateKey);
   t.match(await pay(header), { status: 503, body: { error: 'settlement_unavailable' } });
-  t.match(await (await fetch(`${url}/availability`)).json(), { available: 2 });
+  t.equal(await availableAt(url), 2);
   await chain.setBalance({ address: privateKeyToAccount(relayerKey).address, value: 10n ** 18n });
   t.match(await pay(header), { status: 200, body: { token: String } });
   t.equal(await paid(), PRICE);

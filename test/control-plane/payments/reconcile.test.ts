@@ -4,28 +4,27 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { connectChain } from '#control-plane/payments/chain/chain.ts';
 import { connectRelayerWallet } from '#control-plane/payments/relayer-wallet.ts';
 import { readX402 } from '#control-plane/payments/x402.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
-import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../../dev-stack/wallets.ts';
-import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 
 /** A service with one number, and the ledger's own hands on its database. */
 async function setup(t: Test) {
   const clock = new ManualClock();
   const { url, databaseUrl } = await rig.start(t, { clock, heartbeatMs: 10 * MINUTE_MS });
   await rig.connect(t, url, { slots: [slotAt(1)] });
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const ledger = createPaymentLedger(db);
   const rpc = { ...rig.chain, rpcTimeoutMs: 10_000 };
   const chain = connectChain(rpc);
@@ -54,8 +53,7 @@ async function setup(t: Test) {
     payment: claim.payment,
     now,
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
-    available: async () =>
-      ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available,
+    available: () => availableAt(url),
     /** Housekeeping, minute by minute, until something holds. */
     eventually: (what: string, probe: () => Promise<boolean>) =>
       until(what, async () => {
@@ -129,7 +127,7 @@ t.test('killed between the receipt and the subscription: applied once', async (t
   t.equal(await crashed.paid(), PRICE);
 });
 
-t.test('the relayer’s nonce was taken by another transaction: signed anew', async (t) => {
+t.test('the relayer’s nonce was taken by another transaction: signed again', async (t) => {
   const crashed = await setup(t);
   await signed(crashed);
   const relayer = rig.chain.control;

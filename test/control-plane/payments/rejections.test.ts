@@ -3,13 +3,13 @@ import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { signMpp, signV1, signV2 } from '../../fixtures/payment-headers.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, BOB, PAY_TO } from '../../dev-stack/wallets.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { signMpp, signV1, signV2 } from '../../fixtures/payments/payment-headers.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const PAUPER = `0x${'42'.repeat(32)}` as const;
 const { chain } = rig;
 const { url } = await rig.start(t);
@@ -237,7 +237,7 @@ for (const [protocol, table] of [
   });
 }
 
-t.test('what only the token knows', async (t) => {
+t.test('refusals that only the token contract can give', async (t) => {
   const { dollar } = chain;
   const row = (way: string, error: string): Row => [way, base64(v1), error];
   const tried = (way: string, error: string) => refused(t, HEADERS['x402 v1'](base64(v1)), row(way, error));
@@ -267,9 +267,9 @@ t.test('a cancelled authorization', async (t) => {
   await refused(t, HEADERS['x402 v2'](base64(v2)), ['cancelled', '', 'authorization_used']);
 });
 
-t.test('nothing has moved, nothing is reserved, and what was right is still good', async (t) => {
+t.test('no refusal moves money or reserves a number, and the valid payment still works', async (t) => {
   t.equal(await moneyOf(), before);
-  t.match(await (await fetch(`${url}/availability`)).json(), { available: 2 });
+  t.equal(await availableAt(url), 2);
   // Some wallets write the recovery bit without 27.
   const plain = changed(
     v1,

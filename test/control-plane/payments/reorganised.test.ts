@@ -1,32 +1,29 @@
 // A reorganisation takes a mined transfer back: sent again while it can be; marked, alerted and ended by an operator where it cannot.
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { BUYERS, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { signCancellation, signTransfer } from '../../fixtures/authorizations.ts';
-import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/paid-chain.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { present } from '../../fixtures/presented.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
+import { ALICE, BOB, CAROL, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { signCancellation, signTransfer } from '../../fixtures/chain/authorizations.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
+import { chainOfTest } from '../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { present } from '../../fixtures/payments/presented.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE, BOB, CAROL] = BUYERS as [Wallet, Wallet, Wallet];
 const chain = rig.chain.control;
 
 /** The newest block becomes another one, without its transactions. */
 const reorganise = () => chain.request({ method: 'anvil_reorg', params: [1, []] } as never);
 
 async function setUp(t: Test, payer: Wallet) {
-  const snapshot = await chain.snapshot();
-  t.teardown(() => chain.revert({ id: snapshot }));
   const clock = new ManualClock();
-  const line = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => line.stop());
+  const line = await chainOfTest(t, rig.chain);
   const { url, databaseUrl } = await rig.start(t, {
     clock,
     rpcUrl: line.url,
@@ -41,6 +38,7 @@ async function setUp(t: Test, payer: Wallet) {
   const env = { DATABASE_URL: databaseUrl, RPC_URL: rig.chain.rpcUrl, CHAIN_ID: String(rig.chain.chainId) };
   return {
     url,
+    databaseUrl,
     clock,
     line,
     signed,
@@ -116,13 +114,9 @@ t.test(
     const { token } = (await (await recoverToken(url, BOB.privateKey)).json()) as { token: string };
     const number = () => fetch(`${url}/number`, { headers: { Authorization: `Bearer ${token}` } });
     t.equal((await number()).status, 200, 'no machine notifies the subscriber');
-    const ended = await control(
-      'subscription',
-      'end',
-      subscription,
-      '--reason',
-      'the chain took its money back',
-    );
+    const end = ['subscription', 'end', subscription, '--reason', 'the chain took its money back'];
+    t.match(await control(...end), { status: 2, stderr: /nothing is refunded\nerror: nothing was changed/ });
+    const ended = await control(...end, '--yes');
     t.match(ended, { status: 0, stderr: '', stdout: /has ended/ });
     await until('the token is refused', async () => (await number()).status === 401);
     t.equal((await recoverToken(url, BOB.privateKey)).status, 402, 'and may pay again');
@@ -158,11 +152,26 @@ t.test(
     });
     const { id, subscription_id: subscription } = await stateOf(rigged);
     t.not(id, first.id);
-    t.match(await control('subscription', 'end', subscription, '--reason', 'its renewal was taken back'), {
+    const reason = 'its renewal was taken back';
+    const command = ['subscription', 'end', subscription, '--reason', reason];
+    t.match(await control(...command), {
+      status: 2,
+      stderr: new RegExp(`loses the year that the chain took back \\(${id}\\), and nothing else`),
+    });
+    const { databaseUrl } = rigged;
+    const operator = await openTestOperator(t, { databaseUrl, url });
+    const { expires_at } = await operator.call('subscription', { id: subscription });
+    t.match(await control(...command, '--yes'), {
       status: 0,
       stdout: new RegExp(`ends at ${end.slice(0, 10)}`),
     });
+    await t.rejects(
+      operator.call('endSubscription', { id: subscription, expires_at, reason }),
+      /ends at another time now/,
+      'as it was seen before: a second operator, or a repetition',
+    );
     t.equal(await ends(), end, 'the year that was paid is left');
+    t.match(await control(...command), { status: 2, stderr: /ends now, in place of/ });
     t.match(await stateOf(rigged), { id, state: 'void' });
     t.notMatch((await control('payment', 'list', '--stuck')).stdout, id);
   },

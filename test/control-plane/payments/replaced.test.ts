@@ -2,19 +2,17 @@
 import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { BUYERS, PAY_TO, RELAYER, type Wallet } from '../../dev-stack/wallets.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const rpc = await startRpcProxy(rig.chain.rpcUrl);
-t.teardown(() => rpc.stop());
-const [ALICE] = BUYERS as [Wallet];
+const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
 const MINUTE_MS = 60_000;
 const relayer = privateKeyToAccount(RELAYER.privateKey);
 const chain = rig.chain.control;
@@ -53,7 +51,7 @@ async function payReplaced(t: Test, replace: (ours: { nonce: number; to: Hex; da
   };
 }
 
-t.test('by one that moves nothing: pending, then signed anew, and moved once', async (t) => {
+t.test('replaced by one that moves nothing: pending, then signed again, and moved once', async (t) => {
   const { clock, paid, response, url } = await payReplaced(t, ({ nonce }) =>
     chain.sendTransaction({
       account: relayer,

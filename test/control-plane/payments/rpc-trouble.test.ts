@@ -1,18 +1,17 @@
 // An RPC that does not answer, at every call of a payment: the money moves once and buys a year, or does not move.
 import t, { type Test } from 'tap';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE } from '../../fixtures/paid-chain.ts';
-import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, BOB, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { availableAt, present } from '../../fixtures/payments/presented.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const rpc = await startRpcProxy(rig.chain.rpcUrl);
-t.teardown(() => rpc.stop());
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
+const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
 const MINUTE_MS = 60_000;
 const RPC_TIMEOUT_MS = 300;
 
@@ -52,10 +51,6 @@ async function setUp(t: Test) {
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   await buyNumber(url, ALICE.privateKey);
 
-  const present = async (header: string) => {
-    const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
-    return { status: response.status, body: (await response.json()) as { error?: string } };
-  };
   const yearOf = async ({ privateKey }: Wallet): Promise<number> => {
     const { expires_at } = (await (await recoverToken(url, privateKey)).json()) as { expires_at: string };
     return new Date(expires_at).getUTCFullYear();
@@ -66,22 +61,21 @@ async function setUp(t: Test) {
     const before = { paid: await paid(), year: await yearOf(ALICE) };
     rpc.asked.length = 0;
     rpc.interfere = interfere;
-    const answer = await present(header);
+    const answer = await present(url, header);
     const calls = [...rpc.asked];
     const movedAtOnce = (await paid()) - before.paid;
     rpc.interfere = undefined;
     const again = await until('an end', async () => {
-      const retried = await present(header);
-      if (retried.body.error !== 'settlement_pending') return retried;
+      const retried = await present(url, header);
+      if (retried.body['error'] !== 'settlement_pending') return retried;
       clock.advance(MINUTE_MS);
       return undefined;
     });
     const moved = (await paid()) - before.paid;
     return { answer, again, calls, movedAtOnce, moved, years: (await yearOf(ALICE)) - before.year };
   };
-  const available = async (): Promise<number> =>
-    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
-  return { available, payThrough, present, url };
+  const available = () => availableAt(url);
+  return { available, payThrough, url };
 }
 
 const paid = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
@@ -100,13 +94,13 @@ for (const [trouble, interfere] of Object.entries(TROUBLES)) {
     t.test(`call ${position + 1}, ${method}, ${trouble}`, async (t) => {
       const { payThrough } = await setUp(t);
       let made = 0;
-      const { answer, again, movedAtOnce, moved, years } = await payThrough((name, forward) => {
+      const { answer, again, movedAtOnce, moved, years } = await payThrough((name, forward, params) => {
         const isVictim = made >= position && made < position + triesOf(trouble);
         made += 1;
-        return isVictim ? interfere(name, forward) : forward();
+        return isVictim ? interfere(name, forward, params) : forward();
       });
-      const isUnavailable = answer.body.error === 'settlement_unavailable';
-      t.ok(answer.status === 200 || isUnavailable || answer.body.error === 'settlement_pending');
+      const isUnavailable = answer.body['error'] === 'settlement_unavailable';
+      t.ok(answer.status === 200 || isUnavailable || answer.body['error'] === 'settlement_pending');
       if (isUnavailable) t.equal(movedAtOnce, 0n, 'nothing was charged');
       t.equal(again.status, isUnavailable ? 200 : 409);
       t.equal(moved, PRICE, 'paid once');
@@ -130,11 +124,11 @@ t.test('an RPC that hangs from a call on: no request waits for it for long', asy
 });
 
 t.test('a new wallet whose payment cannot be read or signed keeps no number', async (t) => {
-  const { available, present, url } = await setUp(t);
+  const { available, url } = await setUp(t);
   for (const method of ['eth_estimateGas', 'eth_getTransactionCount']) {
     const header = await signPaymentHeader(url, BOB.privateKey);
     rpc.interfere = (name, forward) => (name === method ? Promise.reject(new Error('lost')) : forward());
-    t.match(await present(header), { status: 503, body: { error: 'settlement_unavailable' } });
+    t.match(await present(url, header), { status: 503, body: { error: 'settlement_unavailable' } });
     t.equal(await available(), 1);
     rpc.interfere = undefined;
   }

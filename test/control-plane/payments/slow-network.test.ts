@@ -4,17 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { BUYERS, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { signTransfer } from '../../fixtures/authorizations.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { availableAt, present } from '../../fixtures/presented.ts';
-import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
+import { signTransfer } from '../../fixtures/chain/authorizations.ts';
+import { PRICE, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { availableAt, present } from '../../fixtures/payments/presented.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { until } from '../../fixtures/until.ts';
 
-const [ALICE] = BUYERS as [Wallet];
 /** More than are checked at a time. */
 const STRANGERS = 8;
 
@@ -23,8 +22,8 @@ const [base, sepolia, postgres] = await Promise.all([
   startPaidChain(84532),
   openDatabases(),
 ]);
-const slow = await startRpcProxy(base.rpcUrl);
-t.teardown(() => Promise.all([slow.stop(), base.stop(), sepolia.stop(), postgres.stop()]));
+const slow = await startRpcProxy(t, base.rpcUrl);
+t.teardown(() => Promise.all([base.stop(), sepolia.stop(), postgres.stop()]));
 
 t.test('payments on a network that is slow delay no payer of another', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-'));
@@ -41,8 +40,7 @@ t.test('payments on a network that is slow delay no payer of another', async (t)
   const own = { databaseUrl, paymentsFile, rpcUrl: undefined, payTo: undefined };
   const service = await startControlPlane(sepolia, own);
   t.teardown(() => service.stop());
-  const node = await ScriptedNode.connect(service.url, { slots: [slotAt(1)] });
-  t.teardown(() => node.drop());
+  await linkNode(t, service.url, { slots: [slotAt(1)] });
   await until('a number on sale', async () => (await availableAt(service.url)) === 1);
 
   let release = (): void => undefined;

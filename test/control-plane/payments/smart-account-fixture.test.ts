@@ -21,13 +21,13 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { BUYERS, RELAYER } from '../../dev-stack/wallets.ts';
-import { keyFrom, MULTICALL3 } from '../../fixtures/account-chain.ts';
-import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
+import { keyFrom, MULTICALL3 } from '../../fixtures/chain/account-chain.ts';
+import { PRICE, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
 import {
   type CounterfactualAccount,
   type SmartAccount,
   startSmartAccounts,
-} from '../../fixtures/smart-accounts.ts';
+} from '../../fixtures/chain/smart-accounts.ts';
 import { until } from '../../fixtures/until.ts';
 
 const SENT_GAS = 150_000n;

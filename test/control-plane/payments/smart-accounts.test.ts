@@ -5,16 +5,16 @@ import t, { type Test } from 'tap';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
 import { DEPLOYMENT_GAS_MAX, TRANSFER_GAS_MAX } from '#control-plane/payments/chain/transfer-call.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
-import { signTransfer } from '../../fixtures/authorizations.ts';
-import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/paid-chain.ts';
-import { type Subscribed, signIn } from '../../fixtures/payer.ts';
-import { type Answer, answerOf, availableAt, present } from '../../fixtures/presented.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { startRpcProxy } from '../../fixtures/rpc-proxy.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { type SmartAccount, startSmartAccounts } from '../../fixtures/smart-accounts.ts';
+import { signTransfer } from '../../fixtures/chain/authorizations.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
+import { chainOfTest, startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
+import { type SmartAccount, startSmartAccounts } from '../../fixtures/chain/smart-accounts.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { type Subscribed, signIn } from '../../fixtures/payments/payer.ts';
+import { type Answer, answerOf, availableAt, present } from '../../fixtures/payments/presented.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -61,11 +61,8 @@ for (const [name, make] of Object.entries(HONEST)) {
   });
 }
 
-t.test('an account whose payment is open signs in to wait, and one that has none to pay', async (t) => {
-  const snapshot = await chain.snapshot();
-  t.teardown(() => chain.revert({ id: snapshot }));
-  const line = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => line.stop());
+t.test('an account whose payment is open signs in to wait; once that is over, it has to pay', async (t) => {
+  const line = await chainOfTest(t, rig.chain);
   const clock = new ManualClock();
   const url = await setUp(t, { rpcUrl: line.url, clock });
   const safe = await accounts.safe();
@@ -104,8 +101,7 @@ const forged = (payer: SmartAccount, signer: SmartAccount) =>
   signTransfer({ address: payer.address, signTypedData: signer.signTypedData }, rig.chain);
 
 t.test('a chain that does not answer is no wrong signature', async (t) => {
-  const line = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => line.stop());
+  const line = await startRpcProxy(t, rig.chain.rpcUrl);
   const url = await setUp(t, { rpcUrl: line.url });
   const safe = await accounts.safe();
   await safe.fund(2n * PRICE);
@@ -150,7 +146,7 @@ for (const [name, [make, gasMax]] of Object.entries(LIARS)) {
     const spentLater = await gasSpent(async () => {
       const answers: string[] = [];
       for (let later = 0; later < 4; later += 1) {
-        clock.advance(320_000);
+        clock.advance(440_000);
         answers.push(await attempt());
       }
       t.same(answers, [

@@ -6,20 +6,19 @@ import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config/config.ts';
 import type { Clock } from '#shared/clock.ts';
-import { BUYERS, PAY_TO } from '../../dev-stack/wallets.ts';
-import { startControlPlane } from '../../fixtures/control-plane.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { PRICE, startPaidChain } from '../../fixtures/paid-chain.ts';
-import { buyNumber, paySubscribe, recoverToken, signPaymentHeader } from '../../fixtures/payer.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
+import { ALICE, BOB, CAROL, PAY_TO } from '../../dev-stack/wallets.ts';
+import { PRICE, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, paySubscribe, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { until } from '../../fixtures/until.ts';
 
 const chain = await startPaidChain();
 const postgres = await openDatabases();
 t.teardown(() => Promise.all([chain.stop(), postgres.stop()]));
-
-const [ALICE, BOB, CAROL] = BUYERS as [(typeof BUYERS)[0], (typeof BUYERS)[0], (typeof BUYERS)[0]];
 
 async function setup(
   t: Test,
@@ -29,15 +28,9 @@ async function setup(
   const service = await startControlPlane(chain, { databaseUrl, ...options });
   t.teardown(() => service.stop());
   const slots = Array.from({ length: options.numbers ?? 3 }, (_, index) => slotAt(index));
-  const node = await ScriptedNode.connect(service.url, { slots });
-  t.teardown(() => node.drop());
-  await until('numbers on sale', async () => (await available(service.url)) === slots.length);
+  const node = await linkNode(t, service.url, { slots });
+  await until('numbers on sale', async () => (await availableAt(service.url)) === slots.length);
   return { url: service.url, node, service };
-}
-
-async function available(url: string): Promise<number> {
-  const body = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-  return body.available;
 }
 
 const paidSoFar = (): Promise<bigint> => chain.dollar.balanceOf(PAY_TO.address);
@@ -106,13 +99,13 @@ for (const database of ['postgres', 'pglite'] as const) {
     t.match(first.number, /^\+1206555\d{4}$/);
     t.equal(first.renewed, false);
     t.equal((await paidSoFar()) - before, PRICE, '1800 dollars moved');
-    t.equal(await available(url), 2);
+    t.equal(await availableAt(url), 2);
 
     const second = await buyNumber(url, ALICE.privateKey);
     t.equal(second.number, first.number);
     t.equal(second.renewed, true);
     t.equal((await paidSoFar()) - before, 2n * PRICE);
-    t.equal(await available(url), 2, 'a renewal takes no number');
+    t.equal(await availableAt(url), 2, 'a renewal takes no number');
     const yearLater = new Date(first.expires_at);
     yearLater.setUTCFullYear(yearLater.getUTCFullYear() + 1);
     t.equal(second.expires_at, yearLater.toISOString());
@@ -157,7 +150,7 @@ t.test('100 copies of one credential move the money once and make one subscripti
     t.ok([409, 503].includes(status) && /already_used|settlement_pending/.test(error), `${status} ${error}`);
   }
   t.equal((await paidSoFar()) - before, PRICE);
-  t.equal(await available(url), 2);
+  t.equal(await availableAt(url), 2);
 });
 
 t.test('20 wallets race for 3 numbers: each number is sold once, no wallet pays for nothing', async (t) => {

@@ -7,16 +7,15 @@ import { Fleet } from '#control-plane/nodes/fleet.ts';
 import type { NodeLink } from '#control-plane/nodes/node-link.ts';
 import { ProbeReceipts } from '#control-plane/probes/probe-text.ts';
 import { Prober } from '#control-plane/probes/prober.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { recordArrival } from '#control-plane/store/operations/probes.ts';
 import { systemClock } from '#shared/clock.ts';
 import { DEFAULT_DESTINATIONS, destinationListSchema } from '#shared/destination-list.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -39,8 +38,7 @@ const numberOf = (index: number): string => `+1206555${String(index).padStart(4,
 
 /** Nodes whose links are here, and a carrier between the SIMs that are real. */
 async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
-  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 4 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, await postgres.createDatabase());
   const clock = new ManualClock(Date.parse('2026-11-21T08:00:00.000Z'));
   const bus = new LocalBus(systemClock);
   const fleet = new Fleet(bus);
@@ -57,7 +55,7 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
       if (from === undefined || target === undefined)
         return { status: 'rejected', code: 'cms_38', class: 'retry', message: 'no', at: now().toISOString() };
       const token = String(probeTokenIn(body));
-      const probeId = await recordArrival(db, { token, iccid: target[0], from }, now());
+      const probeId = await recordArrival(db, { token, iccid: target[0], from, factKey: token }, now());
       if (probeId !== undefined) bus.publish({ kind: 'probe_arrived', probeId });
       return { status: 'accepted', message_references: [7], at: now().toISOString() };
     },
@@ -95,7 +93,22 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
       destinations,
       receipts: new ProbeReceipts(bus, clock),
     };
-    const options = { periodMs: MINUTE_MS, withCalls: false, timeoutMs: 1_000, sendTimeoutMs: 1_000 };
+    const limits = {
+      smsPerMinute: 0,
+      smsPerDay: 0,
+      smsRecipientsPerDay: 0,
+      smsRepeatedPerDay: 0,
+      smsUnansweredPerDay: 0,
+      smsPerAnswer: 0,
+    };
+    const sold = { soldPeriodMs: undefined, limits };
+    const options = {
+      ...sold,
+      periodMs: MINUTE_MS,
+      withCalls: false,
+      timeoutMs: 1_000,
+      sendTimeoutMs: 1_000,
+    };
     return new Prober({ ...parts, ...options, live: undefined as never });
   };
   let prober = startProber();
@@ -124,7 +137,7 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
   };
 }
 
-t.test('a node that makes SIMs up has no stranger texted, and has its day', async (t) => {
+t.test('a node that invents SIMs gets no stranger texted, and its texts a day are limited', async (t) => {
   const { addNode, addSims, removeSims, look, restart, clock, texts } = await setUp(t);
   await addNode('honest');
   await addNode('rogue');
@@ -189,7 +202,7 @@ t.test('nodes take turns, and scheduled probes come first', async (t) => {
     await addSims(sims);
     await look();
   }
-  t.equal(await admitted(9_002, 9_002), 1, 'whatever the rogue reports');
+  t.equal(await admitted(9_002, 9_002), 1, 'the reports of the rogue count for nothing');
   t.same(
     new Set(texts.slice(0, 2).map(({ to }) => to)),
     new Set([numberOf(9_000), numberOf(9_001)]),

@@ -1,19 +1,21 @@
 // Rounds of probes on a schedule: texts, and calls that are answered here. The calls have no owner, even where a number was sold.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
+import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
+import { readSamples, takeSample } from '#control-plane/store/operations/samples.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { readExposition } from '../../fixtures/exposition.ts';
-import { modemStack } from '../../fixtures/modem-stack.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, type Command, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
-import { telephoneClient } from '../../fixtures/telephone.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { telephoneClient } from '../../fixtures/agents/telephone.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { acceptAll, type Command, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { readExposition } from '../../fixtures/service/exposition.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { modemStack } from '../../fixtures/stacks/modem-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
+const MINUTE_MS = 60_000;
 const ROUNDS = { probeMinutes: 1, probeCalls: true };
 
 t.test('spare SIMs text and call each other, both ways', { timeout: 180_000 }, async (t) => {
@@ -43,6 +45,8 @@ t.test('spare SIMs text and call each other, both ways', { timeout: 180_000 }, a
       samples.find(({ labels }) => labels['kind'] === kind),
       { value: 2, labels: { carrier, kind, result: 'delivered' } },
     );
+  t.same(families.get('simrack_sms_ended_total')?.samples, [], 'in no figure of customers');
+  t.same(await db.selectFrom('sent_texts').selectAll().execute(), []);
   t.equal(families.get('simrack_probe_slot_results_total')?.samples.length, 8, 'two slots, kinds and roles');
 });
 
@@ -89,6 +93,22 @@ t.test(
     report('call_of_the_probe', {});
     await until('it is answered here', () => node.commands('answer').length === 1);
     t.match(node.commands('answer')[0]?.params, { call_id: 'call_of_the_probe' });
+    const db = await openTestDatabase(t, databaseUrl);
+    const shown = async () => {
+      const fleet = await readFleet(db, new Date());
+      await takeSample(db, fleet, new Date(nextMinute));
+      const span = {
+        since: new Date(nextMinute),
+        until: new Date(nextMinute + MINUTE_MS),
+        stepMs: MINUTE_MS,
+      };
+      nextMinute += MINUTE_MS;
+      const inCall = fleet.flatMap(({ slots }) => slots).filter(({ call }) => call !== null);
+      return { inCall: inCall.length, plotted: (await readSamples(db, span))[0]?.callsUp };
+    };
+    let nextMinute = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS + MINUTE_MS;
+    await until('both modems are in a call', async () => (await shown()).inCall === 2);
+    t.equal((await shown()).plotted, 0, 'a sold number in the call of a probe is in no plot of calls');
     const answeredAt = new Date().toISOString();
     report(dial.id, { ...outbound, state: 'active', answered_at: answeredAt });
     report('call_of_the_probe', { state: 'active', answered_at: answeredAt });
@@ -112,10 +132,7 @@ t.test(
         audio: null,
         ...change,
       }) as Fact;
-    node.sendFact(1, end(dial.id, outbound));
-    node.sendFact(2, end('call_of_the_probe', {}));
-    node.sendFact(3, end('call_never_told', {}));
-    await until('the facts', () => node.acknowledged === 3);
+    await node.report(end(dial.id, outbound), end('call_of_the_probe', {}), end('call_never_told', {}));
     report('call_of_a_person', { peer: '+13105550188' });
     await until('a call of a person', () => presence.texts.length > 0);
     t.same(
@@ -124,8 +141,7 @@ t.test(
     );
     t.match(await alice.calls(), [{ call_id: 'call_of_a_person' }], 'nor does the list have it');
     t.equal((await alice.calls()).length, 1);
-    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-    t.teardown(close);
+    t.match(await shown(), { inCall: 1, plotted: 1 }, 'the call of a person is in the plot');
     const result = async () =>
       (await db.selectFrom('probes').select('result').where('id', '=', dial.id).executeTakeFirst())?.result;
     t.equal(await until('the end of the probe', result), 'delivered');

@@ -1,14 +1,20 @@
 // Probes of more than one process on one database: each SIM has its turn once, and one that dies in the middle does no harm.
 import t, { type Test } from 'tap';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { acceptAll, type Command, ScriptedNode, slotAt } from '../../fixtures/scripted-node.ts';
-import { startServiceProcess } from '../../fixtures/service-process.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import {
+  acceptAll,
+  type Command,
+  linkNode,
+  ScriptedNode,
+  slotAt,
+} from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { startServiceProcess } from '../../fixtures/service/service-process.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 const SLOTS = [1, 2, 3, 4].map((index) => slotAt(index));
 
 /** The text of a `send_sms` as the SIM that gets it reports it. */
@@ -29,8 +35,7 @@ function arrivalOf({ params }: Command): Extract<Fact, { kind: 'sms_received' }>
 }
 
 async function storeAt(t: Test, url: string) {
-  const { db, close } = await openDatabase({ url, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, url);
   const table = <T extends 'probes' | 'messages' | 'slot_service'>(name: T) =>
     (db as Database)
       .selectFrom(name as 'probes')
@@ -90,8 +95,7 @@ t.test(
       taken ??= command;
       return undefined;
     };
-    const before = await ScriptedNode.connect(first.url, { journalId, slots, onCommand: silent });
-    t.teardown(() => before.drop());
+    await linkNode(t, first.url, { journalId, slots, onCommand: silent });
     const command = await until('a text', () => taken, 60_000);
     process.kill(first.pid, 'SIGKILL');
 
@@ -121,7 +125,7 @@ t.test(
     t.match(
       rows.find(({ id }) => id === command.id),
       { result: 'delivered' },
-      'what arrives late is known',
+      'the late text is recognized',
     );
     t.same(
       rows.filter(({ result }) => result === 'failed'),

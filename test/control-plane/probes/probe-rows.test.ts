@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { judgeSlot } from '#control-plane/probes/slot-judge.ts';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import { listProbes, summarizeProbes } from '#control-plane/store/operations/probe-list.ts';
 import {
   abandonOverdue,
@@ -16,14 +16,14 @@ import {
   recordArrival,
   takeTurn,
 } from '#control-plane/store/operations/probes.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { reportSlots } from '../../fixtures/number-stock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { reportSlots } from '../../fixtures/database/number-pool.ts';
+import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { someOf } from '../../fixtures/sweep.ts';
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 const BEGIN = Date.parse('2026-11-22T12:00:00Z');
 const at = (seconds: number): Date => new Date(BEGIN + seconds * 1_000);
@@ -41,6 +41,7 @@ const probe = (digit: string, change: Partial<Probe> = {}): Probe => ({
   kind: 'sms',
   isScheduled: true,
   isAdmission: false,
+  isToSubscriber: false,
   token: digit.repeat(20),
   sender: sim('1'),
   recipient: sim('2', 'AT&T'),
@@ -50,27 +51,24 @@ const probe = (digit: string, change: Partial<Probe> = {}): Probe => ({
 });
 
 const DATABASES = {
-  Postgres: async () => ({ url: await postgres.createDatabase(), connectionsMax: 4 }),
+  Postgres: () => postgres.createDatabase(),
   PGlite: async (t: Test) => ({ folder: temporaryFolder(t) }),
 };
 
 for (const [name, where] of someOf(t, Object.entries(DATABASES), 1)) {
   const onDatabase = (about: string, check: (t: Test, db: Database) => Promise<void>) =>
-    t.test(`${about} (${name})`, async (t) => {
-      const { db, close } = await openDatabase(await where(t));
-      t.teardown(close);
-      await check(t, db);
-    });
+    t.test(`${about} (${name})`, async (t) => check(t, await openTestDatabase(t, await where(t))));
 
   onDatabase('a text is a probe by its token, its SIM and its sender', async (t, db) => {
     await insertProbe(db, probe('a'));
-    const text = { token: 'a'.repeat(20), iccid: sim('2').iccid, from: sim('1').number };
+    const text = { token: 'a'.repeat(20), iccid: sim('2').iccid, from: sim('1').number, factKey: 'lab/1/7' };
     t.equal(await recordArrival(db, { ...text, token: 'b'.repeat(20) }, at(1)), undefined);
     t.equal(await recordArrival(db, { ...text, iccid: sim('3').iccid }, at(1)), undefined);
     t.equal(await recordArrival(db, { ...text, from: '+13105550188' }, at(1)), undefined);
     const id = probe('a').id;
     t.equal(await recordArrival(db, { ...text, from: '2065550001' }, at(3)), id, 'in national form');
-    t.equal(await recordArrival(db, text, at(9)), id, 'and again: it is no subscriber’s message');
+    t.equal(await recordArrival(db, text, at(9)), id, 'the same fact again: it is no subscriber’s message');
+    t.equal(await recordArrival(db, { ...text, factKey: 'lab/1/8' }, at(9)), undefined, 'a copy is one');
     const late = { result: 'failed', failedEnd: 'either', why: 'lost' } as const;
     t.same(await endProbe(db, id, late, at(10)), { result: 'delivered', latencyMs: 3_000 }, 'the first end');
     t.match(await listProbes(db, { limit: 10 }), [
@@ -78,7 +76,7 @@ for (const [name, where] of someOf(t, Object.entries(DATABASES), 1)) {
     ]);
   });
 
-  onDatabase('what a process left that died is abandoned; old ones are forgotten', async (t, db) => {
+  onDatabase('probes of a process that died are abandoned; old ones are deleted', async (t, db) => {
     await insertProbe(db, probe('a'));
     await abandonOverdue(db, at(179));
     t.match(await listProbes(db, { limit: 10 }), [{ result: null }]);

@@ -2,14 +2,13 @@
 import t from 'tap';
 import { maskedNumber } from '#control-plane/domain/shown-value.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { type ModemStack, modemStack } from '../../fixtures/modem-stack.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { subscribeInStore } from '../../fixtures/subscribed.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { type ModemStack, modemStack } from '../../fixtures/stacks/modem-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const TIMEOUT_MS = 3_000;
 const service = { probeTimeoutMs: TIMEOUT_MS };
 
@@ -96,7 +95,7 @@ t.test(
 );
 
 t.test(
-  'what the carrier refuses is the sender’s fault; half of a carrier stays',
+  'a text that the carrier refuses counts against the sender; half of a carrier stays',
   { timeout: 180_000 },
   async (t) => {
     const stack = await modemStack(t, rig, { modems: 3, service });

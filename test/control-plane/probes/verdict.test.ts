@@ -73,7 +73,7 @@ t.test('no other node alone decides', async (t) => {
   t.equal(is('X- X- b+ c+', mixed), 'good', 'it lies all the time');
   t.equal(is('X- b- X- c+', mixed), 'open', 'and one text was lost');
   t.equal(is('b- X- c- X-', mixed), 'bad', 'it is deaf');
-  t.equal(is('X+ b- X- c-', mixed), 'open', 'what arrives is no lie');
+  t.equal(is('X+ b- X- c-', mixed), 'open', 'a text that arrived is no lie');
   t.equal(is('X- Y- X- Z-', partners('X', 'Y', 'Z')), 'open');
   t.equal(is('X- Y- Z-', partners('X', 'Y', 'Z')), 'bad');
   t.equal(is('X- Y- X- Y-', partners('X', 'Y')), 'bad', 'each twice, where there are two');

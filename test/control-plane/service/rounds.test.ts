@@ -2,12 +2,11 @@
 import { sql } from 'kysely';
 import pino from 'pino';
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { MINUTE_MS, roundIsOver } from '../../fixtures/housekeeping.ts';
-import { lapsed } from '../../fixtures/lapsed-subscription.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { lapsed } from '../../fixtures/database/lapsed-subscription.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 const INSTANCES = 3;
 const ROUNDS = 5;
@@ -16,7 +15,7 @@ const WARNING = 40;
 /** Each round comes more than an hour after the one before. */
 const STEP_MS = 61 * MINUTE_MS;
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 
 interface Line {
   level: number;
@@ -31,8 +30,7 @@ t.test('housekeeping', { timeout: 120_000 }, async (t) => {
   const options = { clock, log, messageDays: 30 };
   const { databaseUrl } = await rig.start(t, options);
   for (let more = 1; more < INSTANCES; more += 1) await rig.start(t, { ...options, databaseUrl });
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   await roundIsOver(clock, INSTANCES);
   // They share a folder: only the first one has the socket of operators.
   lines.length = 0;
@@ -61,5 +59,5 @@ t.test('housekeeping', { timeout: 120_000 }, async (t) => {
   const count = async (table: 'messages' | 'nonces'): Promise<number> =>
     (await db.selectFrom(table).selectAll().execute()).length;
   t.equal(await count('nonces'), 0);
-  t.equal(await count('messages'), ROUNDS, 'what is not old stays');
+  t.equal(await count('messages'), ROUNDS, 'recent messages stay');
 });

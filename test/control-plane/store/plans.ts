@@ -3,18 +3,28 @@ import pg from 'pg';
 
 /** Tables with a row for each message, call, payment and so on of years: ten million rows and more. */
 const GROWING = [
+  'audit_log',
   'calls',
+  'ended_earnings',
+  'fleet_samples',
+  'former_cards',
   'messages',
   'node_events',
+  'node_samples',
   'nonces',
   'opt_outs',
   'payment_events',
   'payments',
   'probes',
+  'receipts',
   'recent_sends',
   'sending_warnings',
+  'sent_texts',
+  'sim_months',
   'tokens',
   'unreadable_messages',
+  'webhook_deliveries',
+  'webhooks',
 ];
 
 interface Plan {

@@ -2,15 +2,14 @@
 import { kill } from 'node:process';
 import t, { type Test } from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ScriptedNode } from '../../fixtures/scripted-node.ts';
-import { startServiceProcess } from '../../fixtures/service-process.ts';
-import { FAR_END, telephone, telephoneClient } from '../../fixtures/telephone.ts';
+import { FAR_END, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { linkNode, ScriptedNode } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { startServiceProcess } from '../../fixtures/service/service-process.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 const HOLD_MS = 1_000;
 const LINK_LOST_MS = 40_000;
 
@@ -51,7 +50,7 @@ t.test('a stream through the other instance: answered, heard both ways, ended', 
   await until('the client is heard', () => media.frames.length === 1);
   t.same(media.heard, Buffer.alloc(FRAME_BYTES, 9));
   t.match(await two.there.hangUp(callId), { status: 200, body: { status: 'hangup_sent' } });
-  t.equal(await client.closed(), 4016);
+  t.equal(await client.closed(), 1000);
   await until('all events', () => watcher.texts.length === 3);
   t.same(
     watcher.texts.map(({ kind }) => kind),
@@ -224,12 +223,11 @@ t.test('a node that moves during a call: its stream stays where it is', async (t
   const clock = new ManualClock();
   const two = await twoInstances(t, { clock });
   const { callId, client } = await answeredThere(two);
-  const moved = await ScriptedNode.connect(two.otherUrl, {
+  const moved = await linkNode(t, two.otherUrl, {
     journalId: 'journal-1',
     calls: two.line.calls,
     onCommand: two.line.onCommand,
   });
-  t.teardown(() => moved.drop());
   two.line.node = moved;
   await until('the older link has ended', () => two.here.node.closeCode !== undefined);
   // Pings are answered between two seconds.
@@ -245,7 +243,7 @@ t.test('a node that moves during a call: its stream stays where it is', async (t
   two.line.media?.capture(Buffer.alloc(FRAME_BYTES, 3));
   await until('heard', () => client.binary.length === 1);
   t.match(await two.here.hangUp(callId), { status: 200 }, 'it is the other instance that must be asked now');
-  t.equal(await client.closed(), 4016);
+  t.equal(await client.closed(), 1000);
 });
 
 t.test('a node that comes to the other instance without its call: the call is over', async (t) => {
@@ -255,8 +253,7 @@ t.test('a node that comes to the other instance without its call: the call is ov
   const { call_id: callId } = two.line.ring();
   await until('it rings', () => watchers.every(({ texts }) => texts.length === 1));
   await two.here.node.drop();
-  const moved = await ScriptedNode.connect(two.otherUrl, { journalId: 'journal-1', calls: [] });
-  t.teardown(() => moved.drop());
+  await linkNode(t, two.otherUrl, { journalId: 'journal-1', calls: [] });
   const begunAt = clock.now();
   await until('both are notified', () => {
     clock.advance(1_000);

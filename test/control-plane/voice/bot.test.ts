@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { FRAME_BYTES, FRAME_MS } from '#shared/voice/media.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import type { ScriptedMedia } from '../../fixtures/scripted-media.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
-import { telephone } from '../../fixtures/telephone.ts';
+import { telephone } from '../../fixtures/agents/telephone.ts';
+import type { ScriptedMedia } from '../../fixtures/nodes/scripted-media.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -60,7 +60,11 @@ t.test(
     await pause(200);
     t.equal(media.frames.length, heard);
     const [{ played_ms: played, dropped_ms: dropped } = {}] = bot.of({ type: 'cleared' });
-    t.equal(Number(played) + Number(dropped), 2_000 + 2_000, 'what was sent is played or dropped');
+    t.equal(
+      Number(played) + Number(dropped),
+      2_000 + 2_000,
+      'every frame that was sent is played or dropped',
+    );
   },
 );
 

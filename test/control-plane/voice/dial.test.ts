@@ -1,10 +1,12 @@
 // POST /voice/dial: answers for what becomes of a call, and for calls that may not be made.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import type { Answer, Command } from '../../fixtures/scripted-node.ts';
-import { instanceCount } from '../../fixtures/several-instances.ts';
-import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/telephone.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/agents/telephone.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import type { Answer, Command } from '../../fixtures/nodes/scripted-node.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { instanceCount } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -16,7 +18,7 @@ const refusal =
   ) =>
   ({ id }: Command): Answer => ({ type: 'refusal', id, code, message: 'as scripted', ...more });
 
-t.test('a call that rings is 200 with where its audio is', async (t) => {
+t.test('a call that rings is 200 with the URL of its audio', async (t) => {
   const { dial, line, node, number, url, calls } = await telephone(t, rig);
   const { status, body } = await dial();
   t.equal(status, 200);
@@ -62,7 +64,7 @@ t.test('a call that is not connected is 502 with reason and cause, and recorded'
   }
 });
 
-t.test('what the node refuses was no call: no record stays', async (t) => {
+t.test('a dial that the node refuses leaves no call record', async (t) => {
   const { dial, line, calls } = await telephone(t, rig);
   line.dialled = refusal('line_busy');
   t.match(await dial(), { status: 409, body: { error: 'line_busy' } });
@@ -99,10 +101,9 @@ t.test('a call that comes in makes the line busy', async (t) => {
   t.ok(node.commands('dial').length <= instanceCount());
 });
 
-t.test('whose number it is', async (t) => {
+t.test('only the subscriber of a number can dial from it', async (t) => {
   const { dial, ask, url, databaseUrl } = await telephone(t, rig);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   await db
     .insertInto('numbers')
     .values({ number: '+12065550777', iccid: '8901000000000000777', created_at: new Date() })
@@ -130,8 +131,7 @@ t.test('a number that is not bound is 409, a node that is away 502', async (t) =
   await node.drop();
   await until('offline', async () => (await dial()).body['reason'] === 'node_offline');
   t.match(await dial(), { status: 502, body: { error: 'phone_node_unreachable' } });
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   await db.updateTable('sims').set({ bound_to: null }).execute();
   t.match(await dial(), { status: 409, body: { error: 'subscription_not_bound' } });
 });
@@ -152,6 +152,18 @@ t.test('a client that aborts the request has the call hung up: no client knows i
   const hungUp = await until('it is hung up', () => node.commands('hang_up')[0]);
   const { call_id: callId } = dialled.params as { call_id: string };
   t.match(hungUp.params, { call_id: callId, reason: 'abandoned' });
+});
+
+t.test('a token that is revoked while the node dials gets no call: it is hung up', async (t) => {
+  const { line, node, dial, url } = await telephone(t, rig);
+  line.dialled = () => undefined;
+  const asked = dial();
+  await until('the node dials', () => node.commands('dial')[0]);
+  t.equal((await recoverToken(url, ALICE.privateKey)).status, 200);
+  t.match(await asked, { status: 401, body: { error: 'unauthorized' } });
+  t.match(await until('it is hung up', () => node.commands('hang_up')[0]), {
+    params: { reason: 'abandoned' },
+  });
 });
 
 t.test(
@@ -184,5 +196,24 @@ t.test(
     t.match(await calls(), [{ call_id: callId, reason: 'local_hangup', cause: 16 }]);
     line.dialled = () => ({ status: 'active' });
     t.equal((await dial()).status, 200, 'and the line is free');
+  },
+);
+
+t.test(
+  'a redial while the call before it ends says when to try again; a call that goes on does not',
+  async (t) => {
+    const { dial, hangUp, line, node } = await telephone(t, rig);
+    line.reportsByItself = false;
+    const callId = String((await dial()).body['call_id']);
+    const busy = await dial();
+    t.match(busy, { status: 409, body: { error: 'line_busy' } });
+    t.equal(busy.headers['retry-after'], undefined);
+    t.equal((await hangUp(callId)).status, 200);
+    const early = await dial();
+    t.match(early, { status: 409, body: { error: 'line_busy' }, headers: { 'retry-after': '1' } });
+    const [call] = line.calls;
+    if (call !== undefined) line.end(call, { reason: 'local_hangup', cause: 16 });
+    await until('the line is free', async () => (await dial()).status === 200);
+    t.equal(node.commands('dial').length, 2);
   },
 );

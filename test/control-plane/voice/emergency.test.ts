@@ -3,8 +3,8 @@ import t from 'tap';
 import { checkDestination } from '#control-plane/domain/destination-policy.ts';
 import { Refusal } from '#control-plane/domain/refusal.ts';
 import { destinationListSchema } from '#shared/destination-list.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { telephone } from '../../fixtures/telephone.ts';
+import { telephone } from '../../fixtures/agents/telephone.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 
 /** Emergency numbers of the world that a GSM modem may know by itself (3GPP TS 22.101 §10.1), US services, carriers' codes. */
 const CODES = [
@@ -162,7 +162,7 @@ t.test('of a hundred thousand spellings the few that pass reach no emergency ser
   }
   t.ok(count > 100_000, `${count} writings`);
   t.same([...passed].filter(reachesService), []);
-  for (const to of passed) t.match(to, /^\+1[2-9]\d{9}$/, 'what passes is a subscriber number');
+  for (const to of passed) t.match(to, /^\+1[2-9]\d{9}$/, 'a number that passes is a subscriber number');
 });
 
 t.test('other countries’ emergency numbers neither, where those countries are allowed', async (t) => {

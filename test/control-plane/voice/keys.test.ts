@@ -1,7 +1,7 @@
 // Keys of a telephone on the stream of a call: pressed by the client and by the far end.
 import t from 'tap';
-import { createRig } from '../../fixtures/rig.ts';
-import { conversation, telephone } from '../../fixtures/telephone.ts';
+import { conversation, telephone } from '../../fixtures/agents/telephone.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();

@@ -27,13 +27,13 @@ t.test('a microphone is live, in frames or in chunks, and with a network that ji
   t.ok(sent(every(20.004, 500), 20).isLive, 'a clock that is 200 ppm slow');
 });
 
-t.test('not known in the first second', async (t) => {
+t.test('the pace is unknown in the first second', async (t) => {
   t.notOk(sent(every(20, 50), 20).isLive);
   t.notOk(new Pace().isLive);
 });
 
 t.test(
-  'a program that has its answer is not: at twice the pace, in one piece, or in sentences',
+  'a program that sends a ready answer is not live: at twice the pace, in one piece, or in sentences',
   async (t) => {
     t.notOk(sent(every(10, 300), 20).isLive);
     t.notOk(sent([0], 8_000).isLive);
@@ -41,7 +41,7 @@ t.test(
   },
 );
 
-t.test('nor is one that stopped, until it has gone on for a while', async (t) => {
+t.test('a program that stopped is not live until it has gone on for a while', async (t) => {
   const pace = sent(every(20, 150), 20);
   const again = 5_000 + 150 * 20 + 1_000;
   pace.arrived(20, again);

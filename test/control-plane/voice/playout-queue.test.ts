@@ -12,7 +12,9 @@ t.test('pieces of any length come out as frames, byte for byte, with marks in th
     fc.oneof(
       fc.record({
         kind: fc.constant('push' as const),
-        bytes: fc.integer({ min: 0, max: 900 }).map((n) => n * 2),
+        bytes: fc
+          .oneof(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 6_000, max: 14_000 }))
+          .map((n) => n * 2),
       }),
       fc.record({ kind: fc.constant('shift' as const) }),
       fc.record({ kind: fc.constant('mark' as const) }),
@@ -83,3 +85,17 @@ t.test('an hour through a full queue holds no more than a minute of it', async (
   t.equal(queue.length, 3_000);
   t.equal(dropped, 180_000 - 90_000 - 3_000);
 });
+
+t.test(
+  'the waiting rest of a long message keeps only its own memory, and ignores later changes of its buffer',
+  async (t) => {
+    const queue = new PlayoutQueue(3_000);
+    const message = Buffer.alloc(2 * 1024 * 1024, 7);
+    queue.push(message);
+    message.fill(9);
+    queue.cut(1);
+    const frame = queue.shift();
+    t.same(frame, new Uint8Array(FRAME_BYTES).fill(7));
+    t.ok(Number(frame?.buffer.byteLength) <= 64 * 1024, `${frame?.buffer.byteLength} bytes behind a frame`);
+  },
+);

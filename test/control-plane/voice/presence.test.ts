@@ -3,22 +3,25 @@ import { EventEmitter } from 'node:events';
 import t from 'tap';
 import WebSocket from 'ws';
 import { LocalBus } from '#control-plane/bus/local-bus.ts';
+import { hashToken, mintToken } from '#control-plane/domain/bearer-token.ts';
 import type { Subscription } from '#control-plane/domain/subscription.ts';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import type { CallRow } from '#control-plane/store/messages/calls.ts';
+import { replaceTokens } from '#control-plane/store/money/credentials.ts';
 import type { LiveCalls } from '#control-plane/voice/live-calls.ts';
 import { Presence } from '#control-plane/voice/presence.ts';
+import { createPresenceEvents } from '#control-plane/voice/presence-event.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
-import { BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
-import { recoverToken } from '../../fixtures/payer.ts';
-import { openDatabases } from '../../fixtures/postgres.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { ofOneInstance } from '../../fixtures/several-instances.ts';
-import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/telephone.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { FAR_END, refusedUpgrade, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { recoverToken } from '../../fixtures/payments/payer.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases, { hasInstances: true });
+const rig = await createRig({ hasInstances: true });
 
 class StubSocket extends EventEmitter {
   readonly OPEN = 1;
@@ -56,7 +59,7 @@ function scriptedPresence() {
     bus: new LocalBus(systemClock),
     clock: systemClock,
     log: silentLogger,
-    streamUrl: (id) => id,
+    events: createPresenceEvents((id) => id),
   });
   return { presence, live: { change: (call: CallRow) => watchers.forEach((watcher) => void watcher(call)) } };
 }
@@ -72,9 +75,8 @@ const ringing = (callId: string): CallRow => ({
   state: 'ringing',
   startedAt: new Date(),
   answeredAt: null,
+  answeredBy: null,
 });
-
-const [ALICE] = BUYERS as [Wallet];
 
 t.test('an incoming call rings, is answered and ends, on every socket', async (t) => {
   const { presence, line, stream, url, number } = await telephone(t, rig);
@@ -121,9 +123,10 @@ t.test('a hang-up is dispatched at once, and ended is sent when it is confirmed'
   const watcher = await presence();
   line.reportsByItself = false;
   const callId = String((await dial()).body['call_id']);
-  t.same((await hangUp(callId)).body, {
+  t.match((await hangUp(callId)).body, {
     call_id: callId,
-    device_id: '350000000000001',
+    // Not the IMEI that the node reported.
+    device_id: /^dev_[0-9a-f]{16}$/,
     status: 'hangup_sent',
   });
   t.equal(node.commands('hang_up').length, 1);
@@ -156,6 +159,29 @@ t.test('hanging up a call that rings rejects it; of unknown calls and silent nod
   });
 });
 
+t.test('calls that begin or are answered while the database is away are known when it is back', async (t) => {
+  const { presence, line, ask, calls, databaseUrl } = await telephone(t, rig);
+  const watcher = await presence();
+  const unavailable = () =>
+    until('the database is away', async () => (await ask('/sms/messages')).status === 503);
+  const away = async <T>(during: () => T): Promise<T> => {
+    await rig.postgres.setAway(databaseUrl, true);
+    await unavailable();
+    const result = during();
+    await unavailable();
+    await rig.postgres.setAway(databaseUrl, false);
+    return result;
+  };
+
+  const { call_id: callId } = await away(() => line.ring());
+  await until('it rings', () => watcher.of({ kind: 'ringing', call_id: callId }).length === 1);
+  const stateOf = async () => (await calls().catch(() => []))[0]?.['state'];
+  await until('it is stored', async () => (await stateOf()) === 'ringing');
+
+  await away(() => line.answer(callId));
+  await until('its answer is stored', async () => (await stateOf()) === 'active');
+});
+
 t.test('a client that connects later gets the calls that ring now', async (t) => {
   const { presence, line } = await telephone(t, rig);
   const first = await presence();
@@ -172,10 +198,9 @@ t.test('a client that connects later gets the calls that ring now', async (t) =>
   t.same(third.texts, []);
 });
 
-t.test('who may not watch is refused before the upgrade', async (t) => {
+t.test('a client that may not watch is refused before the upgrade', async (t) => {
   const { url, headers, databaseUrl, token } = await telephone(t, rig);
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   await db
     .insertInto('numbers')
     .values({ number: '+12065550777', iccid: '8901000000000000777', created_at: new Date() })
@@ -222,10 +247,21 @@ t.test('a revoked token closes its sockets within a second, also on another inst
   t.equal(phone.node.commands('hang_up').length, 0, 'the new token may take the call over');
 });
 
+t.test('a token that is replaced without an event closes its sockets, too', async (t) => {
+  const phone = await telephone(t, rig);
+  const other = await rig.start(t, { databaseUrl: phone.databaseUrl });
+  const elsewhere = telephoneClient(t, { ...phone, url: other.url });
+  const watchers = await Promise.all([phone.presence(), elsewhere.presence()]);
+  const db = await openTestDatabase(t, phone.databaseUrl);
+  const { subscriptionId } = phone;
+  await replaceTokens(db, { hash: hashToken(mintToken()), subscriptionId, now: new Date() });
+  const closed = watchers.map((watcher) => watcher.closed());
+  t.same(await Promise.all(closed), [4401, 4401]);
+});
+
 t.test('a year that ends closes the sockets within a second', async (t) => {
   const phone = await telephone(t, rig);
-  const { db, close } = await openDatabase({ url: phone.databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, phone.databaseUrl);
   const endsAt = Date.now() + 2_000;
   await db
     .updateTable('subscriptions')

@@ -3,9 +3,10 @@ import t from 'tap';
 import { decodeMuLaw, encodeMuLaw } from '#control-plane/voice/mu-law.ts';
 import { twilioServerFrameSchema } from '#shared/api/twilio-frames.ts';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
-import { createRig } from '../../fixtures/rig.ts';
-import { telephone } from '../../fixtures/telephone.ts';
-import { measureTone, tone } from '../../fixtures/tone.ts';
+import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
+import { measureTone, tone } from '../../fixtures/audio/tone.ts';
+import { recordedLog } from '../../fixtures/recorded-log.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -13,8 +14,8 @@ const rig = await createRig();
 /** The requirement of ITU-T G.712 §9 for a PCM channel at this level. */
 const G712_SINAD_DB = 33;
 
-async function bot(t: Parameters<typeof telephone>[0]) {
-  const phone = await telephone(t, rig);
+async function bot(t: Parameters<typeof telephone>[0], options: Parameters<typeof telephone>[2] = {}) {
+  const phone = await telephone(t, rig, options);
   const { call_id: callId } = phone.line.ring();
   const watcher = await phone.presence();
   await until('it rings', () => watcher.texts.length > 0);
@@ -39,13 +40,13 @@ t.test('connected, start, media, dtmf, stop, as a bot reads them', async (t) => 
   t.match(client.texts[1], {
     event: 'start',
     sequenceNumber: '1',
-    streamSid: String,
+    streamSid: /^MZ[0-9a-f]{32}$/,
     start: {
       accountSid: phone.subscriptionId,
       streamSid,
       callSid: callId,
       tracks: ['inbound'],
-      customParameters: {},
+      customParameters: { from_number: FAR_END, to_number: phone.number, direction: 'inbound' },
       mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
     },
   });
@@ -67,7 +68,9 @@ t.test('connected, start, media, dtmf, stop, as a bot reads them', async (t) => 
   t.match(client.of({ event: 'dtmf' }), [{ dtmf: { track: 'inbound_track', digit: '5' }, streamSid }]);
   const [call] = phone.line.calls;
   if (call !== undefined) phone.line.end(call, { reason: 'remote_hangup', cause: 16 });
-  t.equal(await client.closed(), 4016);
+  t.equal(await client.closed(), 1000);
+  t.equal(client.closeReason, '16 normal_clearing');
+  t.match(client.texts.at(-1), { event: 'stop' });
   t.match(client.of({ event: 'stop' }), [{ stop: { callSid: callId }, streamSid }]);
   t.same(client.binary, []);
   for (const text of client.texts)
@@ -144,9 +147,75 @@ t.test('clear gives the marks back, as Twilio does, and stops the audio', async 
   client.say({ event: 'mark', mark: { name: 'behind it' } });
   for (let count = 0; count < 8; count += 1) media.capture();
   await until('events of others change nothing', () => media.frames.length === 7);
-  client.socket.send(Buffer.alloc(FRAME_BYTES));
-  t.equal(await client.closed(), 1007);
   t.equal(phone.node.commands('hang_up').length, 0);
+});
+
+/** Causes of Twilio's warnings 31950 and 31951 (https://www.twilio.com/docs/api/errors/31951), and what Pipecat and TEN send beside the protocol. */
+const USELESS: Array<Buffer | string> = [
+  Buffer.alloc(FRAME_BYTES),
+  Buffer.from('{"event":"clear"}'),
+  'not JSON',
+  '[]',
+  'null',
+  '{"type":"connected","protocol":"Call"}',
+  '{"event":"media"}',
+  '{"event":"media","media":{"payload":"%%%"}}',
+  '{"event":"media","media":{"payload":17}}',
+  '{"event":"mark"}',
+  '{"event":"mark","mark":{"name":17}}',
+  JSON.stringify({ event: 'mark', mark: { name: 'x'.repeat(1_000) } }),
+  '{"event":"dtmf","dtmf":{"digits":"HELLO"}}',
+  '{"event":"clear all"}',
+];
+
+t.test('unusable messages are ignored, and logged once, without their content', async (t) => {
+  const { log, lines } = recordedLog();
+  const { callId, client, media, phone } = await bot(t, { service: { log } });
+  for (let round = 0; round < 3; round += 1) for (const message of USELESS) client.socket.send(message);
+  const payload = Buffer.alloc(160, 0x10).toString('base64');
+  client.say({ event: 'media', media: { payload } });
+  client.say({ event: 'mark', mark: { name: 'heard' } });
+  await until('the call goes on', () => {
+    media.capture();
+    return client.of({ event: 'mark' }).length > 0;
+  });
+  t.match(client.of({ event: 'mark' }), [{ mark: { name: 'heard' } }]);
+  t.equal(media.frames.length, 1, 'no useless message was audio');
+  t.same([client.closeCode, phone.node.commands('hang_up').length], [undefined, 0]);
+  t.same(
+    lines.map(({ fields }) => fields).filter((fields) => 'problem' in fields),
+    [{ problem: 'malformed' }, { problem: 'invalid' }],
+  );
+  client.drop();
+  const again = await phone.stream(callId, { protocol: 'twilio', protocols: [] });
+  for (const message of USELESS) again.socket.send(message);
+  again.say({ event: 'mark', mark: { name: 'again' } });
+  await until('all were read', () => again.of({ event: 'mark' }).length > 0);
+  t.equal(lines.filter(({ fields }) => 'problem' in fields).length, 2, 'nor when the stream is opened again');
+});
+
+t.test('an outbound call that is busy: no start, no stop, and 1000 with the cause', async (t) => {
+  const phone = await telephone(t, rig);
+  const callId = String((await phone.dial()).body['call_id']);
+  const client = await phone.stream(callId, { protocol: 'twilio', protocols: [] });
+  await until('connected', () => client.texts.length === 1);
+  phone.line.answer(callId);
+  await until('start', () => client.of({ event: 'start' }).length === 1);
+  t.match(client.of({ event: 'start' })[0]?.['start'], {
+    customParameters: { from_number: phone.number, to_number: FAR_END, direction: 'outbound' },
+  });
+  const next = String((await phone.hangUp(callId)).status);
+  t.equal(next, '200');
+  t.equal(await client.closed(), 1000);
+  const again = await until('the line is free', async () => {
+    const { status, body } = await phone.dial();
+    return status === 200 ? String(body['call_id']) : undefined;
+  });
+  const ringing = await phone.stream(again, { protocol: 'twilio', protocols: [] });
+  const [call] = phone.line.calls;
+  if (call !== undefined) phone.line.end(call, { reason: 'busy', cause: 17 });
+  t.same([await ringing.closed(), ringing.closeReason], [1000, '17 user_busy']);
+  t.same(ringing.of({ event: 'stop' }), []);
 });
 
 t.test('an unknown protocol is refused', async (t) => {

@@ -10,12 +10,16 @@ import { NatsServer } from '../../dev-stack/nats.ts';
 import { Program, type ProgramSpec } from '../../dev-stack/program.ts';
 import { startRoundRobin } from '../../dev-stack/round-robin.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
-import { CuttableLink } from '../../fixtures/cuttable-link.ts';
-import { freePort } from '../../fixtures/free-port.ts';
-import { NO_SENDING_LIMITS } from '../../fixtures/no-sending-limits.ts';
-import { type PaidChain, startPaidChain } from '../../fixtures/paid-chain.ts';
-import { type ReplicatedPostgres, startReplicatedPostgres } from '../../fixtures/replicated-postgres.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { type PaidChain, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import {
+  type ReplicatedPostgres,
+  startReplicatedPostgres,
+} from '../../fixtures/database/replicated-postgres.ts';
+import { CuttableLink } from '../../fixtures/network/cuttable-link.ts';
+import { freePort } from '../../fixtures/network/free-port.ts';
+import { availableAt } from '../../fixtures/payments/presented.ts';
+import { NO_SENDING_LIMITS } from '../../fixtures/service/no-sending-limits.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const INSTANCES = 3;
@@ -91,6 +95,7 @@ export async function startCluster(t: Test, { modems }: { modems: number }): Pro
       ADMIT_NEW_SIMS: 'true',
       ...NO_SENDING_LIMITS,
       PAID_AHEAD_YEARS_MAX: '100',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
       PORT: String(port),
       PUBLIC_URL: url,
       DATA_DIR: dataDir,
@@ -135,14 +140,7 @@ export async function startCluster(t: Test, { modems }: { modems: number }): Pro
     }),
   );
   await daemon.start();
-  await until(
-    'all numbers are on sale',
-    async () => {
-      const { available } = (await (await fetch(`${url}/availability`)).json()) as { available: number };
-      return available === modems;
-    },
-    READY_TIMEOUT_MS,
-  );
+  await until('all numbers are on sale', async () => (await availableAt(url)) === modems, READY_TIMEOUT_MS);
   return {
     url,
     simulatorUrl,

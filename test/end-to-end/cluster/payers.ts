@@ -2,11 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Address, Hex } from 'viem';
-import { type PaidChain, PRICE } from '../../fixtures/paid-chain.ts';
-import { paySubscribe, recoverToken } from '../../fixtures/payer.ts';
+import { type PaidChain, PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { paySubscribe, recoverToken } from '../../fixtures/payments/payer.ts';
 import { until } from '../../fixtures/until.ts';
 
-const PAUSE_MS = 400;
+/** Seldom enough that the years that a wallet may have ahead last for all rounds. */
+const PAUSE_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 40_000;
 /** The reconciler finishes within a minute what a death left open. */
 const SETTLED_TIMEOUT_MS = 150_000;
@@ -41,6 +42,12 @@ export class Payer {
     const payer = new Payer(parts, wallet, { year: yearOf(expiresAt), balance });
     payer.#running = payer.#pay();
     return payer;
+  }
+
+  /** Resolves when a payment that began since now was answered with a year. */
+  async pays(what: string): Promise<void> {
+    const before = this.paid;
+    await until(`a payment ${what}`, () => this.paid > before + 1, SETTLED_TIMEOUT_MS);
   }
 
   async stop(): Promise<void> {
@@ -79,7 +86,7 @@ export class Payer {
         () => undefined,
       );
       if (status === 200) this.paid += 1;
-      await pause(PAUSE_MS);
+      await pause(PAUSE_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     }
   }
 }

@@ -1,12 +1,12 @@
 // Texts both ways of one number, its claims, and the account of what became of each.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { deliver, type HistoryMessage, heard } from '../../fixtures/agent.ts';
-import { toolRequest } from '../../fixtures/tool-client.ts';
+import { deliver, type HistoryMessage, heard } from '../../fixtures/agents/agent.ts';
+import { toolRequest } from '../../fixtures/agents/tool-client.ts';
 import { until } from '../../fixtures/until.ts';
 import { ask } from './request.ts';
 
-export const OUTSIDE = '+13105550188';
+const OUTSIDE = '+13105550188';
 
 const PAUSE_MS = 40;
 const SETTLED_TIMEOUT_MS = 60_000;
@@ -27,7 +27,8 @@ export class Texts {
   readonly #name: string;
   readonly #stopping = new AbortController();
   readonly #running: Promise<unknown>;
-  readonly #delivered: string[] = [];
+  /** The texts that the carrier gave to the modem. */
+  readonly delivered: string[] = [];
   readonly #sent: string[] = [];
   readonly #notSent: string[] = [];
   readonly #claimed: string[] = [];
@@ -46,7 +47,7 @@ export class Texts {
   }
 
   get counts(): { delivered: number; sent: number; claimed: number } {
-    const [delivered, sent, claimed] = [this.#delivered, this.#sent, this.#claimed].map(
+    const [delivered, sent, claimed] = [this.delivered, this.#sent, this.#claimed].map(
       ({ length }) => length,
     ) as [number, number, number];
     return { delivered, sent, claimed };
@@ -75,7 +76,7 @@ export class Texts {
       async () => {
         const bodies = (await this.#history()).filter(({ direction }) => direction === 'received');
         const all = new Set(bodies.map(({ body }) => body));
-        return this.#delivered.every((body) => all.has(body)) ? bodies : undefined;
+        return this.delivered.every((body) => all.has(body)) ? bodies : undefined;
       },
       SETTLED_TIMEOUT_MS,
     );
@@ -129,7 +130,7 @@ export class Texts {
   async #deliver(n: number): Promise<void> {
     const { simulatorUrl, account } = this.#parts;
     const body = `${this.#name} in ${n}`;
-    if (await deliver(simulatorUrl, { from: OUTSIDE, to: account.number, body })) this.#delivered.push(body);
+    if (await deliver(simulatorUrl, { from: OUTSIDE, to: account.number, body })) this.delivered.push(body);
   }
 
   async #send(n: number): Promise<void> {

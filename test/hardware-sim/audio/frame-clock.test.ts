@@ -1,7 +1,7 @@
 // When frames are due: on a clock that is moved by hand.
 import t from 'tap';
 import { FrameClock, type Ticker } from '#hardware-sim/audio/frame-clock.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 class Counter implements Ticker {
   dueMs: number;

@@ -32,7 +32,7 @@ t.test('from 4.6 kHz on 55 dB and more are taken away', async (t) => {
   }
 });
 
-t.test('there and back a tone is what it was', async (t) => {
+t.test('a tone that is resampled there and back is the same', async (t) => {
   const [up, down] = [new Interpolator(), new Decimator()];
   const tone = new Tone(1000, LEVEL_DBFS, 8000);
   const output: number[] = [];

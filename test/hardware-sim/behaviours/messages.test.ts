@@ -81,7 +81,7 @@ t.test('a full store announces nothing, and the carrier delivers as soon as ther
   t.equal(rack.carrier.waitingCount(modem.identity.iccid), 0);
 });
 
-t.test('mt=2 hands the message on; with +CSMS=1 it must be acknowledged', async (t) => {
+t.test('mt=2 delivers the message directly; with +CSMS=1 it must be acknowledged', async (t) => {
   const { rack, modem, terminal } = await startModem(t);
   await terminal.command('AT+CNMI=2,2,0,0,0');
   rack.carrier.send(sms('Hi'));

@@ -11,7 +11,7 @@ import { quietTerminal, startModem, startRack } from '../fixtures/rack.ts';
 
 const FAR = '+15550001111';
 
-t.test('a number of which nothing was said answers at once and is silent', async (t) => {
+t.test('an unconfigured number answers at once and is silent', async (t) => {
   const { rack, terminal } = await startModem(t);
   const { body } = await request(`${rack.url}/subscribers/${FAR}`);
   t.match(body, { answer: 'auto', after_ms: 0, audio: 'silence' });
@@ -51,7 +51,7 @@ for (const [name, settings, result, record] of ENDS) {
   });
 }
 
-t.test('the times of a call are those that were asked for', async (t) => {
+t.test('the times of a call are as configured', async (t) => {
   const { rack, terminal } = await startModem(t);
   await putFarEnd(rack.url, FAR, { alerting_ms: 60, after_ms: 80, hangup_after_ms: 100 });
   await terminal.command(`ATD${FAR};`);
@@ -95,7 +95,7 @@ t.test('a call is recorded as a WAV of what the far end hears', async (t) => {
   t.equal(wav.length, 44 + frames * 640);
 });
 
-t.test('what cannot be done is refused with a reason', async (t) => {
+t.test('impossible requests are refused with a reason', async (t) => {
   const { rack, modem, terminal } = await startModem(t);
   const put = (settings: unknown) =>
     request(`${rack.url}/subscribers/${FAR}`, { method: 'PUT', body: JSON.stringify(settings) });

@@ -76,6 +76,57 @@ t.test('cards stay where they were put when the rack starts again', async (t) =>
   );
 });
 
+t.test('a replacement card takes over the number and what waits; the old card is refused', async (t) => {
+  const dir = temporaryFolder(t);
+  const { rack, modem, terminal } = await startModem(t, { dir });
+  const { iccid, number } = modem.identity;
+  const issue = (wanted: object) => post(`${rack.url}/sims`, wanted);
+  t.match(await terminal.command('AT+CEREG=3'), /OK/);
+  const made = await issue({ number });
+  t.match(made, { status: 201, body: { number, slot: null, state: 'ready', waiting: 0 } });
+  const card = made.body as { iccid: string; imsi: string };
+  await terminal.expect('+CEREG: 3,,,,0,2\r\n');
+  t.equal(modem.state, 'denied');
+  rack.carrier.send(HELLO);
+  const second = await issue({ number });
+  t.match(second.body, { waiting: 1 }, 'it waits for the newest card');
+  const newest = second.body as { iccid: string; imsi: string };
+  t.equal(new Set([iccid, card.iccid, newest.iccid]).size, 3);
+  t.match(await post(`${rack.url}/modems/m0/sim`, { iccid: newest.iccid, urc: true }), {
+    body: { iccid: newest.iccid, imsi: newest.imsi, number, state: 'registered' },
+  });
+  await terminal.expect('+CMTI: "SM",1');
+  t.match(await issue({ number, iccid: newest.iccid }), { status: 409, body: { error: 'sim_exists' } });
+  for (const wrong of [
+    {},
+    { number: '206' },
+    { number, iccid: '1' },
+    { number, imsi: 'x' },
+    { number, pin: 1 },
+  ])
+    t.match(await issue(wrong), { status: 400, body: { error: 'invalid_request' } });
+  await rack.stop();
+  const [again] = (await startRack(t, { dir })).modems;
+  t.match(again, { number, state: 'registered' }, 'cards are kept over a restart');
+  t.equal(again?.identity.iccid, newest.iccid);
+  t.equal(again?.stores.usage().SM.used, 1);
+});
+
+t.test('racks of other positions share no identity; a card goes from one to the other', async (t) => {
+  const [here, there] = [await startRack(t), await startRack(t, { firstModem: 2 })];
+  const all = [...here.modems, ...there.modems].map(({ identity }) => identity);
+  for (const key of ['slot', 'imei', 'iccid', 'imsi', 'number'] as const)
+    t.equal(new Set(all.map((identity) => identity[key])).size, 4, key);
+  const { iccid, imsi, number } = (await request(`${here.url}/modems/m0`)).body as Record<string, string>;
+  await post(`${here.url}/modems/m0/sim`, { iccid: null });
+  t.match(await post(`${there.url}/sims`, { iccid, imsi, number }), { status: 201, body: { iccid, imsi } });
+  t.match(await post(`${there.url}/modems/m2/sim`, { iccid }), {
+    body: { number, imsi, state: 'registered' },
+  });
+  t.match(await post(`${there.url}/sms`, { from: '+15550000012', to: number, body: 'Hi' }), { status: 202 });
+  t.equal(there.modems[0]?.stores.usage().SM.used, 1);
+});
+
 t.test('sim: gone and back, announced and not announced', async (t) => {
   const { modem, terminal } = await startModem(t);
   modem.play(parseFault({ kind: 'sim', state: 'not_inserted', urc: true, duration_ms: 40 }));

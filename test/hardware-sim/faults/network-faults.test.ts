@@ -1,7 +1,7 @@
 // Faults of the network and of the carrier: registration, time, references, status reports.
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';
 import { startModem } from '../fixtures/rack.ts';
 

@@ -1,6 +1,7 @@
 // The HTTP interface from outside, good requests and bad.
 import { connect } from 'node:net';
 import t from 'tap';
+import { until } from '../../fixtures/until.ts';
 import { post, request } from '../fixtures/http.ts';
 import { quietTerminal, startModem, startRack } from '../fixtures/rack.ts';
 import { Terminal } from '../fixtures/terminal.ts';
@@ -164,6 +165,13 @@ t.test('faults are set, shown, and cleared', async (t) => {
     body: { error: 'invalid_fault', message: /silent/ },
   });
   t.match(await post(url, { kind: 'unplug', as: 'm1' }), { status: 400, body: { error: 'invalid_fault' } });
+  const { usb, slot } = (await request(`${rack.url}/modems/${modem.imei}`)).body as {
+    usb: { path: string };
+    slot: string;
+  };
+  t.match(usb.path, /^1-1\.\d$/);
+  for (const name of [slot, usb.path])
+    t.match(await request(`${rack.url}/modems/${name}`), { status: 200, body: { imei: modem.imei } }, name);
   t.match(await post(`${rack.url}/modems/123/faults`, { kind: 'reset' }), {
     status: 404,
     body: { error: 'unknown_modem' },
@@ -201,4 +209,22 @@ t.test('commands on one modem go on while another is written to and never read',
   const start = Date.now();
   for (let round = 0; round < 50; round++) await terminal.command('AT');
   t.ok(Date.now() - start < 2000);
+});
+
+t.test('a modem whose place has another one by now stays away', async (t) => {
+  const rack = await startRack(t);
+  const modems = async () =>
+    (await request(`${rack.url}/modems`)).body as { imei: string; state: string; usb: { path: string } }[];
+  const [first, second] = await modems();
+  const faults = (imei = ''): string => `${rack.url}/modems/${imei}/faults`;
+  await post(faults(first?.imei), { kind: 'unplug' });
+  await post(faults(second?.imei), { kind: 'unplug', back_after_ms: 0, usb_path: first?.usb.path });
+  await until('the other one is there', async () =>
+    (await modems()).some(({ imei, usb }) => imei === second?.imei && usb.path === first?.usb.path),
+  );
+  const answer = await request(faults(first?.imei), { method: 'DELETE' });
+  t.match(answer, {
+    status: 409,
+    body: { error: 'place_taken', message: /there is a device at 1-1\.\d already/ },
+  });
 });

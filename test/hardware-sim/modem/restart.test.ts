@@ -32,7 +32,7 @@ t.test('restart commands re-enumerate the device after the time of a start', asy
   }
 });
 
-t.test('a restart that was answered happens, whatever else is done to the modem', async (t) => {
+t.test('a restart that was answered happens, whatever is done to the modem meanwhile', async (t) => {
   const { modem, terminal } = await startModem(t, { bootMs: 1 });
   t.match(await terminal.command('AT+CFUN=1,1'), /OK/);
   modem.clearFaults();

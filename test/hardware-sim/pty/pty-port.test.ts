@@ -33,10 +33,10 @@ t.test('a port without a reader takes everything at once and drops the oldest', 
   t.ok(port.droppedBytes > 500_000 && port.droppedBytes < 1_000_000, `${port.droppedBytes} dropped`);
   const terminal = new Terminal(String(port.linkPaths[0]));
   t.teardown(() => terminal.close());
-  t.match(await terminal.expect('x999\n'), /x0\n/, 'what the terminal held, and the newest');
+  t.match(await terminal.expect('x999\n'), /x0\n/, 'the bytes that the terminal held, and the newest');
 });
 
-t.test('a link that is in the way is replaced, and removed at the end', async (t) => {
+t.test('an existing link is replaced, and removed at the end', async (t) => {
   const linkPath = join(temporaryFolder(t), 'm0-at');
   symlinkSync('/dev/nowhere', linkPath);
   const port = new PtyPort({

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Tone } from '#hardware-sim/audio/tone.ts';
 import type { MakeName } from '#hardware-sim/makes/make.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { undisturbed } from '../../fixtures/undisturbed.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf, FarEndClient, putFarEnd } from '../fixtures/call-terminal.ts';
@@ -201,7 +201,7 @@ t.test('nothing comes before the call, nor when it was not switched on', async (
   t.ok(pcm.bytes.length <= 320, 'at most what was under way');
 });
 
-t.test('who opens the port late gets no old voice', async (t) => {
+t.test('a client that opens the port late gets no old audio', async (t) => {
   /** Of ten frames that a client gets, how many the modem sent after it opened the port. */
   const newFrames = async (): Promise<number> => {
     const { rack, modem, terminal } = await startModem(t);

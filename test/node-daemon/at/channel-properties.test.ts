@@ -7,8 +7,8 @@ import { type AtCommand, atCommand, atQuery } from '#node-daemon/at/command.ts';
 import { type Frame, Framer, LINE_LENGTH_MAX } from '#node-daemon/at/framer.ts';
 import type { Urc } from '#node-daemon/at/urc.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 
 const RUNS = { numRuns: 500 };
 const PDU = '07915155000000F0040B915155000010F200005211211100000002C834';
@@ -181,7 +181,7 @@ t.test(
   },
 );
 
-t.test('whatever the modem says and when: every command ends, and few bytes are written', async (t) => {
+t.test('every command ends and few bytes are written, whatever the modem sends and when', async (t) => {
   const event = fc.oneof(bytes, fc.nat(20_000));
   await fc.assert(
     fc.asyncProperty(

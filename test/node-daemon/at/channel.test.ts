@@ -14,8 +14,8 @@ import type { CommandEnd } from '#node-daemon/at/command-end.ts';
 import { QUEUE_LENGTH_MAX } from '#node-daemon/at/command-queue.ts';
 import type { Urc } from '#node-daemon/at/urc.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { lines, ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { lines, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 
 function setUp() {

@@ -164,7 +164,7 @@ t.test('an information response with a body', async (t) => {
     t.same(urcs, ['RING']);
     t.match(state, { result: { information: [{ line: head, body: '0791AB' }] } });
   });
-  t.test('which the answer of another command on its line does not bring', async (t) => {
+  t.test('no body follows the answer of another command on its line', async (t) => {
     const joined = atCommand('AT+CPMS="ME";+CMGR=1', { answer: /^\+CPMS:|^\+CMGR:/, bodyAfter: /^\+CMGR:/ });
     const choice = '+CPMS: 1,255,0,255,0,255';
     const texts = [choice, '0791CD', head, '0791AB', 'OK'];

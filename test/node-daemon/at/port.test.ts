@@ -64,7 +64,7 @@ t.test('every hang-up is noticed once, also in the middle of traffic', async (t)
   for (let round = 0; round < 40; round += 1) {
     const pty = plug();
     const { port, closed } = await open();
-    // Half of them while bytes come and go: there the stock binding misses some.
+    // Half of them while bytes come and go: there the binding of serialport misses some.
     if (round % 2 === 0) {
       for (let burst = 0; burst < 20; burst += 1) pty.write(Buffer.alloc(200, 'x'));
       port.write(Buffer.from('AT\r')).catch(() => undefined);
@@ -117,7 +117,7 @@ t.test('a port closes at once although the modem has not taken its bytes', async
   t.ok(performance.now() - startedAt < 1_000);
 });
 
-t.test('a device node that goes or is another one ends the port, although no hang-up came', async (t) => {
+t.test('a device node that is removed or replaced ends the port, although no hang-up came', async (t) => {
   const { open, path, plug } = await setUp(t);
   plug();
   const gone = await open();

@@ -29,7 +29,7 @@ t.test('an error in words has the code of the words, or that of "unknown"', asyn
   t.same(parseFinalResult('+CMS ERROR: constructor'), { kind: 'cms', code: 500 });
 });
 
-t.test('what comes in the middle of commands ends none', async (t) => {
+t.test('lines in the middle of an answer end no command', async (t) => {
   for (const line of ['NO CARRIER', 'BUSY', 'RING', 'OKAY', 'ERRORS', '+CMTI: "SM",1', '+CME: 1', 'ok', '']) {
     t.equal(parseFinalResult(line), undefined, line);
   }

@@ -5,8 +5,8 @@ import { AtChannel, PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
 import { atCommand, atQuery } from '#node-daemon/at/command.ts';
 import { RESYNC_QUIET_MS } from '#node-daemon/at/resync.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { lines, ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { lines, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 
 function setUp() {
@@ -51,7 +51,7 @@ t.test('however late an answer comes, it is not taken for that of the next comma
   }
 });
 
-t.test('where nothing proves it, the line must be quiet', async (t) => {
+t.test('without proof of the end, the line must be quiet', async (t) => {
   const { port, clock, channel, urcs } = setUp();
   port.on(/^AT\+OLD$/, () => undefined);
   port.on(/^AT\+CMEE\?$/, lines('ERROR'));
@@ -82,7 +82,7 @@ t.test('the late answer of a command is a URC', async (t) => {
   await until('the late answer', () => urcs.includes('+CMGS: 42'));
 });
 
-t.test('also where the next message is already being sent', async (t) => {
+t.test('the late answer is a URC also while the next message is being sent', async (t) => {
   const { port, channel, urcs } = setUp();
   port.on(/^AT\+CMGS=15$/, '\r\n> ').on(/^0011$/, lines('+CMGS: 42', '+CMGS: 43', 'OK'));
   t.same(await channel.send(submit), [{ line: '+CMGS: 43' }]);

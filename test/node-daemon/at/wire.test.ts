@@ -4,8 +4,8 @@ import { AtChannel } from '#node-daemon/at/channel.ts';
 import { type AtCommand, atCommand, atQuery } from '#node-daemon/at/command.ts';
 import { REGISTRATION_ANSWER } from '#node-daemon/modem/network/network.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 
 interface Dialogue {
   readonly name: string;

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openCardPcm } from '#node-daemon/audio/card-pcm.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
 import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';
@@ -74,7 +74,7 @@ t.test(
   },
 );
 
-t.test('what the card lost is counted, by what the programs say', { skip }, async (t) => {
+t.test('losses of the card are counted, from the messages of arecord and aplay', { skip }, async (t) => {
   const folder = temporaryFolder(t);
   // As aplay.c of alsa-utils has it; a card without a clock makes none.
   for (const [program, word] of [

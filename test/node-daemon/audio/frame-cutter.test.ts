@@ -73,7 +73,7 @@ t.test('a lost octet, or a sentence of odd length, makes noise of a fifth of a s
   }
 });
 
-t.test('whatever sounds is left as it is', async (t) => {
+t.test('audible frames pass unchanged', async (t) => {
   const random = randomFrom(5);
   const sounds: Record<string, (index: number) => number> = {
     noise: () => random(60_000) - 30_000,

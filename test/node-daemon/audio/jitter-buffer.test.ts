@@ -133,7 +133,7 @@ t.test('frames that are late are counted, and after the second of a few seconds 
   t.ok(buffer.pull());
 });
 
-t.test('what begins after a pause is not late; a single frame does not wait for ever', async (t) => {
+t.test('a frame after a pause is not late; a single frame does not wait for ever', async (t) => {
   const buffer = new JitterBuffer();
   const next = toneFrames(1000);
   for (let burst = 0; burst < 3; burst += 1) {

@@ -35,7 +35,7 @@ t.test('a host that paused once does not leave it late for the rest of the call'
   for (const frames of [406, 1_000]) {
     const { held, silences } = line({ frames, stallAt: 400 });
     t.equal(held, 1, `after ${frames - 400} frames`);
-    t.equal(silences, 1 + 5 - 1 + 1, 'what the pause cost, and no more');
+    t.equal(silences, 1 + 5 - 1 + 1, 'the silences of the pause, and no more');
   }
 });
 

@@ -5,8 +5,8 @@ import { HELD_FRAMES_MAX } from '#node-daemon/audio/jitter-buffer.ts';
 import { type Captured, ModemAudio } from '#node-daemon/audio/modem-audio.ts';
 import { FRAME_SAMPLES } from '#shared/voice/media.ts';
 import { type CreateResampler, loadResampler } from '#shared/voice/resample.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { measureTone, tone } from '../../fixtures/tone.ts';
+import { measureTone, tone } from '../../fixtures/audio/tone.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { FakePcm } from './fake-pcm.ts';
 
 const load = await loadResampler();
@@ -179,7 +179,7 @@ t.test('a stall is one gap, of whatever length; the client’s audio waits, and 
   t.ok(client.sent - audio.statistics.played_frames <= HELD_FRAMES_MAX, 'nothing is lost');
 });
 
-t.test('a client that sends what it may not, or nothing', async (t) => {
+t.test('a client that sends too much, or nothing', async (t) => {
   const { audio, captured, device, run } = setUp();
   run(100);
   t.same(audio.statistics, { ...QUIET, captured_frames: 100 });
@@ -208,7 +208,7 @@ t.test('the rate is measured: 16 kHz where 8 kHz are usual, and the other way ro
   }
 });
 
-t.test('another rate than was said: noise, and no frame waits', async (t) => {
+t.test('another rate than reported: noise, and no frame waits', async (t) => {
   for (const [rateHz, actualHz] of [
     [8_000, 16_000],
     [16_000, 8_000],
@@ -232,7 +232,7 @@ t.test(
     device.give(sentence.subarray(0, 33));
     clock.advance(500);
     run(60);
-    t.equal(audio.statistics.captured_frames, 60, 'what came before is no part of the first frame');
+    t.equal(audio.statistics.captured_frames, 60, 'earlier samples are no part of the first frame');
     t.ok(measureTone(heard(10), { hz: 1_000, rateHz: 16_000 }).sinadDb > 60);
     run(100, (frame) => {
       if (frame % 25 === 0) device.give(sentence);
@@ -278,7 +278,7 @@ t.test('a modem that asks for a pause: nothing is written meanwhile, and nothing
   t.ok(client.sent - audio.statistics.played_frames <= HELD_FRAMES_MAX);
 });
 
-t.test('a way to the control plane that takes no frames: they are counted as lost', async (t) => {
+t.test('a media link that takes no frames: they are counted as lost', async (t) => {
   const { audio, isPassedOn, run } = setUp();
   run(10);
   isPassedOn(false);

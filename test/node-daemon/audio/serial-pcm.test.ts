@@ -37,7 +37,7 @@ for (const frame of [320, 640]) {
     while (taken < 100 && pcm.write(new Uint8Array(frame))) taken += 1;
     t.equal(taken * frame, 1_920);
     t.equal(pcm.write(new Uint8Array(frame)), false);
-    t.equal(port.waiting.length, taken, 'what is refused is not written later');
+    t.equal(port.waiting.length, taken, 'refused bytes are not written later');
     port.waiting.shift()?.resolve();
     await turn();
     t.equal(pcm.write(new Uint8Array(frame)), true, 'as much as was taken is written again');

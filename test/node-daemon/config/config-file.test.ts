@@ -1,10 +1,11 @@
 // The configuration file: what it means, and an exact word for everything that is wrong in it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { parseConfig, readConfigFile } from '#node-daemon/config/config-file.ts';
+import { DEFAULT_CONFIG_PATH, parseConfig, readConfigFile } from '#node-daemon/config/config-file.ts';
 import { DEFAULT_CONFIG } from '#node-daemon/config/node-config.ts';
+import { runProgram } from '../../fixtures/run-program.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const EXAMPLE = join(PROJECT_FOLDER, 'node-daemon/config/node-daemon.example.yaml');
@@ -18,7 +19,7 @@ function problemsOf(text: string): string[] {
   return [];
 }
 
-t.test('the example is a configuration, and says what it seems to say', async (t) => {
+t.test('the example is a valid configuration with the values that it seems to have', async (t) => {
   const config = readConfigFile(EXAMPLE);
   t.same(config.slots, [
     { name: 'top-left', imei: '867698040000017' },
@@ -150,4 +151,37 @@ t.test('invalid YAML is refused with its line', async (t) => {
 
 t.test('a PIN is never in a problem', async (t) => {
   t.notMatch(problemsOf('sim_pin: 99887766554433').join(), /9988/);
+});
+
+t.test('a misspelled key is one problem', async (t) => {
+  t.strictSame(problemsOf('slots:\n  - {name: a, usb_path: 1-1.1}\n  - {name: b, usbpath: 1-1.2}\n'), [
+    'node.yaml:3:15: slots[1].usbpath: unknown key; did you mean usb_path?',
+  ]);
+  t.strictSame(problemsOf('slots:\n  - {name: b}\n'), [
+    'node.yaml:2:5: slots[0]: must have exactly one of imei, usb_path and port',
+  ]);
+});
+
+t.test('the command that systemd runs before a reload', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'check-config-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'node-daemon.yaml');
+  const check = (text: string) => {
+    writeFileSync(file, text);
+    return runProgram('node-daemon', ['check-config'], { NODE_CONFIG: file });
+  };
+  t.match(await check('slots:\n  - {name: top, usb_path: 1-1.1}\n'), { status: 0, stdout: /named slots: 1/ });
+  const twice = 'slots:\n  - {name: top, usb_path: 1-1.1}\n  - {name: top, usb_path: 1-1.2}\n';
+  t.match(await check(twice), {
+    status: 1,
+    stderr: /node-daemon\.yaml:3:12: slots\[1\]\.name: .*occurs twice/,
+  });
+  t.match(await runProgram('node-daemon', ['check-config', '--config', join(folder, 'none')], {}), {
+    status: 1,
+  });
+  if (!existsSync(DEFAULT_CONFIG_PATH))
+    t.match(await runProgram('node-daemon', ['check-config'], {}), {
+      status: 0,
+      stdout: /node-daemon\.yaml does not exist: the daemon uses the defaults/,
+    });
 });

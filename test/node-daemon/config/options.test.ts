@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { enrollCommand } from '#node-daemon/config/enroll-command.ts';
 import { daemonOptions, dataDirOf, parseModemPort, settingsOf } from '#node-daemon/config/options.ts';
 
 const ports = (text: string) => daemonOptions.modemPorts.schema.safeParse(text);
@@ -29,7 +30,7 @@ t.test('bad lists of ports say what is wrong', async (t) => {
   }
 });
 
-t.test('what the file can say too is open until it is read', async (t) => {
+t.test('options that the file can also set stay undefined until it is read', async (t) => {
   const { config, dataDir, logLevel, modemPorts } = daemonOptions;
   for (const { schema } of [config, dataDir, logLevel, modemPorts])
     t.equal(schema.parse(undefined), undefined);
@@ -48,14 +49,14 @@ function fileWith(t: Test, text: string): string {
   return path;
 }
 
-t.test('with nothing said, every modem that is found is used', async (t) => {
+t.test('without configuration every modem that is found is used', async (t) => {
   const { config, ...settings } = settingsOf({ ...NOTHING, ...ROOTS });
   t.same(settings, { dataDir: 'data/node', logLevel: 'info', ...ROOTS });
   t.equal(config.discover, true);
   t.same(config.slots, []);
 });
 
-t.test('without a configured folder, the package may say which', async (t) => {
+t.test('without a configured folder, the default of the package applies', async (t) => {
   const defaultDataDir = '/var/lib/packaged';
   t.equal(settingsOf({ ...NOTHING, ...ROOTS, defaultDataDir }).dataDir, defaultDataDir);
   t.equal(dataDirOf({ defaultDataDir }), defaultDataDir, 'enrol has the same');
@@ -97,3 +98,11 @@ t.test(
     });
   },
 );
+
+t.test('the command that enrolls a node names a folder that is not the usual one', async (t) => {
+  const [checkout, packaged] = [{ isPackaged: false }, { isPackaged: true }];
+  t.match(enrollCommand('data/node', checkout), /node-daemon enroll <url> <code>$/);
+  t.equal(enrollCommand('/var/lib/simrack-node', packaged), 'node-daemon enroll <url> <code>');
+  t.equal(enrollCommand('/srv/x', packaged), 'node-daemon enroll <url> <code> --data-dir /srv/x');
+  t.match(enrollCommand("/srv/it's", checkout), / --data-dir '\/srv\/it'\\''s'$/);
+});

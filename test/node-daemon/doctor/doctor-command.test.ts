@@ -13,11 +13,11 @@ import {
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startSimulator } from '#hardware-sim/simulator.ts';
-import { type Report, reportSchema } from '#node-daemon/doctor/report/report.ts';
-import { startDaemonOnRack } from '../../fixtures/daemon-on-rack.ts';
-import { writeIdentity } from '../../fixtures/enrolled-node.ts';
+import { type DoctorReport, reportSchema } from '#node-daemon/doctor/report/report.ts';
+import { startDaemonOnRack } from '../../fixtures/nodes/daemon-on-rack.ts';
+import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
 import { type Ran, runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { post } from '../../hardware-sim/fixtures/http.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
@@ -29,9 +29,9 @@ const PATH = '/nonexistent';
 
 const doctor = (env: Record<string, string>, ...args: string[]): Promise<Ran> =>
   runProgram('node-daemon', ['doctor', ...args], { PATH, ...env });
-const reportIn = ({ stdout }: Ran): Report => reportSchema.parse(JSON.parse(stdout));
+const reportIn = ({ stdout }: Ran): DoctorReport => reportSchema.parse(JSON.parse(stdout));
 
-t.test('16 modems that are well, through the daemon that has them: nothing to do, exit code 0', async (t) => {
+t.test('16 healthy modems, through the daemon that has them: nothing to do, exit code 0', async (t) => {
   const { dataFolder, plane, simulator } = await startDaemonOnRack(t, {
     rack: { modems: 16, makes: ['quectel', 'simcom', 'huawei-e303'] },
   });
@@ -87,17 +87,19 @@ t.test(
       DEV_ROOT: join(simulator.dir, 'dev'),
     };
     const mute = simulator.modems[0]?.identity.imei ?? '';
-    await post(`${simulator.url}/modems/${mute}/faults`, { kind: 'silent' });
+    // A mute modem looks busy while it is to list its texts, which may take a minute.
+    await until('its texts were listed', () => plane.slotOf(mute)?.swept_at, 60_000);
+    t.match(await post(`${simulator.url}/modems/${mute}/faults`, { kind: 'silent' }), { status: 200 });
     const isMute = async (when: string): Promise<void> => {
       const ran = await doctor(env, '--json');
       const report = reportIn(ran);
-      t.equal(ran.status, 2, when);
+      t.equal(ran.status, 2, `${when}: ${ran.stdout}`);
       t.match(findingOf(report, 'port', '1-1.1'), { verdict: 'problem', advice: /Unplug/ }, when);
       t.match(findingOf(report, 'port', '1-1.2'), { verdict: 'ok' }, 'the other one answers');
       t.ok(report.duration_ms < 20_000, `${report.duration_ms} ms`);
     };
     await isMute('the daemon does not know yet');
-    await until('the daemon knows', () => plane.modemState(mute) === 'lost', 60_000);
+    await until('the daemon knows', () => plane.modemState(mute) === 'lost', 90_000);
     await isMute('the daemon recovers it');
     const failed = () => plane.framesOf('event').find(({ event }) => /^\w+ failed: /.test(event.detail));
     await until('a step failed', failed, 60_000);

@@ -10,7 +10,7 @@ import { OperatorError } from '#shared/operator/operator-error.ts';
 import { findingOf, startExaminedRack, unwellIn } from './examined-rack.ts';
 import { slotOf } from './seen.ts';
 
-t.test('modems that are well, of each make: nothing to do but start the daemon', async (t) => {
+t.test('healthy modems of each make: nothing to do but start the daemon', async (t) => {
   const { examine } = await startExaminedRack(t, {
     modems: 3,
     makes: ['quectel', 'simcom', 'huawei-e303'],
@@ -31,7 +31,7 @@ t.test('modems that are well, of each make: nothing to do but start the daemon',
   t.match(findingOf(report, 'gps_in_audio', '1-1.2'), { verdict: 'ok' });
 });
 
-t.test('what is set wrong on the host, in the kernel’s own files', async (t) => {
+t.test('wrong host settings are found in the kernel’s own files', async (t) => {
   const { examine, modem, sysfs } = await startExaminedRack(t, {
     modems: 3,
     makes: ['quectel', 'huawei', 'quectel'],
@@ -63,7 +63,7 @@ t.test('a SIM for VoLTE alone, one that is refused, a PIN, a weak signal, a full
     modems: 5,
   });
   const { examine, modem } = rack;
-  modem(0).equipment.settings.kept.set('+QCFG ims', '2');
+  modem(0).equipment.flash.set('+QCFG ims', '2');
   modem(0).play(parseFault({ kind: 'volte_only' }));
   modem(1).play(parseFault({ kind: 'denied', cause: 11 }));
   modem(2).play(parseFault({ kind: 'sim', state: 'pin' }));
@@ -75,7 +75,10 @@ t.test('a SIM for VoLTE alone, one that is refused, a PIN, a weak signal, a full
   const report = await examine();
   t.match(findingOf(report, 'volte', '1-1.1'), { verdict: 'problem', advice: /AT\+QCFG="ims",1/ });
   t.match(findingOf(report, 'registration', '1-1.1'), { verdict: 'ok' });
-  t.match(findingOf(report, 'registration', '1-1.2'), { verdict: 'problem', seen: /plmn/ });
+  t.match(findingOf(report, 'registration', '1-1.2'), {
+    verdict: 'problem',
+    seen: /does not accept the card \(denied_plmn\)/,
+  });
   t.match(findingOf(report, 'sim', '1-1.3'), { verdict: 'problem', seen: /3 attempts left/ });
   t.match(findingOf(report, 'signal', '1-1.4'), { verdict: 'warning', seen: /-103 dBm/ });
   t.match(findingOf(report, 'storage', '1-1.5'), { verdict: 'problem', seen: /SM 1 of 1/ });

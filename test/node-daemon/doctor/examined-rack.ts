@@ -5,24 +5,24 @@ import type { Test } from 'tap';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '#hardware-sim/simulator.ts';
 import { parseConfig } from '#node-daemon/config/config-file.ts';
-import type { Settings } from '#node-daemon/config/options.ts';
+import type { DaemonSettings } from '#node-daemon/config/options.ts';
 import { type ExaminationParts, examine } from '#node-daemon/doctor/examination.ts';
 import { rackAccessOf } from '#node-daemon/doctor/examine-rack.ts';
-import type { Finding, Report } from '#node-daemon/doctor/report/report.ts';
+import type { DoctorReport, Finding } from '#node-daemon/doctor/report/report.ts';
 import { openNodeOperator } from '#node-daemon/operator/open-operator.ts';
 import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { systemClock } from '#shared/clock.ts';
-import { writeIdentity } from '../../fixtures/enrolled-node.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';
 
-export interface ExaminedRack {
+interface ExaminedRack {
   readonly simulator: Simulator;
-  readonly settings: Settings;
+  readonly settings: DaemonSettings;
   /** Of a device in the simulated sysfs. */
   sysfs(usbPath: string, attribute: string): string;
   modem(index: number): SimulatedModem;
-  examine(parts?: Partial<ExaminationParts>): Promise<Report>;
+  examine(parts?: Partial<ExaminationParts>): Promise<DoctorReport>;
 }
 
 /** Everything ends with the test. */
@@ -41,7 +41,7 @@ export async function startExaminedRack(
   mkdirSync(dataDir);
   writeIdentity(dataDir, plane.url);
   const parsed = parseConfig(config.replaceAll('%DIR%', simulator.dir), 'node.yaml');
-  const settings: Settings = {
+  const settings: DaemonSettings = {
     dataDir,
     logLevel: 'error',
     sysfsRoot: join(simulator.dir, 'sys'),
@@ -74,14 +74,14 @@ export async function startExaminedRack(
 }
 
 /** The finding of one check. */
-export function findingOf({ findings }: Report, check: string, slot: string | null = null): Finding {
+export function findingOf({ findings }: DoctorReport, check: string, slot: string | null = null): Finding {
   const finding = findings.find((each) => each.check === check && each.slot === slot);
   if (finding === undefined) throw new Error(`no finding of ${check} in ${slot ?? 'the host'}`);
   return finding;
 }
 
 /** The warnings and problems in a slot, by check. */
-export function unwellIn({ findings }: Report, slot: string): string[] {
+export function unwellIn({ findings }: DoctorReport, slot: string): string[] {
   return findings
     .filter((each) => each.slot === slot && (each.verdict === 'warning' || each.verdict === 'problem'))
     .map(({ check }) => check);

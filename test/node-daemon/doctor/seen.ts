@@ -23,7 +23,7 @@ export const usbAttributes = (differs: Partial<UsbAttributes> = {}): UsbAttribut
   configuration: 1,
   serial: 'a5c00000',
   overCurrents: 0,
-  hub: { path: '1-1', isRoot: false, isSelfPowered: true },
+  hub: { path: '1-1', isRoot: false, isSelfPowered: true, maxPowerMa: 100, speedMbps: 480 },
   ...differs,
 });
 
@@ -31,6 +31,7 @@ export const hostView = (differs: Partial<HostView> = {}): HostView => ({
   nodeVersion: '22.12.0',
   threads: 64,
   user: { uid: 1000, groups: [1000, 20] },
+  daemonUser: { uid: 1000, groups: [1000, 20] },
   isSimulated: false,
   dataFolder: { path: '/var/lib/simrack', state: 'writable', uid: 1000, freeBytes: 4e9, freeFiles: 100_000 },
   enrolment: { kind: 'enrolled', nodeId: 'n-1', controlPlaneUrl: 'https://sim.example' },
@@ -40,6 +41,7 @@ export const hostView = (differs: Partial<HostView> = {}): HostView => ({
   udevRules: { ignoredByModemManager: new Set(['2c7c']), awake: new Set(['2c7c']) },
   missingSoundPrograms: [],
   disconnects: new Map(),
+  topology: { controllers: [], nodes: [] },
   devices: [EC25],
   usb: new Map([['1-1.1', usbAttributes()]]),
   groups: new Map([
@@ -70,11 +72,12 @@ export const slotOf = (differs: Partial<Slot> = {}): Slot => ({
   reason: null,
   storage: null,
   swept_at: null,
+  voice_settings: { network: '310260', state: 'right', why: null, detail: null },
   ...differs,
 });
 
 /** Answers of an EC25 in service. */
-export const ANSWERS: Readonly<Record<string, string>> = {
+const ANSWERS: Readonly<Record<string, string>> = {
   ATI: 'Quectel\nEC25\nRevision: EC25AFAR05A06M4G',
   'AT+CGMI': 'Quectel',
   'AT+CGMM': 'EC25',

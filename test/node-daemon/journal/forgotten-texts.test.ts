@@ -7,7 +7,7 @@ import t from 'tap';
 import { COMPACT_WITHIN_MS, type Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { DAMAGED_KEPT_MS } from '#node-daemon/journal/obsolete-texts.ts';
-import { setUpInbox } from '../../fixtures/scripted-inbox.ts';
+import { setUpInbox } from '../../fixtures/nodes/scripted-inbox.ts';
 import { until } from '../../fixtures/until.ts';
 import { bodies, entry, ICCID, intent, outcome, part, received, setUpJournal } from './scripted-journal.ts';
 
@@ -31,7 +31,7 @@ function filesWith(folder: string, ...texts: string[]): string[] {
 
 const acknowledgeAll = (journal: Journal): void => journal.acknowledge(journal.state.nextSequence - 1);
 
-t.test('within an hour, on a node where nothing else happens', async (t) => {
+t.test('texts are forgotten within an hour, also on an idle node', async (t) => {
   const { open, folder, clock } = await setUpJournal(t);
   const journal = await open();
   await journal.append({ kind: 'part', group: 'g', iccid: ICCID, part: { ...part(1), text: SECRET } });
@@ -42,7 +42,7 @@ t.test('within an hour, on a node where nothing else happens', async (t) => {
   t.same(filesWith(folder, SECRET), ['journal.log'], 'it is there until then');
   clock.advance(1);
   await until('compacted', () => filesWith(folder, SECRET).length === 0);
-  t.same(filesWith(folder, 'for later'), ['journal.log'], 'what was not taken is kept');
+  t.same(filesWith(folder, 'for later'), ['journal.log'], 'the text that was not taken is kept');
   t.ok(journal.state.entries.has(`${ICCID}/ME/1`), 'and so is what lies on the modem');
   acknowledgeAll(journal);
   await until('compacted again', () => {
@@ -76,7 +76,7 @@ t.test('a disk that refuses the copy: tried again an hour later', async (t) => {
   });
 });
 
-t.test('a start does it, also of what a kill left in the middle of a compaction', async (t) => {
+t.test('a start removes them, also those that a kill left in the middle of a compaction', async (t) => {
   const { open, folder } = await setUpJournal(t);
   const copies: string[] = [];
   const journal = await open(async (path) => {
@@ -160,7 +160,7 @@ t.test('outcomes keep no text, and no digest of which a short text can be guesse
   t.not((await other.open()).digestOf('a'), journal.digestOf('a'), 'another one on another node');
 });
 
-t.test('what lies on the modem is recognised after its text was forgotten, and after a kill', async (t) => {
+t.test('a message on the modem is recognised after its text was forgotten, and after a kill', async (t) => {
   const { folder, modem, start } = await setUpInbox(t);
   const { bodies: reported, journal, crash } = await start();
   // Each deletion is lost, with all that the modem would have answered.

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { parseJournal } from '#node-daemon/journal/journal-contents.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 /** A line as it lies on disk, by the format's own words: checksum and JSON. */
 const line = (record: object): string => {
@@ -38,7 +38,7 @@ const parsed = (...pieces: string[]) => {
   return { facts: records.filter(({ kind }) => kind === 'fact').length, goodBytes, damage };
 };
 
-t.test('room behind the records is none of them', async (t) => {
+t.test('the reserved room behind the records holds no record', async (t) => {
   const text = HEAD + synced(HEAD.length) + fact(1);
   t.same(parsed(text, ROOM), { facts: 1, goodBytes: text.length, damage: 'none' });
   t.same(parsed(text), { facts: 1, goodBytes: text.length, damage: 'none' });

@@ -49,7 +49,7 @@ t.test('replaced by another file', async (t) => {
   await refusesAndGoesOn(t, journal, open);
 });
 
-t.test('it is there again without another append', async (t) => {
+t.test('a deleted journal is written again without another append', async (t) => {
   const { isWrittenAgain, journal, open, path } = await setUp(t);
   await rm(path);
   await t.rejects(journal.append(received('b')), JournalUnavailableError);
@@ -68,14 +68,14 @@ t.test('as long as there is no folder for it, nothing is taken', async (t) => {
   t.same(bodies(await open()), KEPT);
 });
 
-t.test('a stop leaves what is remembered, though nothing was appended since', async (t) => {
+t.test('a stop writes the remembered records, though nothing was appended since', async (t) => {
   const { journal, open, path } = await setUp(t);
   await rm(path);
   await journal.close();
   t.same(bodies(await open()), [[1, 'a']]);
 });
 
-t.test('deleted again and again under appends: what was taken is there after a kill', async (t) => {
+t.test('deleted again and again under appends: accepted records survive a kill', async (t) => {
   const { isWrittenAgain, journal, open, path } = await setUp(t);
   const taken = ['a'];
   for (let round = 0; round < 20; round += 1) {

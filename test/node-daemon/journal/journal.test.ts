@@ -19,7 +19,7 @@ import {
   setUpJournal,
 } from './scripted-journal.ts';
 
-t.test('what was appended is there after a crash', async (t) => {
+t.test('appended records survive a crash', async (t) => {
   const { open } = await setUpJournal(t);
   const first = await open();
   await first.append(received('a'), received('b', entry(1)));

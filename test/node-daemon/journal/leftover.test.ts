@@ -32,7 +32,7 @@ t.test('a disk that becomes full in the middle of it', async (t) => {
   t.same(await readdir(folder), []);
 });
 
-t.test('a disk that does not make it durable', async (t) => {
+t.test('a disk that does not make the journal durable', async (t) => {
   const { folder, file } = await fileOn(t, () => ({ sync: () => Promise.reject(new Error('EIO')) }));
   await t.rejects(file.replace(await file.writeNew('compact', RECORDS)), { message: 'EIO' });
   t.same(await readdir(folder), []);

@@ -12,7 +12,7 @@ import {
 import type { NewRecord, StorageEntry } from '#node-daemon/journal/record.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 export const ICCID = '8901000000000000017';
 const NOW = Date.parse('2026-11-21T08:00:00Z');

@@ -4,7 +4,7 @@ import { LOAD_REPORT_MS, linkUrl } from '#node-daemon/link/control-link.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { readProof } from '#shared/link/proof.ts';
 import { LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';
 import { createLink, receivedFact, SLOT, startLink as setUp } from './link-rig.ts';
 import { ScriptedControlPlane } from './scripted-control-plane.ts';
@@ -54,7 +54,7 @@ t.test('facts that were not acknowledged are sent again over the next link', asy
   t.match(plane.framesOf('hello')[1], { oldest_sequence: 2 });
 });
 
-t.test('what the control plane has already is not sent again', async (t) => {
+t.test('facts that the control plane already has are not sent again', async (t) => {
   const { plane, sequences } = await setUp(t, async (each, journal) => {
     each.acknowledged = 2;
     for (const body of ['a', 'b', 'c']) await journal.append({ kind: 'fact', fact: receivedFact(body) });
@@ -170,7 +170,7 @@ t.test('values that change with each message are sent from time to time', async 
   t.equal(reported().length, 2, 'and not again while nothing changes');
 });
 
-t.test('a control plane that is away is come back to', async (t) => {
+t.test('the node links again to a control plane that was away', async (t) => {
   const { plane, append, linked } = await setUp(t);
   await linked();
   const { port } = plane;
@@ -182,7 +182,7 @@ t.test('a control plane that is away is come back to', async (t) => {
   t.match(next.facts[0], { sequence: 1 });
 });
 
-t.test('a link without heartbeat is left', async (t) => {
+t.test('a link without heartbeat is closed', async (t) => {
   const { plane, linked } = await setUp(t, (each) => {
     each.heartbeatMs = 50;
     each.pings = false;
@@ -203,7 +203,7 @@ t.test('a link with heartbeat stays', async (t) => {
   t.equal(plane.framesOf('hello').length, 1);
 });
 
-t.test('what is no frame ends the link with a protocol error', async (t) => {
+t.test('an invalid frame ends the link with a protocol error', async (t) => {
   for (const bad of ['{', '{"type":"nonsense"}', Buffer.from([1, 2, 3])]) {
     const { plane, linked } = await setUp(t);
     await linked();
@@ -222,7 +222,7 @@ t.test('a frame that is too long ends the link', async (t) => {
 });
 
 t.test(
-  'a refused node tries again after 30 s where an operator may mend it, else after 10 minutes',
+  'a refused node tries again after 30 s if an operator may fix it, else after 10 minutes',
   async (t) => {
     const refusals: [atLeastMs: number, refuse: (plane: ScriptedControlPlane) => void][] = [
       [600_000, (plane) => plane.refuse(401)],

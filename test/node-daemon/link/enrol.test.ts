@@ -14,7 +14,7 @@ import { IdentityFile, isPlainUrl } from '#node-daemon/link/identity.ts';
 import { MediaLink } from '#node-daemon/link/media-link.ts';
 import { systemClock } from '#shared/clock.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
@@ -72,7 +72,7 @@ t.test('a lost answer: the same command again has the same key', async (t) => {
 });
 
 t.test(
-  'killed before the answer was kept, or before what was prepared was removed: again is the same',
+  'after a kill before the answer was kept, or before the preparation was removed, the same command works',
   async (t) => {
     const plane = await startPlane(t);
     const folder = temporaryFolder(t);
@@ -155,7 +155,7 @@ t.test('https where there is no TLS: the error says so', async (t) => {
   );
 });
 
-t.test('what cannot be written is named, with its file', async (t) => {
+t.test('a file that cannot be written is named', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'enrolment.json.new'));
@@ -246,7 +246,7 @@ t.test(
   },
 );
 
-t.test('nor does audio go where the control plane names a URL without TLS', async (t) => {
+t.test('audio does not go to a URL without TLS that the control plane names', async (t) => {
   const plane = await startPlane(t);
   const url = plane.url.replace('127.0.0.1', '0.0.0.0');
   const events = { onPlayout: () => undefined, onClear: () => ({ played: 0, dropped: 0 }) };

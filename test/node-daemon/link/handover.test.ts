@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('where there is no other instance it stays until the link ends, then comes back soon', async (t) => {
+t.test('without another instance the node keeps the link until it ends, then links again soon', async (t) => {
   const { plane, linked, append, longWaits } = await startLink(t);
   await linked();
   plane.refusal = 503;
@@ -89,7 +89,7 @@ t.test('where there is no other instance it stays until the link ends, then come
   );
 });
 
-t.test('an older link that is closed as replaced is no refusal', async (t) => {
+t.test('closing an older link as replaced is no refusal', async (t) => {
   const { plane, linked, append, setAnswer } = await startLink(t);
   await linked();
   const older = plane.socket;

@@ -10,7 +10,7 @@ import type { Identity } from '#node-daemon/link/identity.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Fact, Slot } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';
-import { newKey } from '../../fixtures/enrolled-node.ts';
+import { newKey } from '../../fixtures/nodes/enrolled-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { ScriptedControlPlane } from './scripted-control-plane.ts';
 
@@ -40,7 +40,7 @@ export const receivedFact = (body: string): Fact => ({
 });
 
 /** An identity that a test changes by hand. */
-export class ScriptedIdentity {
+class ScriptedIdentity {
   #current: Identity | undefined;
   #handler: () => void = () => undefined;
 

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { encodeFrame, type NodeFrame, parseNodeFrame, type ServerFrame } from '#shared/link/frame.ts';
-import type { Fact, FactOf } from '#shared/link/messages.ts';
+import type { Fact, FactOf, Slot } from '#shared/link/messages.ts';
 import { LINK_PATH, LINK_VERSION } from '#shared/link/version.ts';
 import { until } from '../../fixtures/until.ts';
 
-export type FrameOf<T extends NodeFrame['type']> = Extract<NodeFrame, { type: T }>;
+type FrameOf<T extends NodeFrame['type']> = Extract<NodeFrame, { type: T }>;
 type FactFrame = FrameOf<'fact'> & { readonly atMs: number };
 
 export class ScriptedControlPlane {
@@ -119,10 +119,14 @@ export class ScriptedControlPlane {
     return tellers.at(-1)?.slots.find((each) => each.slot === slot)?.state;
   }
 
-  /** The state of the slot in which a modem is, as the node reported it last. */
-  modemState(imei: string): string | undefined {
+  /** The slot in which a modem is, as the node reported it last. */
+  slotOf(imei: string): Slot | undefined {
     const tellers = this.frames.filter((frame) => frame.type === 'hello' || frame.type === 'slots');
-    return tellers.at(-1)?.slots.find((each) => each.device_id === imei)?.state;
+    return tellers.at(-1)?.slots.find((each) => each.device_id === imei);
+  }
+
+  modemState(imei: string): string | undefined {
+    return this.slotOf(imei)?.state;
   }
 
   /** The alarms that the node reported last. */

@@ -53,7 +53,7 @@ t.test('promtool takes the rules', { skip }, async (t) => {
   t.match(stdout, `${rules.length} rules found`);
 });
 
-t.test('they fire when they should, and else are quiet', { skip }, async (t) => {
+t.test('the alerts fire when they should, and else are quiet', { skip }, async (t) => {
   const { stdout } = await run('promtool', ['test', 'rules', CASES], { timeout: TIMEOUT_MS });
   t.match(stdout, /SUCCESS/);
 });

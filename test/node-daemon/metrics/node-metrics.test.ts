@@ -36,7 +36,7 @@ function setUp(view: Partial<NodeView> = {}) {
   return { lines, metrics };
 }
 
-t.test('what is now: slots, signal, journal, link', async (t) => {
+t.test('gauges show slots, signal, journal and link', async (t) => {
   const { lines } = setUp();
   const shown = await lines();
   for (const line of [
@@ -70,7 +70,7 @@ t.test('a slot that is renamed or gone leaves nothing behind', async (t) => {
   t.match(shown, 'simrack_node_slot_state{slot="other",state="lost"} 1');
 });
 
-t.test('what happened: AT commands, steps, opens, failures', async (t) => {
+t.test('counters show AT commands, steps, opens and failures', async (t) => {
   const { lines, metrics } = setUp();
   metrics.modems.commandEnded('top-left', { name: '+CMGS', result: 'ok', tookMs: 2_500 });
   metrics.modems.commandEnded('top-left', { name: '+CMGS', result: 'cms_error', tookMs: 500 });
@@ -103,7 +103,7 @@ const received = (body: string) => ({
   partial: false,
 });
 
-t.test('a call that has ended: how, how long, and its frames', async (t) => {
+t.test('an ended call is counted with its reason, duration and frames', async (t) => {
   const { lines, metrics } = setUp();
   const call = {
     kind: 'call_ended' as const,

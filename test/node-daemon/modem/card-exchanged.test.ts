@@ -1,8 +1,8 @@
 // A card that was exchanged: messages in the card go with it, messages in the modem go to no other customer.
 import t, { type Test } from 'tap';
 import type { Journal } from '#node-daemon/journal/journal.ts';
-import { isEmpty, setUpInbox } from '../../fixtures/scripted-inbox.ts';
-import { lines, TEST_ICCID, TEST_IMEI } from '../../fixtures/scripted-port.ts';
+import { isEmpty, setUpInbox } from '../../fixtures/nodes/scripted-inbox.ts';
+import { lines, TEST_ICCID, TEST_IMEI } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** "Hi" and "Ho". */
@@ -34,7 +34,11 @@ t.test('a message that lay in the modem is kept for the operator, as one of the 
   await until('the new card is known', isKnownAs(journal, OTHER_ICCID));
   modem.deliver(HO, { storage: 'ME' });
   await until('another', () => facts().length === 2);
-  t.match(facts()[1], { kind: 'sms_received', iccid: OTHER_ICCID, body: 'Ho' }, 'what comes now is its own');
+  t.match(
+    facts()[1],
+    { kind: 'sms_received', iccid: OTHER_ICCID, body: 'Ho' },
+    'a message that comes now is its own',
+  );
 });
 
 t.test('a message that was reported and not deleted is not reported again', async (t) => {
@@ -47,7 +51,7 @@ t.test('a message that was reported and not deleted is not reported again', asyn
   t.match(facts(), [{ kind: 'sms_received', iccid: TEST_ICCID, body: 'Hi' }]);
 });
 
-t.test('what lies in a card is that card’s, in whatever modem', async (t) => {
+t.test('messages in a card belong to that card, in whatever modem', async (t) => {
   const { exchange, facts, modem } = await served(t);
   modem.deliver(HI, { storage: 'SM', announce: false });
   await exchange();

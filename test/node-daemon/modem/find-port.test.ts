@@ -4,9 +4,9 @@ import type { Port } from '#node-daemon/at/port.ts';
 import { findPort } from '#node-daemon/modem/find-port.ts';
 import { sessionFailureOf } from '#node-daemon/modem/recovery/trouble.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { runUntil } from '../../fixtures/running-clock.ts';
-import { lines, ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { runUntil } from '../../fixtures/clocks/running-clock.ts';
+import { lines, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 
 const IMEI = '350000000000017';
 

@@ -1,7 +1,7 @@
 // A slot's life over scripted ports: set up, lost, back, another SIM, and none of it noticed elsewhere.
 import t, { type Test } from 'tap';
 import { type Logger, silentLogger } from '#shared/log.ts';
-import { lines, ScriptedModem, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
+import { lines, ScriptedModem, type ScriptedPort, TEST_ICCID } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { reaches, ScriptedHost } from './scripted-host.ts';
 
@@ -48,7 +48,7 @@ t.test('a modem is set up and reported with all that is known of it', async (t) 
   t.same(device.port.received.slice(0, 2), ['<ESC>', 'AT'], 'an old prompt is left first');
 });
 
-t.test('what lay on the SIM is read at the start', async (t) => {
+t.test('messages on the SIM are read at the start', async (t) => {
   const { device, journal, modem } = await setUp(t);
   device.deliver('07915155000000F0040B915155000010F200005211211100000002C834', { announce: false });
   modem.start();
@@ -63,7 +63,7 @@ t.test('a modem that hangs up is opened again, quickly', async (t) => {
   const lostAt = Date.now();
   device.port.hangUp();
   await state('lost');
-  t.equal(modem.slot.iccid, TEST_ICCID, 'what was there last');
+  t.equal(modem.slot.iccid, TEST_ICCID, 'the last SIM that was there');
   await state('registered');
   t.ok(Date.now() - lostAt < 1_000);
   t.same(states.slice(-4), ['lost', 'starting', 'searching', 'registered']);
@@ -90,7 +90,7 @@ t.test('a modem that restarts by itself is set up again', async (t) => {
   await state('registered');
 });
 
-t.test('no SIM, a locked SIM, and one that is put in', async (t) => {
+t.test('no SIM, a locked SIM, and a SIM that is inserted', async (t) => {
   let answer = lines('+CME ERROR: 10');
   const { device, modem, state } = await setUp(t, (port) => port.on(/^AT\+CPIN\?$/, () => answer));
   modem.start();

@@ -6,7 +6,7 @@ import type { Place } from '#node-daemon/modem/place/place.ts';
 import { untilPortsAppear } from '#node-daemon/modem/port-appearance.ts';
 import type { OutsideSteps } from '#node-daemon/modem/recovery/outside-steps.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 const usb = { path: '1-1.2', id: { vendor: '2c7c', product: '0125' } };
 const SWITCHED_OFF: Place = { ports: [], reason: 'no_port', usb };

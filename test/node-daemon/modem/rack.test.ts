@@ -5,7 +5,7 @@ import type { NamedSlot } from '#node-daemon/config/node-config.ts';
 import { Rack, type RackParts } from '#node-daemon/modem/rack.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
 import { silentLogger } from '#shared/log.ts';
-import { lines, ScriptedModem, ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { lines, ScriptedModem, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { ScriptedHost } from './scripted-host.ts';
 
@@ -92,7 +92,7 @@ async function setUp(t: Test, slots: readonly NamedSlot[] = [], parts: Partial<R
 
 const namesOf = (rack: Rack) => rack.slots().map(({ slot, state, reason }) => `${slot} ${state} ${reason}`);
 
-t.test('without configuration a slot is called as its place', async (t) => {
+t.test('without configuration a slot is named after its place', async (t) => {
   const { bus, modems, rack, served } = await setUp(t);
   t.same(rack.slots(), []);
   t.same(rack.alarms(), ['no_modem']);
@@ -252,7 +252,7 @@ t.test(
     await served('two 1');
     bus.plug('1-1', modems[0]);
     await served('one 0', 'two 1');
-    t.equal(host.opened.length, before + 1, 'what was refused is not asked again');
+    t.equal(host.opened.length, before + 1, 'a refused port is not opened again');
   },
 );
 
@@ -310,4 +310,31 @@ t.test('a port that was named is a slot like the others', async (t) => {
   bus.plug('1-1', modems[0]);
   await served('bench 1', '1-1 0');
   t.equal(rack.find(ICCIDS[1])?.name, 'bench');
+});
+
+t.test('a USB event while a modem stops makes no second modem at its port', async (t) => {
+  let sent = (): void => undefined;
+  const sending = new Promise<void>((resolve) => {
+    sent = resolve;
+  });
+  let created = 0;
+  const { bus, host, modems, rack, served } = await setUp(t, [], {
+    createModem: (options) => {
+      created += 1;
+      const modem = host.create(options);
+      const stop = modem.stop.bind(modem);
+      // As a modem that still sends a message.
+      if (created === 1) modem.stop = () => sending.then(stop);
+      return modem;
+    },
+  });
+  bus.plug('1-1', modems[0]);
+  await served('1-1 0');
+  const next = { discover: false, slots: [{ name: 'other', imei: IMEIS[1] }], ignore: [] };
+  const reconfigured = rack.reconfigure(next);
+  bus.add({ usbPath: '1-9', id: { vendor: 'ffff', product: '0001' }, interfaces: [] });
+  t.equal(created, 1);
+  sent();
+  await reconfigured;
+  t.equal(created, 2, 'afterwards the device is asked who it is');
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
-import { NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
+import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { Modem, type ModemParts } from '#node-daemon/modem/modem.ts';
 import type { RecoveryLimits } from '#node-daemon/modem/recovery/recovery.ts';
@@ -12,7 +12,7 @@ import { type Clock, systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { until } from '../../fixtures/until.ts';
 
-export const LIMITS: RecoveryLimits = { radio: 6, restart: 4, usb_reset: 3, power_cycle: 2 };
+const LIMITS: RecoveryLimits = { radio: 6, restart: 4, usb_reset: 3, power_cycle: 2 };
 
 /** Makes modems whose ports are opened by path; all end with the test. */
 export class ScriptedHost {
@@ -57,6 +57,8 @@ export class ScriptedHost {
     const modem = new Modem({
       journal: this.journal,
       sims: NO_SIM_SETTINGS,
+      carriers: DEFAULT_CARRIER_SETTINGS,
+      mayWriteSettings: false,
       clock: this.clock,
       log: silentLogger,
       limits: LIMITS,

@@ -2,9 +2,9 @@
 import t, { type Test } from 'tap';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
 import { NO_SERVICE_MAX_MS } from '#node-daemon/modem/session.ts';
-import { lines, type ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { lines, type ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
-import { SessionRig, settle } from './session-rig.ts';
+import { runTasks, SessionRig } from './session-rig.ts';
 
 const registration = (port: ScriptedPort, cs: string, lte = cs, ps = cs): void => {
   port.on(/^AT\+CREG\?$/, lines(`+CREG: 2,${cs}`, 'OK'));
@@ -53,7 +53,7 @@ t.test('the operator is asked again when the place changes, once for a burst', a
   t.equal(rig.port.count(/^AT\+COPS\?$/), before + 1, 'and not at every poll');
 });
 
-t.test('why a network refuses is asked once where the registration does not say it', async (t) => {
+t.test('the reason of a refusal is queried once if the registration does not say it', async (t) => {
   const { rig } = await inService(t);
   registration(rig.port, '3');
   rig.port.on(/^AT\+CEER$/, lines('+CEER: Illegal MS', 'OK'));
@@ -62,7 +62,7 @@ t.test('why a network refuses is asked once where the registration does not say 
   t.equal(rig.port.count(/^AT\+CEER$/), 1);
 });
 
-t.test('the signal comes by URC of each make, and small changes are no news', async (t) => {
+t.test('the signal comes by URC of each make, and small changes are not reported', async (t) => {
   const quectel = (port: ScriptedPort): unknown =>
     port.on(/^ATI$/, lines('Quectel', 'EC25', 'Revision: 1', 'OK'));
   const { rig } = await inService(t, quectel);
@@ -120,7 +120,7 @@ t.test('a SIM that no network serves for too long ends the session', async (t) =
   t.ok(rig.clock.now() - lostAt <= NO_SERVICE_MAX_MS + 2 * POLL_MS);
 });
 
-t.test('while a network is there now and then, and where no restart would help, it goes on', async (t) => {
+t.test('a session goes on with a network now and then, or if no restart would help', async (t) => {
   const { rig } = await inService(t);
   for (let times = 0; times < 6; times += 1) {
     rig.port.say(lines('+CREG: 2', '+CGREG: 2', '+CEREG: 2'));
@@ -131,7 +131,7 @@ t.test('while a network is there now and then, and where no restart would help, 
   await rig.pass(10 * NO_SERVICE_MAX_MS);
   t.match(rig.slot, { state: 'denied', reason: 'denied_illegal_sim' });
   t.notOk(rig.port.closed);
-  await settle();
+  await runTasks();
 });
 
 t.test('messages are read while there is no network', async (t) => {

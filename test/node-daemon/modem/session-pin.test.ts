@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { simSettings } from '#node-daemon/config/node-config.ts';
-import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
+import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { SessionRig } from './session-rig.ts';
 
@@ -164,6 +164,43 @@ t.test('the last try is never used', async (t) => {
   t.same(card.entered, []);
 });
 
+t.test('without reported tries, two refused PINs are the last', async (t) => {
+  const { rig, card } = await setUp(t);
+  card.isMute = true;
+  for (const [pin, reason, entered] of [
+    [WRONG, 'sim_pin_wrong', 1],
+    ['1111', 'sim_pin_wrong', 2],
+    ['2222', 'sim_pin_last_try', 2],
+  ] as const) {
+    void rig.run(card.prepare, configured(pin));
+    rig.startTime();
+    await until(reason, () => card.entered.length === entered && rig.slot.reason === reason);
+    rig.stopTime();
+    await rig.restartDaemon();
+  }
+  t.same(card.entered, [WRONG, '1111']);
+});
+
+t.test('without reported tries, the right PIN restarts the count', async (t) => {
+  const { rig, card } = await setUp(t);
+  card.isMute = true;
+  const refused = async (pin: string) => {
+    void rig.run(card.prepare, configured(pin));
+    rig.startTime();
+    await until('it is refused', () => card.entered.at(-1) === pin && rig.slot.reason === 'sim_pin_wrong');
+    rig.stopTime();
+    await rig.restartDaemon();
+  };
+  await refused(WRONG);
+  void rig.run(card.prepare, configured(RIGHT));
+  await rig.inService();
+  card.isOpen = false;
+  await rig.restartDaemon();
+  await refused('1111');
+  await refused('2222');
+  t.same(card.entered, [WRONG, RIGHT, '1111', '2222']);
+});
+
 t.test('without a PIN, and with locks that no PIN opens, nothing is entered', async (t) => {
   const locks: Record<string, string> = {
     'SIM PUK': 'sim_puk',
@@ -187,7 +224,7 @@ t.test('without a PIN, and with locks that no PIN opens, nothing is entered', as
   t.same(card.entered, []);
 });
 
-t.test('what cannot be remembered is not tried', async (t) => {
+t.test('a PIN is not tried if the journal cannot record the try', async (t) => {
   const { rig, card } = await setUp(t);
   await rig.journal.close();
   void rig.run(card.prepare, configured(RIGHT));
@@ -217,7 +254,7 @@ t.test('a card without an ICCID while it is locked is known by its device', asyn
   t.same(card.entered, [WRONG]);
 });
 
-t.test('it is given no PIN where the tries are not reported, or one was used', async (t) => {
+t.test('a locked card without an ICCID gets no PIN without knowing all tries are left', async (t) => {
   for (const isMute of [true, false]) {
     const { rig, card } = await setUp(t);
     card.isMute = isMute;

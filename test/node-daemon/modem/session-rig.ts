@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
-import { NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
+import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import type { SessionEndedError } from '#node-daemon/modem/recovery/trouble.ts';
 import { ModemSession, type SessionParts } from '#node-daemon/modem/session.ts';
 import type { SlotReport } from '#node-daemon/modem/slot/slot-record.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { ScriptedModem, type ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { ScriptedModem, type ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** Between two steps of running time everything is answered that is answered at all. */
@@ -64,6 +64,8 @@ export class SessionRig {
       clock: this.clock,
       log: silentLogger,
       sims: NO_SIM_SETTINGS,
+      carriers: DEFAULT_CARRIER_SETTINGS,
+      mayWriteSettings: true,
       report: (report) => {
         this.reports.push(report);
         Object.assign(this.slot, report);
@@ -90,9 +92,9 @@ export class SessionRig {
     const step = (): void => {
       if (!this.#isRunning) return;
       this.clock.advance(STEP_MS);
-      void settle().then(step);
+      void runTasks().then(step);
     };
-    void settle().then(step);
+    void runTasks().then(step);
   }
 
   stopTime(): void {
@@ -102,12 +104,12 @@ export class SessionRig {
   /** Moves time on, from one thing that is due to the next, so that every answer comes in its time. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; ) {
-      await settle();
+      await runTasks();
       const stepMs = Math.min(left, this.clock.untilNextMs);
       this.clock.advance(stepMs);
       left -= stepMs;
     }
-    await settle();
+    await runTasks();
   }
 
   /** Resolves when the slot is registered and nothing is asked any more. */
@@ -116,12 +118,12 @@ export class SessionRig {
     await until('service', () => this.slot.state === 'registered');
     await until('the first sweep', () => this.port.count(/^AT\+CMGL=4$/) >= 2);
     this.stopTime();
-    await settle();
+    await runTasks();
   }
 }
 
 /** Lets everything happen that happens without time. */
-export async function settle(): Promise<void> {
+export async function runTasks(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -5,10 +5,10 @@ import { simSettings } from '#node-daemon/config/node-config.ts';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
 import { SIM_GONE_MAX_MS, SIM_LOSS_ENDS_MAX } from '#node-daemon/modem/sim/sim-loss.ts';
 import { SIM_BUSY_MAX_MS } from '#node-daemon/modem/sim/sim-wait.ts';
-import { PARAMS } from '../../fixtures/scripted-outbox.ts';
-import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/scripted-port.ts';
+import { PARAMS } from '../../fixtures/nodes/scripted-outbox.ts';
+import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
-import { SessionRig, settle } from './session-rig.ts';
+import { runTasks, SessionRig } from './session-rig.ts';
 
 async function inService(t: Test, prepare?: (port: ScriptedPort) => void) {
   const rig = await SessionRig.create(t);
@@ -17,7 +17,7 @@ async function inService(t: Test, prepare?: (port: ScriptedPort) => void) {
   return { rig, ended };
 }
 
-t.test('what ends a session says what to do about it', async (t) => {
+t.test('the end of a session names its cause', async (t) => {
   const ends: [string, (rig: SessionRig) => void, string][] = [
     ['the port is gone', ({ port }) => port.hangUp(), 'port_gone'],
     ['the modem is dead', ({ port }) => port.on(/^/, () => undefined), 'silent'],
@@ -58,7 +58,7 @@ t.test(
   },
 );
 
-t.test('what an operator’s command changed is set up again before the next message is given', async (t) => {
+t.test('settings that an operator’s command changed are restored before the next send', async (t) => {
   const { rig } = await inService(t);
   const { port } = rig;
   const sent = { ...PARAMS, iccid: TEST_ICCID };
@@ -101,14 +101,14 @@ t.test('an operator’s command comes between two messages, and not while one is
   t.notOk(isGiven);
 });
 
-t.test('a SIM that is taken out is noticed at once where the modem says so', async (t) => {
+t.test('a SIM removal is noticed at once if the modem announces it', async (t) => {
   const { rig, ended } = await inService(t);
   rig.port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 10'));
   rig.port.say(lines('+CPIN: NOT INSERTED'));
   t.match(await ended, { trouble: 'sim_changed' }, 'no time has passed');
 });
 
-t.test('a modem that says so with every answer is not polled all the time', async (t) => {
+t.test('a modem that announces SIM changes with every answer is not polled all the time', async (t) => {
   for (const answer of [
     ['+CPIN: READY', '+CPIN: READY'],
     ['^SIMST: 1', '+CPIN: READY'],
@@ -118,7 +118,7 @@ t.test('a modem that says so with every answer is not polled all the time', asyn
       port.on(/^AT\+CPIN\?$/, lines(...answer, 'OK'));
     });
     const before = rig.port.count(/^AT\+CPIN\?$/);
-    await settle();
+    await runTasks();
     t.ok(rig.port.count(/^AT\+CPIN\?$/) <= before + 1, 'while no time passes');
     await rig.pass(10 * 60_000);
     const looks = rig.port.count(/^AT\+CPIN\?$/) - before;
@@ -150,7 +150,7 @@ t.test('an error in place of a setting is no restart', async (t) => {
   t.notOk(rig.port.closed);
 });
 
-t.test('a modem that says ^BOOT all its life is left in peace', async (t) => {
+t.test('a modem that always sends ^BOOT is not restarted', async (t) => {
   const { rig } = await inService(t);
   for (let times = 0; times < 10; times += 1) {
     rig.port.say(lines('^BOOT:35323129,0,0,0,26'));
@@ -222,7 +222,7 @@ t.test('a SIM that was there and is gone for a minute lets the recovery climb on
   t.match(rig.slot, { state: 'sim_absent', reason: 'sim_absent' });
 });
 
-t.test('a SIM that fails from the start does so too', async (t) => {
+t.test('a SIM that fails from the start lets the recovery climb once, too', async (t) => {
   const rig = await SessionRig.create(t);
   const ended = rig.run((port) => port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 13')));
   rig.startTime();
@@ -277,7 +277,7 @@ t.test('a full storage is emptied at once', async (t) => {
   for (const urc of ['^SMMEMFULL:"SM"', '+SMS FULL', '+QIND: "smsfull","SM"', '+CIEV: "smsfull",1']) {
     const before = rig.port.count(/^AT\+CMGL=4$/);
     rig.port.say(lines(urc));
-    await settle();
+    await runTasks();
     t.equal(rig.port.count(/^AT\+CMGL=4$/), before + 2, `${urc}: both storages, and no time has passed`);
   }
 });

@@ -4,9 +4,9 @@ import type { NamedSlot } from '#node-daemon/config/node-config.ts';
 import { Rack, type RackParts } from '#node-daemon/modem/rack.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { runUntil } from '../../fixtures/running-clock.ts';
-import { ScriptedModem, ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { runUntil } from '../../fixtures/clocks/running-clock.ts';
+import { ScriptedModem, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { ScriptedHost } from './scripted-host.ts';
 
 const ZTE = { vendor: '19d2', product: '0117' };
@@ -62,7 +62,7 @@ t.test('a modem of an unknown make is used, without configuration', async (t) =>
   await runUntil('service', isServed, { clock, limitMs: 60_000 });
 });
 
-t.test('what does not answer AT is asked seldom, never treated, and no slot', async (t) => {
+t.test('a device that does not answer AT is asked seldom, never treated, and gets no slot', async (t) => {
   const { host, pass, rack, resets } = await setUp(t);
   const said: string[] = [];
   for (const path of ['/dev/ttyUSB0', '/dev/ttyUSB1']) host.plug(path, () => mute(said));

@@ -1,6 +1,6 @@
 // Plays a written dialogue with a modem on a scripted port. The form is in transcripts/README.md.
 import { readFileSync } from 'node:fs';
-import { ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 
 interface Entry {
   readonly command: RegExp;

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
-import { simSettings } from '#node-daemon/config/node-config.ts';
+import { DEFAULT_CARRIER_SETTINGS, simSettings } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { ModemSession } from '#node-daemon/modem/session.ts';
 import type { SlotReport } from '#node-daemon/modem/slot/slot-record.ts';
 import type { UsbId } from '#node-daemon/usb/usb-device.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';
 import { TranscriptModem } from './transcript.ts';
 
@@ -148,6 +148,8 @@ async function setUp(t: Test, { transcript, usbId }: Expected) {
     clock,
     log: silentLogger,
     sims: SIMS,
+    carriers: DEFAULT_CARRIER_SETTINGS,
+    mayWriteSettings: true,
     ...(usbId === undefined ? {} : { usbId }),
     report: (report) => Object.assign(slot, report),
   });

@@ -91,7 +91,7 @@ const NEVER = [
   'ATV0;+CSQ',
 ];
 
-t.test('what only asks is safe; a line is what its worst command is', async (t) => {
+t.test('read-only commands are safe; a line is as unsafe as its worst command', async (t) => {
   for (const line of SAFE) t.equal(judge(line).kind, 'safe', line);
   for (const line of UNSAFE) t.equal(judge(line).kind, 'unsafe', line);
   for (const line of NEVER) t.equal(judge(line).kind, 'never', line);
@@ -110,7 +110,7 @@ t.test('nothing smuggles a deletion or a body through', async (t) => {
   t.same(commandsOf('at+csq;d123;+cscs="a;b"'), ['+CSQ', 'D123;', '+CSCS="a;b"']);
 });
 
-t.test('an answer is what begins with its name, or with none; the rest was said unasked', async (t) => {
+t.test("lines with the command's name, or without one, are its answer; other lines are URCs", async (t) => {
   const belongs = (command: string, line: string): boolean =>
     operatorCommand(command, undefined).answer?.test(line) === true;
   t.ok(belongs('AT+CSQ', '+CSQ: 21,99'));

@@ -9,7 +9,7 @@ const REFUSED = [876, 809, 473, 284, 649, 767, 868, 264, 441, 613, 500, 521, 544
   .concat('+12069760123', '+17879765551');
 
 t.test(
-  'the daemon refuses what a service asks of it, and a tool with it',
+  'the daemon refuses destinations that are not allowed, to the service and to a tool',
   { timeout: 240_000 },
   async (t) => {
     const { env, plane, simulator, startDaemon, tool } = await startToolRig(t, { modems: 1, sendDelayMs: 0 });
@@ -47,7 +47,7 @@ t.test(
   },
 );
 
-t.test('the file says it for daemon and tools; a list that means nothing stops both', async (t) => {
+t.test('the configuration applies to daemon and tools; an invalid list stops both', async (t) => {
   const { env, tool } = await startToolRig(t, { modems: 1, sendDelayMs: 0 }, 'destinations: [PR, "+44"]');
   t.match(await tool('send', '1-1.1', '+442079460000', 'x'), { status: 0 });
   t.match(await tool('send', '1-1.1', '+12065550123', 'x'), { status: 1, stderr: /of these .*: PR, \+44/ });

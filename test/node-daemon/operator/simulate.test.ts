@@ -1,18 +1,23 @@
 // `node-daemon simulate`: modems in software and a daemon on them, for those who have none.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { freePort } from '../../fixtures/network/free-port.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { isAlive, temporaryFolder } from '../../fixtures/started-stack.ts';
+import { isAlive, temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-  t.test(`runs until ${signal}, and the simulator ends with it`, async (t) => {
+  t.test(`runs until ${signal}, and the simulator ends with it`, { timeout: 180_000 }, async (t) => {
     const dir = temporaryFolder(t);
+    const config = join(dir, 'node.yaml');
+    const port = await freePort();
+    writeFileSync(config, `slots: [{ name: top, usb_path: 1-1.1 }]\nmetrics: { port: ${port} }\n`);
     const args = [join(PROJECT_FOLDER, 'node-daemon/bin.cjs'), 'simulate', '--modems', '2', '--dir', dir];
-    const child = spawn(process.execPath, [...args, '--log-level', 'info'], {
+    const child = spawn(process.execPath, [...args, '--config', config, '--log-level', 'info'], {
       env: { PATH: String(process.env['PATH']) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -34,6 +39,12 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
       async () => (await slots()).match(/registered/g)?.length === 2,
       30_000,
     );
+    t.match(await slots(), /^top +registered/m, 'it uses the configuration file');
+    if (signal === 'SIGINT') await tryCommands(t, output, port);
+    t.match(
+      log,
+      new RegExp(`is not enrolled: run .*node-daemon enroll <url> <code> --data-dir ${dataDir}\\\\" while`),
+    );
     const simulator = Number(/"pid":(\d+)[^\n]*"name":"hardware-sim"/.exec(log)?.[1]);
     t.ok(isAlive(simulator));
     const exit = once(child, 'exit');
@@ -42,6 +53,31 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     if (signal === 'SIGINT') t.equal(code, 0);
     await until('the simulator has ended', () => !isAlive(simulator));
   });
+}
+
+/** The commands that it prints do what they say, as they are printed. */
+async function tryCommands(t: Test, printed: string, port: number): Promise<void> {
+  const lines = [...printed.matchAll(/^ {2}npx --no-install node-daemon (.*)$/gm)].map(([, line]) =>
+    String(line),
+  );
+  const shell = (line: string) =>
+    spawnSync('sh', ['-c', line], { encoding: 'utf8', cwd: PROJECT_FOLDER, timeout: 60_000 });
+  const run = (command: string) => {
+    const line = lines.find((each) => each.startsWith(`${command} `));
+    // npx takes seconds.
+    return shell(`node node-daemon/bin.cjs ${String(line).replace('1-1.1', 'top')}`);
+  };
+  const { stdout: report } = run('doctor');
+  t.match(report, /slot top: ok, .*registered/);
+  t.match(report, / enroll <url> <code> --data-dir /);
+  t.match(run('send'), { status: 0, stdout: /accepted by the network/ });
+  t.match(run('at'), { status: 0, stdout: /\+CSQ: 21,99/ });
+  t.match(run('ussd'), { status: 0 });
+  const [curl = ''] = /^ {2}curl .*$/m.exec(printed) ?? [];
+  t.match(shell(curl), { status: 0 });
+  await until('the text arrives', () => run('sms').stdout.includes('Hello, rack'));
+  const metrics = await fetch(`http://127.0.0.1:${port}/metrics`);
+  t.match(await metrics.text(), /simrack_node_sms_received_total\{.*\} 1/);
 }
 
 t.test('a number of modems that cannot be', async (t) => {

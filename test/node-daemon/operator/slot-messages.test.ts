@@ -34,7 +34,7 @@ t.test('each entry with its place, its state and what can be read of it', async 
   t.same([waiting, parts], [[], []]);
 });
 
-t.test("what waits in the journal is this card's only", async (t) => {
+t.test('the waiting messages are those of this card only', async (t) => {
   const state = emptyState('j');
   const fact = { kind: 'sms_received', from: '72727', body: 'code', sent_at: null, partial: false } as const;
   const facts = new Map([

@@ -24,7 +24,7 @@ t.test('list shows every slot, aligned or as JSON', async (t) => {
   t.match(table, { status: 0, stderr: '' });
   const lines = table.stdout.trim().split('\n');
   t.equal(lines.length, 17);
-  t.match(lines[0], /^SLOT +STATE +CARRIER +SIGNAL +NUMBER +MODEL +IMEI +ICCID +USB$/);
+  t.match(lines[0], /^SLOT +STATE +CARRIER +SIGNAL +CALLS SET UP +NUMBER +MODEL +IMEI +ICCID +USB$/);
   for (const modem of simulator.modems) {
     const line = lines.find((each) => each.includes(modem.imei));
     t.match(line, new RegExp(`registered .* -\\d+ dBm .*${modem.identity.iccid} +${modem.usb.path}$`));
@@ -51,7 +51,7 @@ t.test('at prints what the modem says; its last line decides', async (t) => {
   t.match(cme, { status: 1, stdout: /^\+CME ERROR: \d+\n$/ });
 });
 
-t.test('what may change something needs --unsafe, what takes the port is never given', async (t) => {
+t.test('a command that may change something needs --unsafe; one that takes the port fails', async (t) => {
   first?.clearCommandLines();
   const refused = async (command: string, ...flags: string[]) => {
     const { status, stdout, stderr } = await tool('at', '1-1.1', command, ...flags);
@@ -89,7 +89,7 @@ t.test('a name that is wrong, a modem that is silent', async (t) => {
   t.match(unanswered, { status: 3, stderr: 'error: the modem gave no answer in 1 s' });
 });
 
-t.test('send does as the control plane does: outcome, limits, and once for each id', async (t) => {
+t.test('send works as for the control plane: outcome, limits, and once for each id', async (t) => {
   const sent = await tool('send', '1-1.1', STRANGER, 'Ünïcode 417209 💡');
   t.match(sent, { status: 0, stdout: /^accepted by the network \(reference \d+\)\n$/, stderr: '' });
   t.same(heard(), [`${STRANGER} Ünïcode 417209 💡`]);

@@ -16,7 +16,7 @@ t.test(
     const { simulator, tool, plane, startDaemon } = await startToolRig(t, { modems: 3 });
     const number = String(simulator.modems[0]?.number);
     const listed = await tool('list');
-    t.match(listed, { status: 0, stderr: /^no daemon uses .*: this command opens the modems itself\n$/ });
+    t.match(listed, { status: 0, stderr: /^no daemon uses .*, so this command opens the modems\n$/ });
     t.equal(listed.stdout.match(/registered/g)?.length, 3);
     t.same((await tool('at', '1-1.2', 'AT+CSQ')).stdout, '+CSQ: 21,99\nOK\n');
     t.match(await tool('ussd', '1-1.1', '*102#', '--reply', '1'), { status: 0, stdout: /^Your balance/ });

@@ -41,7 +41,7 @@ t.test('200 columns have all of it, 40 the name, the state and what happened', a
   t.match(headerAt(45), /^SLOT +STATE +LAST EVENT$/);
 });
 
-t.test('what is wrong is in the head of a narrow window', async (t) => {
+t.test('problems are in the head of a narrow window', async (t) => {
   const host = { ...hostOf([watched()]), alarms: ['ports_hang'] };
   const [head] = watchScreen(host, 'the daemon stopped: waiting for it', {
     columns: 80,

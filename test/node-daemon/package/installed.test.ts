@@ -1,11 +1,13 @@
 // The package on a Debian host with the real systemd: installed, run, killed, hung, upgraded in mid-call, removed, purged.
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { whyNoDebianHost } from '../../fixtures/debian-host.ts';
-import { writeIdentity } from '../../fixtures/enrolled-node.ts';
-import { packageOf, startRackedHost, UNIT } from '../../fixtures/installed-daemon.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
+import { daemonPackage } from '../../fixtures/packages/built-packages.ts';
+import { whyNoDebianHost } from '../../fixtures/packages/debian-host.ts';
+import { startRackedHost, UNIT } from '../../fixtures/packages/installed-daemon.ts';
+import { copyClone, rackRecipe } from '../../fixtures/packages/rack-recipe.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
 import { post, request } from '../../hardware-sim/fixtures/http.ts';
@@ -20,8 +22,8 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
   const packages = temporaryFolder(t);
   const [plane, first, second] = await Promise.all([
     ScriptedControlPlane.start(),
-    packageOf('0.1.0', packages),
-    packageOf('0.1.1', packages),
+    daemonPackage('0.1.0', packages),
+    daemonPackage('0.1.1', packages),
   ]);
   t.teardown(() => plane.stop());
   // The unit's 30 s are 3 s here, so that the test does not wait for them.
@@ -116,6 +118,25 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
     await statusIs('2 of 2 slots registered, linked');
   });
 
+  await step('a reload with a bad file fails, and the log has the line; a good one is taken', async (t) => {
+    const file = join(host.root, 'etc/simrack/node-daemon.yaml');
+    const good = readFileSync(file, 'utf8');
+    writeFileSync(file, `${good}\nslots: [{name: twice, usb_path: 1-1.1}, {name: twice, usb_path: 1-1.2}]\n`);
+    const failed = await host.run(`systemctl reload ${UNIT}`);
+    t.not(failed.status, 0);
+    t.match(failed.stderr, /^Job for simrack-node-daemon\.service failed/);
+    t.match(
+      await host.must(`journalctl -u ${UNIT} --no-pager`),
+      /node-daemon\.yaml:\d+:\d+: slots\[1\]\.name: .*twice.* occurs twice/,
+    );
+    await statusIs('2 of 2 slots registered, linked');
+    writeFileSync(file, good);
+    await host.must(`systemctl reload ${UNIT}`);
+    await until('it is reloaded', async () =>
+      /configuration reloaded/.test(await host.must(`journalctl -u ${UNIT} --no-pager`)),
+    );
+  });
+
   await step('the journal has text with priorities', async (t) => {
     const lines = (await host.must(`journalctl -u ${UNIT} -o json --no-pager _UID=$(id -u simrack)`)).trim();
     const entries = lines
@@ -169,6 +190,30 @@ t.test('the life of an installed daemon', { skip: whyNoDebianHost() ?? false }, 
     t.equal(readFileSync(join(host.root, STATE, 'identity.json'), 'utf8'), key);
     t.equal(plane.framesOf('hello').at(-1)?.journal_id, journalId);
     t.equal((await host.must(`dpkg-query -W -f '\${Version}' ${UNIT}`)).trim(), '0.1.1');
+  });
+
+  await step('on a simulated rack, as docs/operators/permissions.md has it', async (t) => {
+    const { commands, dropIn } = rackRecipe();
+    copyClone(join(host.root, 'opt/simrack'));
+    await host.must(commands.slice(0, 2).join(' && '));
+    await until('the rack', async () => (await host.run('test -e /srv/rack/m1-at')).status === 0, WAIT_MS);
+    const folder = join(host.root, `etc/systemd/system/${UNIT}.service.d`);
+    // After the one that this test began with.
+    writeFileSync(join(folder, 'zz-override.conf'), dropIn);
+    await host.must(`systemctl daemon-reload && ${commands[2]}`);
+    await statusIs('2 of 2 slots registered, linked');
+    const imeis = (await host.must('node-daemon list --json')).match(/"device_id": "\d+"/g);
+    t.equal(imeis?.length, 2);
+    t.match(await property('Environment'), /SYSFS_ROOT=\/srv\/rack\/sys/);
+    const report = await host.run(
+      'SYSFS_ROOT=/srv/rack/sys DEV_ROOT=/srv/rack/dev node-daemon doctor --verbose',
+    );
+    t.match(report.stdout, /usb_reset +the daemon may reset the USB device/);
+    const mounts = await host.must(`cat /proc/${await property('MainPID')}/mounts`);
+    t.match(mounts, / \/srv\/rack \S+ rw/, 'so a reset over USB can be written');
+    await host.must(`rm /etc/systemd/system/${UNIT}.service.d/zz-override.conf && systemctl daemon-reload`);
+    await host.must(`systemctl restart ${UNIT} && systemctl stop simrack-rack`);
+    await statusIs('2 of 2 slots registered, linked');
   });
 
   await step('removed, the state stays; purged, it goes', async (t) => {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const SCRIPT = join(PROJECT_FOLDER, 'node-daemon/package/debian/postinst');
@@ -38,14 +38,14 @@ function installed(t: Test, state: string, { before = '', isEnrolled = false } =
   });
 }
 
-t.test('a daemon that runs: how it stands, and what is next', async (t) => {
+t.test('a running daemon: its status, and the next step', async (t) => {
   const text = installed(t, 'active');
   t.match(text, 'The node daemon runs: 2 of 2 slots registered, not enrolled');
   t.match(text, 'node-daemon enroll <url> <code>');
   t.notMatch(installed(t, 'active', { isEnrolled: true }), /enroll </);
 });
 
-t.test('a daemon that does not start is not said to run: where to look, and what to do then', async (t) => {
+t.test('a daemon that does not start is not reported as running, and the log is named', async (t) => {
   for (const [state, before] of [
     ['activating', ''],
     ['failed', '0.1.0'],

@@ -1,12 +1,12 @@
 // The notifications that the service manager gets from the real daemon, on a real datagram socket.
 import { once } from 'node:events';
 import t from 'tap';
-import { startDaemonOnRack } from '../../fixtures/daemon-on-rack.ts';
-import { startNotifyListener } from '../../fixtures/notify-listener.ts';
+import { startDaemonOnRack } from '../../fixtures/nodes/daemon-on-rack.ts';
+import { startNotifyListener } from '../../fixtures/packages/notify-listener.ts';
 import { until } from '../../fixtures/until.ts';
 import { post } from '../../hardware-sim/fixtures/http.ts';
 
-t.test('ready, how it stands, that it is alive, and that it stops', async (t) => {
+t.test('the daemon notifies that it is ready, its status, that it is alive, and that it stops', async (t) => {
   const { path, reported } = await startNotifyListener(t);
   const { daemon, simulator } = await startDaemonOnRack(t, {
     rack: { modems: 2 },

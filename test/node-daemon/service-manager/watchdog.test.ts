@@ -1,16 +1,16 @@
 // The watchdog is fed only while every worker goes on: a modem's supervisor, the journal's writer, the link.
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
-import { NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
+import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { Modem } from '#node-daemon/modem/modem.ts';
-import type { Assignments } from '#node-daemon/service-manager/notify-socket.ts';
 import { ServiceManager } from '#node-daemon/service-manager/service-manager.ts';
 import { daemonWorkers, type Worker } from '#node-daemon/service-manager/worker.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { temporaryFolder } from '../../fixtures/started-stack.ts';
+import type { Assignments } from '#shared/process/notify-socket.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const BEAT_MS = 15_000;
@@ -52,7 +52,7 @@ t.test(
     steps = 1;
     t.equal(await feeds(4), 4);
     steps = undefined;
-    t.equal(await feeds(100), 100, 'who waits is not dead');
+    t.equal(await feeds(100), 100, 'a loop that waits is not dead');
   },
 );
 
@@ -81,6 +81,8 @@ t.test(
         log: silentLogger,
         openPort,
         sims: NO_SIM_SETTINGS,
+        carriers: DEFAULT_CARRIER_SETTINGS,
+        mayWriteSettings: false,
         outside: {},
         admits: () => true,
         limits: { radio: 0, restart: 0, usb_reset: 0, power_cycle: 0 },

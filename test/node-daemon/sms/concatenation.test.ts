@@ -1,6 +1,6 @@
 // Parts of one message: out of order, repeated, missing, and of another message with the same reference.
 import t from 'tap';
-import { groupKey, joinParts, type MessagePart, placeOf } from '#node-daemon/sms/concatenation.ts';
+import { groupKey, joinParts, type MessagePart, partPlaceOf } from '#node-daemon/sms/concatenation.ts';
 
 const part = (number: number, text: string, change: Partial<MessagePart> = {}): MessagePart => ({
   reference: 7,
@@ -35,7 +35,7 @@ t.test('the earliest time stamp counts, zones respected; none where one of them 
   t.equal(joinParts([late, early, part(3, 'c')]).sentAt, null);
 });
 
-t.test('it came after the earliest of what is known of all parts', async (t) => {
+t.test('a message came after the earliest known time of its parts', async (t) => {
   const early = part(1, 'a', { arrivedAfter: '2026-11-21T07:00:00.000Z' });
   const late = part(2, 'b', { arrivedAfter: '2026-11-21T08:00:00.000Z' });
   t.equal(joinParts([late, early]).arrivedAfter, '2026-11-21T07:00:00.000Z');
@@ -44,9 +44,9 @@ t.test('it came after the earliest of what is known of all parts', async (t) => 
 
 t.test('a part is new, repeated, or of another message', async (t) => {
   const waiting = [part(1, 'a'), part(3, 'c')];
-  t.equal(placeOf(waiting, part(2, 'b')), 'new');
-  t.equal(placeOf(waiting, part(1, 'a')), 'repeated');
-  t.equal(placeOf(waiting, part(1, 'x')), 'other');
+  t.equal(partPlaceOf(waiting, part(2, 'b')), 'new');
+  t.equal(partPlaceOf(waiting, part(1, 'a')), 'repeated');
+  t.equal(partPlaceOf(waiting, part(1, 'x')), 'other');
 });
 
 t.test('sender, reference, its width, total and SIM distinguish messages', async (t) => {

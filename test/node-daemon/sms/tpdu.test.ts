@@ -170,7 +170,7 @@ t.test('SMS-STATUS-REPORT', async (t) => {
   t.equal(report('09', '30').status, 0x30);
 });
 
-t.test('what is cut, odd or something else is a TpduError that says where', async (t) => {
+t.test('a TPDU that is cut, odd or of another type is a TpduError that says where', async (t) => {
   const whole = `${SMSC}040B915155000010F200005211211100000002C834`;
   for (let length = 0; length < whole.length; length += 1) {
     t.throws(() => decodeReceived(whole.slice(0, length)), TpduError, `${length} digits`);
@@ -197,7 +197,7 @@ function septetData(septets: number[], headerOctets: number): string {
     .join('');
 }
 
-t.test('what a message is for: classes and lamps, in the coding, the header and the address', async (t) => {
+t.test('message classes and waiting indications, in the coding, the header and the address', async (t) => {
   const classOf = (dcs: string): unknown => deliver(withData(dcs, '00')).messageClass;
   // 3GPP TS 23.038 §4: general data coding with class, and "data coding/message class".
   t.same(['10', '11', '12', '13', '50', '18', 'F0', 'F3'].map(classOf), [0, 1, 2, 3, 0, 0, 0, 3]);
@@ -229,7 +229,7 @@ t.test('several elements in one header, unknown ones and cut ones', async (t) =>
   t.same(
     cut.concatenation,
     { reference: 42, referenceBits: 8, total: 2, part: 1 },
-    'what is before it counts',
+    'the elements before it count',
   );
   t.same(cut.content, { kind: 'text', text: 'A' });
   const both = deliver(ucs2(`${PART}0804123403 02`.replace(' ', ''), '0041')).userData;

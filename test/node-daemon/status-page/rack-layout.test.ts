@@ -1,7 +1,7 @@
 // Slots in their hubs and ports, whatever their paths are.
 import t from 'tap';
 import { layOut } from '#node-daemon/status-page/rack-layout.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 
 const at = (path: string | null, slot = path ?? 'named') => slotAt(1, { slot, usb_path: path });
 /** "1-1: 1=a 2=empty 3=hub 1-1.3". */

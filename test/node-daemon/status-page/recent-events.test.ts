@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import type { HostObserver } from '#node-daemon/host/host.ts';
 import { EVENTS_MAX, EVENTS_PER_SLOT_MAX, RecentEvents } from '#node-daemon/status-page/recent-events.ts';
 import type { Fact, Slot } from '#shared/link/messages.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { ScriptedHost } from '../modem/scripted-host.ts';
 
 async function setUp(t: Test) {
@@ -50,7 +50,7 @@ t.test('states as they change, steps, calls and failures are remembered, newest 
   t.same(texts(), [
     'm2: inbound call ended: remote_hangup',
     'm1: recovery: radio (no_service)',
-    'm1: SIM locked: sim_pin',
+    'm1: SIM locked: the card asks for a PIN',
     'm2: in service',
     'm1: in service',
   ]);

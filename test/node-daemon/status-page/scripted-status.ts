@@ -7,7 +7,7 @@ import type { HostEvent } from '#node-daemon/status-page/recent-events.ts';
 import { MINUTES } from '#node-daemon/status-page/signal-history.ts';
 import { serveStatus } from '#node-daemon/status-page/status-server.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
@@ -38,7 +38,7 @@ export function hubSlots(count: number): Slot[] {
 }
 
 /** A day that goes up and down, with an hour in which nothing was reported. */
-export function dayOfSignal(seed: number): (number | null)[] {
+function dayOfSignal(seed: number): (number | null)[] {
   return Array.from({ length: MINUTES }, (_, minute) => {
     if (minute > 500 && minute < 560) return null;
     const wave = Math.sin((minute + seed * 97) / 140) * 8 + Math.sin((minute * (seed + 3)) / 23) * 2;
@@ -46,7 +46,7 @@ export function dayOfSignal(seed: number): (number | null)[] {
   });
 }
 
-export const EVENTS: readonly HostEvent[] = [
+const EVENTS: readonly HostEvent[] = [
   { at: NOW - 20_000, slot: '1-1.1.2', text: 'inbound call: active' },
   { at: NOW - 140_000, slot: '1-1.2.2', text: 'searching: no_coverage' },
   { at: NOW - 150_000, slot: '1-1.2.2', text: 'recovery: radio (no_service)' },
@@ -58,6 +58,7 @@ export const EVENTS: readonly HostEvent[] = [
 export function statusOf(slots: readonly Slot[], change: Partial<NodeStatus> = {}): NodeStatus {
   const indexes = new Map(slots.map(({ slot }, index) => [slot, index]));
   return {
+    enrollCommand: 'node-daemon enroll <url> <code>',
     nodeId: 'cupboard-1',
     controlPlane: 'sim.example',
     isLinked: true,

@@ -3,8 +3,8 @@ import t from 'tap';
 import { MINUTES, SignalHistory } from '#node-daemon/status-page/signal-history.ts';
 import { binned, describedSignal, signalPlot } from '#node-daemon/status-page/signal-plot.ts';
 import type { Slot } from '#shared/link/messages.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -82,6 +82,6 @@ t.test('the curve is broken where nothing was reported', async (t) => {
   const { text } = signalPlot(samples, 4);
   t.match(text, / d="M0 10h1M2 29h1"/);
   t.match(text, /aria-label="Signal of the last day: between -80 and -60 dBm"/);
-  t.match(signalPlot([-40, -200], 2).text, / d="M0 0 1 62"/, 'what is beyond stays in the picture');
+  t.match(signalPlot([-40, -200], 2).text, / d="M0 0 1 62"/, 'values beyond the scale stay inside the plot');
   t.equal(describedSignal([null]), 'No signal reported in the last day');
 });

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { NodeStatus } from '#node-daemon/status-page/node-status.ts';
 import { checkAccessibility, looks } from '../../fixtures/accessibility.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { someOf } from '../../fixtures/sweep.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf, hubSlots, servePages, statusOf } from './scripted-status.ts';
@@ -20,6 +20,7 @@ const RACKS: Readonly<Record<string, NodeStatus>> = {
   '64 slots': statusOf(hubSlots(64), { calls: hubSlots(2).map(callOf), journalDepth: 3 }),
   '16 on hubs': statusOf([...SIXTEEN, ...byHand], { alarms: ['modem_given_up'], isLinked: false }),
   none: statusOf([], {
+    enrollCommand: 'node-daemon enroll <url> <code>',
     nodeId: undefined,
     controlPlane: undefined,
     isLinked: false,
@@ -39,7 +40,7 @@ t.test('the page of 64 slots with a day behind them is small', async (t) => {
 t.test('in a browser', { skip }, async (t) => {
   const browser = await startBrowser(t);
 
-  t.test('the rack is shown as it stands there, and asks for nothing from outside', async (t) => {
+  t.test('the rack is shown in its physical order, and the page loads nothing from outside', async (t) => {
     const { page, requested, troubles } = await openPage(t, browser);
     const { url } = await servePages(t, RACKS['16 on hubs'] as NodeStatus);
     await page.goto(url);
@@ -57,7 +58,7 @@ t.test('in a browser', { skip }, async (t) => {
     t.match(await page.locator('[id="slot-1-1.1.6"]').textContent(), /storage 19 of 20/);
     t.match(
       await page.locator('[id="slot-1-1.2.2"] .state').textContent(),
-      /◐\s+searching for a network: no_coverage/,
+      /◐\s+searching for a network: no usable network here/,
     );
     t.equal(await page.locator('.tile .plot').count(), 18);
     t.match(
@@ -85,7 +86,7 @@ t.test('in a browser', { skip }, async (t) => {
   });
 
   t.test(
-    'it keeps itself new: what changes is exchanged, what does not stays, with the focus on it',
+    'the page updates itself: changed parts are replaced, the others stay, with the focus',
     async (t) => {
       const { page, troubles } = await openPage(t, browser);
       const { shown, url } = await servePages(t, statusOf(SIXTEEN));
@@ -129,7 +130,7 @@ t.test('in a browser', { skip }, async (t) => {
     await page.waitForSelector('#away', { state: 'hidden' });
   });
 
-  t.test('it works without JavaScript', async (t) => {
+  t.test('the page works without JavaScript', async (t) => {
     const { page } = await openPage(t, browser, { javaScriptEnabled: false });
     const { shown, url } = await servePages(t, statusOf(SIXTEEN));
     await page.goto(url);

@@ -82,7 +82,7 @@ t.test('pages, slots, metrics, and nothing else', async (t) => {
     t.equal((await ask(port, { path })).status, 404, path);
 });
 
-t.test('the policy lets nothing in from outside', async (t) => {
+t.test('the policy allows nothing from outside', async (t) => {
   const { port } = await servePages(t, statusOf(hubSlots(2)));
   for (const path of ['/', '/slots/1-1.1.1', '/metrics', '/none']) {
     const { headers } = await ask(port, { path });
@@ -128,7 +128,7 @@ t.test('connections are bounded, and others wait for none that say nothing', asy
   await until('an answer', async () => (await ask(port).catch(() => undefined))?.status === 200);
 });
 
-t.test('a request that is too slow, or too large, is refused in words', async (t) => {
+t.test('a request that is too slow, or too large, is refused with the reason', async (t) => {
   const { port } = await servePages(t, statusOf(hubSlots(2)));
   const socket = connect(port, '127.0.0.1');
   let said = '';

@@ -82,7 +82,7 @@ t.test('without the guard the same ports stop the journal', async (t) => {
   await appended;
 });
 
-t.test('a thing that hangs has one thread, whatever is asked of it', async (t) => {
+t.test('a hanging device uses one thread, however often it is called', async (t) => {
   const { guard, hang, paths } = setUp(t, 2);
   const [one, other] = paths;
   const outcomes = await Promise.allSettled([hang(one), hang(one), hang(one)]);

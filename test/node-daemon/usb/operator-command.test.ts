@@ -6,7 +6,7 @@ import { authorizedReset } from '#node-daemon/modem/recovery/outside-steps.ts';
 import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { fillIn, hubPortOf, runCommand } from '#node-daemon/usb/operator-command.ts';
 import { systemClock } from '#shared/clock.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';
 import { FakeSysfs, quectel } from './fake-sysfs.ts';
 
@@ -35,7 +35,7 @@ t.test('words reach the program as they are', async (t) => {
   await t.rejects(runCommand(['/nowhere/program']), { code: 'ENOENT' });
 });
 
-t.test('a reset takes the device out and puts it back', async (t) => {
+t.test('a reset disconnects the device and connects it again', async (t) => {
   const sysfs = new FakeSysfs(t);
   sysfs.plug('1-1.2', '2c7c:0125', quectel(0));
   const clock = new ManualClock();
@@ -50,7 +50,7 @@ t.test('a reset takes the device out and puts it back', async (t) => {
   await done;
 });
 
-t.test('what cannot be reset is an error, and no file is made', async (t) => {
+t.test('resetting a device that is not there is an error', async (t) => {
   const sysfs = new FakeSysfs(t);
   const guard = new HangGuard(systemClock, 1);
   const reset = authorizedReset({ sysfsRoot: sysfs.root, clock: systemClock, guard });

@@ -6,7 +6,7 @@ import { type UsbDevice, usbDevices } from '#node-daemon/usb/usb-device.ts';
 import { UsbTreeReader } from '#node-daemon/usb/usb-tree.ts';
 import { UsbWatch } from '#node-daemon/usb/usb-watch.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { FakeSysfs, quectel, STORAGE } from './fake-sysfs.ts';
 
 t.test('a device is its place, its ids and the ports of its interfaces', async (t) => {

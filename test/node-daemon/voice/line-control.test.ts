@@ -4,8 +4,8 @@ import { GENERIC_VOICE } from '#node-daemon/modem/profiles/generic.ts';
 import { HUAWEI_VOICE } from '#node-daemon/modem/profiles/huawei.ts';
 import { QUECTEL_VOICE } from '#node-daemon/modem/profiles/quectel.ts';
 import { SIMCOM_VOICE } from '#node-daemon/modem/profiles/simcom.ts';
-import { lines } from '../../fixtures/scripted-port.ts';
-import { LineRig, settle } from './line-rig.ts';
+import { lines } from '../../fixtures/nodes/scripted-port.ts';
+import { LineRig, runTasks } from './line-rig.ts';
 
 const MAKES = new Map([
   [GENERIC_VOICE, 'generic'],
@@ -49,7 +49,7 @@ for (const [voice, make] of MAKES) {
       void rig.line.dial(TO);
       await turnsOf(turns);
       // As long as ATD has no answer it is one.
-      if (rig.port.count(/^ATD/) > 0) await settle();
+      if (rig.port.count(/^ATD/) > 0) await runTasks();
       rig.port.say(lines('NO CARRIER'));
       await rig.pass(5_000);
       t.ok(rig.line.isBusy || rig.calls.length === 0, `after ${turns} turns: ${rig.port.received}`);
@@ -72,7 +72,7 @@ t.test('the end of the call before, between ATD and its answer: none is left up'
   t.notOk(rig.line.isBusy);
 });
 
-t.test('two lines of one end end it once, and what comes late brings it not back', async (t) => {
+t.test('two lines about one end count once, and late lines do not bring the call back', async (t) => {
   const rig = new LineRig(SIMCOM_VOICE);
   rig.calls = [`+CLCC: 1,1,4,0,0,"${TO}",145`];
   await rig.say('RING', `+CLIP: "${TO}",145`);

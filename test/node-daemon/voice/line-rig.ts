@@ -6,8 +6,8 @@ import { AudioSwitch } from '#node-daemon/voice/audio-switch.ts';
 import { type CallEnd, LineControl } from '#node-daemon/voice/line-control.ts';
 import type { LineCall } from '#node-daemon/voice/state/line-state.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
-import { lines, ScriptedPort } from '../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { lines, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 
 const IDLE = /^AT\+(CLCC|CEER)$/;
 
@@ -59,7 +59,7 @@ export class LineRig {
 
   async say(...texts: string[]): Promise<void> {
     this.port.say(lines(...texts));
-    await settle();
+    await runTasks();
   }
 
   pass(ms: number): Promise<void> {
@@ -70,15 +70,15 @@ export class LineRig {
 /** Moves time on, from one thing that is due to the next, so that every answer comes in its time. */
 export async function pass(clock: ManualClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; ) {
-    await settle();
+    await runTasks();
     const stepMs = Math.min(left, clock.untilNextMs);
     clock.advance(stepMs);
     left -= stepMs;
   }
-  await settle();
+  await runTasks();
 }
 
 /** Lets everything happen that happens without time. */
-export async function settle(): Promise<void> {
+export async function runTasks(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

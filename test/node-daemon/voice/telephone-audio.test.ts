@@ -8,9 +8,9 @@ import { silentLogger } from '#shared/log.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import { FRAME_SAMPLES } from '#shared/voice/media.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
-import { ManualClock } from '../../fixtures/manual-clock.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { FakePcm } from '../audio/fake-pcm.ts';
-import { pass, portWithCalls, settle } from './line-rig.ts';
+import { pass, portWithCalls, runTasks } from './line-rig.ts';
 
 const TO = '+13105550188';
 const ID = 'call-00000001';
@@ -108,7 +108,7 @@ t.test('a port that goes again and again: the client may send on, and all is cou
     run(100);
     canOpen(false);
     devices.at(-1)?.vanish(new Error('the port is gone'));
-    await settle();
+    await runTasks();
     // These were on their way.
     for (let frame = 0; frame < 3; frame += 1) talk();
     const cleared = clear();
@@ -125,7 +125,7 @@ t.test('a port that goes again and again: the client may send on, and all is cou
   t.same(
     reported,
     [...reported].sort((a, b) => a - b),
-    'what was played never goes down',
+    'the count of played frames never goes down',
   );
   const hungUp = telephone.hangUp('local_hangup');
   await pass(clock, 2_000);
@@ -134,7 +134,7 @@ t.test('a port that goes again and again: the client may send on, and all is cou
   t.ok((record()?.played_frames ?? 0) > 500, `${record()?.played_frames} played`);
 });
 
-t.test('a call that ends while its audio is away: what was before is in its record', async (t) => {
+t.test('a call that ends while its audio is away keeps the earlier counts in its record', async (t) => {
   const { canOpen, clock, devices, record, run, telephone } = await talking();
   run(50);
   canOpen(false);

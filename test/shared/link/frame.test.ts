@@ -3,7 +3,7 @@ import t from 'tap';
 import { SLOTS_MAX } from '#node-daemon/config/node-config.ts';
 import { encodeFrame, type NodeFrame, parseNodeFrame } from '#shared/link/frame.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
-import { slotAt } from '../../fixtures/scripted-node.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 
 /** A slot of which everything is long, and some as long as it may be. */
 const longSlot = (index: number) =>

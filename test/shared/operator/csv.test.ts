@@ -23,7 +23,7 @@ t.test('cells', async (t) => {
   );
 });
 
-t.test('no formula, no broken line, no control character', async (t) => {
+t.test('a cell has no formula, no line break and no control character', async (t) => {
   t.equal(textOf('=1+1'), "'=1+1");
   t.equal(textOf('=HYPERLINK("https://x","y")'), `"'=HYPERLINK(""https://x"",""y"")"`);
   t.equal(textOf('@SUM(A1)'), "'@SUM(A1)");

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { DEFAULT_CONFIG } from '#node-daemon/config/node-config.ts';
-import type { Settings } from '#node-daemon/config/options.ts';
+import type { DaemonSettings } from '#node-daemon/config/options.ts';
 import { daemonBack } from '#node-daemon/operator/open-operator.ts';
 import { silentLogger } from '#shared/log.ts';
 import { isAway, SocketClient } from '#shared/operator/operator-client.ts';
@@ -124,7 +124,7 @@ t.test('a daemon that comes back as another version ends the wait for it', { tim
       .writeHead(503, { [VERSION_HEADER]: '2' })
       .end(JSON.stringify({ error: 'unreachable', message: 'the running program is another version' }));
   });
-  const settings = { config: { ...DEFAULT_CONFIG, operatorSocket } } as Settings;
+  const settings = { config: { ...DEFAULT_CONFIG, operatorSocket } } as DaemonSettings;
   await t.rejects(daemonBack(settings, new AbortController().signal), {
     reason: 'unreachable',
     message: /another version/,

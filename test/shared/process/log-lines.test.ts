@@ -7,7 +7,7 @@ const LINE = `${JSON.stringify({ level: 40, time: 1_764_000_000_000, pid: 7, hos
 const FAILED = `${JSON.stringify({ level: 50, time: 0, msg: 'failed', err: { type: 'Error', message: 'no', stack: 'Error: no\n    at a\n    at b' } })}\n`;
 const at = (level: number): string => `${JSON.stringify({ level, time: 0, msg: 'x' })}\n`;
 
-t.test('JSON as it is, unless a person reads', (t) => {
+t.test('log lines are JSON, unless a person reads them', (t) => {
   const pipe = { isTerminal: false, isJournal: false };
   t.equal(lineWriter({ format: 'auto', ...pipe })(LINE), LINE);
   t.equal(lineWriter({ format: 'json', isTerminal: true, isJournal: false })(LINE), LINE);

@@ -37,7 +37,7 @@ t.test('JSON that could not be read is not repeated', async (t) => {
   }
 });
 
-t.test('what viem sent is not repeated', async (t) => {
+t.test('the requests of viem are not logged', async (t) => {
   const error = new HttpRequestError({ url: 'https://rpc.test/key', body: { params: [TEXT] }, status: 500 });
   t.match(error.message, TEXT, 'as viem reports it');
   const outer = new BaseError('cannot send', { cause: error, metaMessages: [TEXT] });
@@ -45,7 +45,7 @@ t.test('what viem sent is not repeated', async (t) => {
   t.match(loggedError(outer), { message: 'cannot send', cause: { type: 'HttpRequestError' } });
 });
 
-t.test('what is thrown and is no error', async (t) => {
+t.test('a thrown value that is not an Error is logged with its type', async (t) => {
   t.same(loggedError('text'), { type: 'string', message: 'text' });
   t.same(loggedError(undefined), { type: 'undefined', message: 'undefined' });
 });

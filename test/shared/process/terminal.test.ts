@@ -7,16 +7,16 @@ import { STEERING_TEXT, steeringIn } from '../../fixtures/steering-text.ts';
 const HOSTILE = 'a\u001b[2J\u009b31m\u0007\r\u0000\u202eb';
 const SHOWN = 'a\ufffd[2J\ufffd31m\ufffd\ufffd\ufffd\ufffdb';
 
-t.test('a table has each of its texts on one line, without what steers', async (t) => {
+t.test('a table has each text on one line, without control characters', async (t) => {
   const table = alignedTable(['NAME', 'WHY'], [[HOSTILE, 'two\nlines']]);
   t.equal(table, `${'NAME'.padEnd(SHOWN.length)}  WHY\n${SHOWN}  two ⏎ lines`);
 });
 
-t.test('lines of ours stay lines', async (t) => {
+t.test('our own line breaks stay', async (t) => {
   t.equal(onLines(`first\n${HOSTILE}\n\nlast`), `first\n${SHOWN}\n\nlast`);
 });
 
-t.test('JSON says the same', async (t) => {
+t.test('JSON escapes control characters and keeps the text', async (t) => {
   const value = { [HOSTILE]: [HOSTILE, 'ü 📶'] };
   const text = toJson(value);
   t.notMatch(text, /[\p{Cc}\u202e]/u);
@@ -31,12 +31,12 @@ t.test('indented JSON keeps its lines', async (t) => {
   t.same(JSON.parse(text), { body: STEERING_TEXT });
 });
 
-t.test('a table and lines have none of it', async (t) => {
+t.test('tables and lines contain no control characters', async (t) => {
   t.equal(steeringIn(alignedTable([STEERING_TEXT], [[STEERING_TEXT]])), undefined);
   t.equal(steeringIn(onLines(STEERING_TEXT)), undefined);
 });
 
-t.test('nor has the log, which says the same', async (t) => {
+t.test('the log contains no control characters, and the same text', async (t) => {
   const lines: string[] = [];
   const log = createLogger('test', { logLevel: 'info' }, (line) => lines.push(line));
   log.info({ text: STEERING_TEXT, err: new Error(STEERING_TEXT) }, STEERING_TEXT);

@@ -151,7 +151,7 @@ t.test('messages of the node', async (t) => {
     t.throws(() => parseNodeMedia(JSON.stringify(message)), MediaFrameError, JSON.stringify(message));
 });
 
-t.test('what is no JSON is no message', async (t) => {
+t.test('text that is not JSON is a MediaFrameError', async (t) => {
   for (const text of ['', '{', 'null', '{"type":"clear","id":1', '\0', '{"type":"clear","id":1}x', 'NaN'])
     for (const parse of [parseServerMedia, parseNodeMedia])
       t.throws(() => parse(text), MediaFrameError, JSON.stringify(text));

@@ -1,7 +1,7 @@
 // The resampler between 8 and 16 kHz: purity, level, frames of whole length, delay, memory.
 import t from 'tap';
 import { loadResampler } from '#shared/voice/resample.ts';
-import { measureTone, tone } from '../../fixtures/tone.ts';
+import { measureTone, tone } from '../../fixtures/audio/tone.ts';
 
 const createResampler = await loadResampler();
 

@@ -1,16 +1,20 @@
 // Answers that every operation has, or every one with a body, a query or a token: provoked in the same way for all.
+import { ALICE } from '../../../dev-stack/wallets.ts';
 import type { Asked } from '../documented.ts';
 import { type Answer, ask, askRaw, concrete, JSON_TYPE } from './ask.ts';
-import { ALICE, type Stages } from './stages.ts';
+import type { Stages } from './stages.ts';
 
 export type Provocation = (stages: Stages) => Answer | Promise<Answer>;
 
 const UNKNOWN_TOKEN = { Authorization: `Bearer simrack_${'A'.repeat(43)}` };
 
+const SIGNED = { wallet: ALICE.address, nonce: 'n', signature: `0x${'11'.repeat(65)}` };
+
 /** A body that an operation takes, where it looks further than its form. */
 const BODIES: Record<string, object> = {
   joinWaitlist: { email: 'someone@example.com' },
-  signIn: { wallet: ALICE.address, nonce: 'n', signature: `0x${'11'.repeat(65)}` },
+  signIn: SIGNED,
+  listWalletReceipts: SIGNED,
 };
 
 let askers = 0;

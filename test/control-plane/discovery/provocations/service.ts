@@ -1,10 +1,11 @@
 // Answers of operations that need no token, by the name of the documented pair.
 import { privateKeyToAccount } from 'viem/accounts';
 import { signers } from '#control-plane/signatures/signer-pool.ts';
-import { signPaymentHeader } from '../../../fixtures/payer.ts';
+import { ALICE, BOB, DAVE, EVE } from '../../../dev-stack/wallets.ts';
+import { signPaymentHeader } from '../../../fixtures/payments/payer.ts';
 import { type Answer, ask, post } from './ask.ts';
 import type { Provocation } from './by-code.ts';
-import { ALICE, BOB, DAVE, EVE, type Stages } from './stages.ts';
+import type { Stages } from './stages.ts';
 
 /** More than the pool of signatures takes; each of these takes it some milliseconds. */
 const ATTEMPTS = 5;
@@ -19,11 +20,16 @@ const get =
 const pay = (url: string, payment: string): Promise<Answer> =>
   post(url, '/subscribe', undefined, { 'X-PAYMENT': payment });
 
-/** Signs in with the key of a wallet, as the wallet that is said. */
-async function signIn({ good: { url } }: Stages, wallet: typeof ALICE, as = wallet.address): Promise<Answer> {
+/** Signs with the key of a wallet, as the wallet that is said. */
+async function signIn(
+  { good: { url } }: Stages,
+  wallet: typeof ALICE,
+  as = wallet.address,
+  path = '/auth',
+): Promise<Answer> {
   const { nonce, message } = (await post(url, '/auth/nonce')).body as Record<string, string>;
   const signature = await privateKeyToAccount(wallet.privateKey).signMessage({ message: String(message) });
-  return post(url, '/auth', { wallet: as, nonce, signature });
+  return post(url, path, { wallet: as, nonce, signature });
 }
 
 /** Asks while as many signatures are being checked as there is room for; again where they were done first. */
@@ -53,6 +59,7 @@ const CHALLENGED: Provocation = ({ good }) => post(good.url, '/subscribe');
 export const SERVICE: Record<string, Provocation> = {
   'getCatalog 200 -': get('/'),
   'getAvailability 200 -': get('/availability'),
+  'getReceiptKeys 200 -': get('/.well-known/jwks.json'),
   'joinWaitlist 200 -': ({ good }) => post(good.url, '/waitlist', { email: 'someone@example.com' }),
   'joinWaitlist 400 invalid_email': ({ good }) => post(good.url, '/waitlist', { email: 'someone' }),
   'runDemo 200 -': ({ good }) => post(good.url, '/demo'),
@@ -88,6 +95,13 @@ export const SERVICE: Record<string, Provocation> = {
   'issueNonce 200 -': ({ good }) => post(good.url, '/auth/nonce'),
   'signIn 401 signature_mismatch': (stages) => signIn(stages, BOB, ALICE.address),
   'signIn 402 no_active_subscription': (stages) => signIn(stages, EVE),
+  'listWalletReceipts 200 -': (stages) => signIn(stages, ALICE, ALICE.address, '/receipts'),
+  'listWalletReceipts 401 signature_mismatch': (stages) => signIn(stages, BOB, ALICE.address, '/receipts'),
+  'listWalletReceipts 503 overloaded': ({ good }) =>
+    whileFlooded(
+      async () => () =>
+        post(good.url, '/receipts', { wallet: ALICE.address, nonce: 'n', signature: `0x${'11'.repeat(65)}` }),
+    ),
   // Its payment could not be sent.
   'signIn 503 settlement_pending': (stages) => signIn(stages, DAVE),
   'signIn 503 overloaded': ({ good }) =>

@@ -2,17 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
-import { signPaymentHeader } from '../../../fixtures/payer.ts';
-import type { Rig } from '../../../fixtures/rig.ts';
-import { type RpcProxy, startRpcProxy } from '../../../fixtures/rpc-proxy.ts';
-import { slotAt } from '../../../fixtures/scripted-node.ts';
-import { type Account, subscribeInStore } from '../../../fixtures/subscribed.ts';
-import { telephone } from '../../../fixtures/telephone.ts';
+import { BOB, CAROL } from '../../../dev-stack/wallets.ts';
+import { type Account, subscribeInStore } from '../../../fixtures/agents/subscribed.ts';
+import { telephone } from '../../../fixtures/agents/telephone.ts';
+import { withClient } from '../../../fixtures/agents/waiting-subscriber.ts';
+import { type RpcProxy, startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { signPaymentHeader } from '../../../fixtures/payments/payer.ts';
+import type { Rig } from '../../../fixtures/service/rig.ts';
 import { until } from '../../../fixtures/until.ts';
-import { withClient } from '../../../fixtures/waiting-subscriber.ts';
-
-export const [ALICE, BOB, CAROL, DAVE, EVE] = BUYERS as [Wallet, Wallet, Wallet, Wallet, Wallet];
 
 /** PostgreSQL, appendix A. */
 const DEADLOCK_DETECTED = '40P01';
@@ -41,11 +39,10 @@ export interface Stages {
 }
 
 export async function setStages(t: Test, rig: Rig): Promise<Stages> {
-  const rpc = await startRpcProxy(rig.chain.rpcUrl);
-  t.teardown(() => rpc.stop());
+  const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
   const good = await telephone(t, rig, {
     slots: [1, 2, 3, 4, 5].map((index) => slotAt(index)),
-    service: { rpcUrl: rpc.url, settlementWaitMs: 2_000, paidAheadYearsMax: 2 },
+    service: { rpcUrl: rpc.url, settlementWaitMs: 2_000, paidAheadYearsMax: 2, webhookAllowPrivate: true },
   });
   const carol = await subscribeInStore(good.databaseUrl, CAROL, String(slotAt(2).number));
   const doomed = await rig.postgres.createDatabase();

@@ -1,7 +1,8 @@
 // Answers to who has a number, by the name of the documented pair.
-import { slotAt } from '../../../fixtures/scripted-node.ts';
-import { FAR_END } from '../../../fixtures/telephone.ts';
-import { withClient } from '../../../fixtures/waiting-subscriber.ts';
+
+import { FAR_END } from '../../../fixtures/agents/telephone.ts';
+import { withClient } from '../../../fixtures/agents/waiting-subscriber.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { type Answer, ask, post } from './ask.ts';
 import type { Provocation } from './by-code.ts';
 import type { Stages } from './stages.ts';
@@ -74,4 +75,5 @@ export const SUBSCRIBER: Record<string, Provocation> = {
   'hangUpCall 404 call_not_found': ({ good }) => hangUp(good, 'call_of_nobody'),
   'hangUpCall 502 phone_node_error': ({ away }) => hangUp(away, away.callId),
   'listCalls 200 -': get('/voice/calls'),
+  'listReceipts 200 -': get('/receipts'),
 };

@@ -48,7 +48,7 @@ const PLAUSIBLE = [
   'sent',
   '2026-01-01T00:00:00Z',
 ];
-export const texts: Arbitrary<string> = fc.oneof(
+const texts: Arbitrary<string> = fc.oneof(
   fc.constantFrom(...STRANGE),
   fc.constantFrom(...PLAUSIBLE),
   fc.string({ unit: 'binary', maxLength: 40 }),

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import type { Documented } from '../../discovery/documented.ts';
 import type { FuzzRequest } from './arbitraries.ts';
 
-export interface FuzzAnswer {
+interface FuzzAnswer {
   status: number;
   headers: NodeJS.Dict<string | string[]>;
   body: string;

@@ -1,12 +1,12 @@
 // The service as a process of its own, with a node and Alice's number: what is done to it kills it and not the test.
 import { readFileSync } from 'node:fs';
 import type { Test } from 'tap';
-import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
-import type { Rig } from '../../../fixtures/rig.ts';
-import { ScriptedLine } from '../../../fixtures/scripted-line.ts';
-import { slotAt } from '../../../fixtures/scripted-node.ts';
-import { startServiceProcess } from '../../../fixtures/service-process.ts';
-import { type Account, subscribeInStore } from '../../../fixtures/subscribed.ts';
+import { ALICE } from '../../../dev-stack/wallets.ts';
+import { type Account, subscribeInStore } from '../../../fixtures/agents/subscribed.ts';
+import { ScriptedLine } from '../../../fixtures/nodes/scripted-line.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import type { Rig } from '../../../fixtures/service/rig.ts';
+import { startServiceProcess } from '../../../fixtures/service/service-process.ts';
 
 /** More than this makes it die: a leak is found even where the system has room. */
 const HEAP_MEGABYTES = 256;
@@ -14,7 +14,7 @@ const UNLIMITED = '1000000';
 /** Of pino. */
 const LEVEL_ERROR = 50;
 
-export interface ServiceChild {
+interface ServiceChild {
   url: string;
   alice: Account;
   line: ScriptedLine;
@@ -50,7 +50,7 @@ export async function startServiceChild(t: Test, rig: Rig): Promise<ServiceChild
   const line = new ScriptedLine(url);
   const slots = [1, 2, 3, 4].map((index) => slotAt(index));
   line.node = await rig.connect(t, url, { slots, onCommand: line.onCommand });
-  const alice = await subscribeInStore(databaseUrl, BUYERS[0] as Wallet, String(slotAt(1).number));
+  const alice = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));
   return {
     url,
     alice,

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { OpenAlert } from '#control-plane/domain/alert.ts';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import { listNumbers } from '#control-plane/store/fleet/numbers.ts';
 import {
@@ -15,8 +15,9 @@ import {
   putCall,
   vouchForCalls,
 } from '#control-plane/store/messages/calls.ts';
+import { findFilledInboxes } from '#control-plane/store/messages/message-claims.ts';
 import { deleteMessages, purgeOldMessages } from '#control-plane/store/messages/message-deletion.ts';
-import { findFilledInboxes, findUnsettled } from '#control-plane/store/messages/messages.ts';
+import { findUnsettled } from '#control-plane/store/messages/messages.ts';
 import { admitSend, deleteOldSends, uncountSend } from '#control-plane/store/messages/sending.ts';
 import { deleteExpiredNonces } from '#control-plane/store/money/credentials.ts';
 import { closeTakenBack } from '#control-plane/store/money/payment-events.ts';
@@ -32,18 +33,25 @@ import { findSpareSims } from '#control-plane/store/operations/probe-pairs.ts';
 import { findTrials } from '#control-plane/store/operations/probe-trials.ts';
 import { abandonOverdue, deleteOldProbes, lastScheduled } from '#control-plane/store/operations/probes.ts';
 import { takeSample } from '#control-plane/store/operations/samples.ts';
-import { openDatabases } from '../../../fixtures/postgres.ts';
-import { temporaryFolder } from '../../../fixtures/started-stack.ts';
+import {
+  findDueSold,
+  forgetReached,
+  judgeSold,
+  lastToSubscriber,
+  readProbeUsage,
+} from '#control-plane/store/operations/sold-probes.ts';
+import { openDatabases } from '../../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
+import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
 import { collectStatements, wholeReads } from '../plans.ts';
 
 const HOUR_MS = 3_600_000;
 const NUMBER = '+12065550100';
 const statements = collectStatements();
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 const DATABASES = {
-  Postgres: async () => ({ url: await postgres.createDatabase(), connectionsMax: 4 }),
+  Postgres: () => postgres.createDatabase(),
   PGlite: async (t: Test) => ({ folder: temporaryFolder(t) }),
 };
 
@@ -58,8 +66,7 @@ async function subscribed(db: Database): Promise<void> {
 
 for (const [name, where] of Object.entries(DATABASES)) {
   t.test(`70,000 subscriptions, calls and SIMs in one list (${name})`, async (t) => {
-    const { db, close } = await openDatabase(await where(t));
-    t.teardown(close);
+    const db = await openTestDatabase(t, await where(t));
     await subscribed(db);
     const now = new Date();
     const since = new Date(now.getTime() - 5_000);
@@ -74,6 +81,7 @@ for (const [name, where] of Object.entries(DATABASES)) {
       state: 'ringing',
       startedAt: now,
       answeredAt: null,
+      answeredBy: null,
     } as const;
     await putCall(db, call, now);
     t.match(await findCallsSince(db, MANY, since), { open: [{ callId: 'id-7' }], ended: [] });
@@ -91,8 +99,7 @@ for (const [name, where] of Object.entries(DATABASES)) {
   });
 
   t.test(`an end that a node reports hours late is news (${name})`, async (t) => {
-    const { db, close } = await openDatabase(await where(t));
-    t.teardown(close);
+    const db = await openTestDatabase(t, await where(t));
     await subscribed(db);
     const now = new Date();
     const ended = {
@@ -117,8 +124,7 @@ for (const [name, where] of Object.entries(DATABASES)) {
   });
 
   t.test(`alerts of every slot of a large fleet (${name})`, async (t) => {
-    const { db, close } = await openDatabase(await where(t));
-    t.teardown(close);
+    const db = await openTestDatabase(t, await where(t));
     const now = new Date();
     const alerts = Array.from(
       { length: 6_000 },
@@ -146,8 +152,7 @@ for (const [name, where] of Object.entries(DATABASES)) {
 
 t.test('operators and housekeeping read no whole table that grows', async (t) => {
   const url = await postgres.createDatabase();
-  const { db, close } = await openDatabase({ url, connectionsMax: 4 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, url);
   await subscribed(db);
   await sql`insert into node_events (node_id, slot, kind, detail, at, received_at)
     values ('lab', 'm1', 'state', 'lost', now(), now())`.execute(db);
@@ -160,6 +165,11 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   await deleteExpiredNonces(db, now);
   await deleteOldProbes(db, now);
   await abandonOverdue(db, now);
+  await findDueSold(db, { dueBefore: now, now });
+  await lastToSubscriber(db);
+  await readProbeUsage(db, ['id-5'], now);
+  await judgeSold(db, { iccid: 'id-5', node: 'lab', slot: 'm5' }, { partners: 2, now });
+  await forgetReached(db, { isOff: false });
   await deleteMessages(db, { subscriptionId: 'id-5', direction: 'sent' });
   for (const hours of [2, 1, 0])
     await purgeOldMessages(db, { keepMs: HOUR_MS, now: new Date(now.getTime() - hours * HOUR_MS) });
@@ -183,7 +193,7 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   await findAdmissionTexts(db, { now, retryBefore: now });
   await admitProven(db);
   await takeSample(db, await readFleet(db, now), now);
-  await db.transaction().execute((trx) => readSnapshot(trx, now));
+  await db.transaction().execute((trx) => readSnapshot(trx, now, { planDays: 7 }));
   await deleteOldSends(db, now);
   await listNumbers(db, { state: 'available', limit: 10 }, now);
   await findCallsSince(db, ['id-5'], now);
@@ -193,8 +203,7 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
 
 t.test('a send reads no whole table that grows, whichever limit refuses it', async (t) => {
   const url = await postgres.createDatabase();
-  const { db, close } = await openDatabase({ url, connectionsMax: 4 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, url);
   await subscribed(db);
   statements.clear();
   const limits = {
@@ -205,11 +214,12 @@ t.test('a send reads no whole table that grows, whichever limit refuses it', asy
     smsUnansweredPerDay: 3,
     smsPerAnswer: 1,
   };
+  const SLOT = { nodeId: 'lab', slot: 'm1', carrier: null };
   const send = async (index: number, body: string, change: Partial<typeof limits> = {}) => {
     const text = { subscriptionId: 'id-5', from: NUMBER, to: `+1310555010${index}`, body, segments: 1 };
     const commandId = `msg_${index}${body}`;
     const now = new Date();
-    const sent = await admitSend(db, { commandId, nodeId: 'lab', ...text, now }, { ...limits, ...change });
+    const sent = await admitSend(db, { commandId, slot: SLOT, ...text, now }, { ...limits, ...change });
     return sent.kind === 'limited' ? sent.exceeded.limit : sent.kind;
   };
   t.equal(await send(1, 'a'), 'admitted');

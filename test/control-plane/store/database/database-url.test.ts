@@ -15,7 +15,7 @@ t.test('a URL for each server, in order, without what only chooses between them'
     t.same(serverUrls(url), [url]);
 });
 
-t.test('what is no such URL', async (t) => {
+t.test('invalid database URLs are refused with the problem', async (t) => {
   for (const url of ['postgres://a/db', 'postgres://u@a:1,b:2/db?target_session_attrs=primary'])
     t.equal(problemOfDatabaseUrl(url), undefined, url);
   for (const url of [

@@ -9,17 +9,18 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import * as schema from '#control-plane/store/database/migrations/0001-schema.ts';
 import type { Migrations } from '#control-plane/store/database/schema-versions.ts';
-import { DATA_DIR } from '../../../fixtures/data-dir.ts';
-import { rowsOf } from '../../../fixtures/lived-database.ts';
-import { skipWithoutNats, startNats } from '../../../fixtures/nats.ts';
-import { skipWithoutPgbouncer, startPgbouncer } from '../../../fixtures/pgbouncer.ts';
-import { startPostgres } from '../../../fixtures/postgres.ts';
-import { createRig } from '../../../fixtures/rig.ts';
-import { temporaryFolder } from '../../../fixtures/started-stack.ts';
-import { Traffic } from '../../../fixtures/traffic.ts';
+import { rowsOf } from '../../../fixtures/database/lived-database.ts';
+import { skipWithoutPgbouncer, startPgbouncer } from '../../../fixtures/database/pgbouncer.ts';
+import { startPostgres } from '../../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
+import { DATA_DIR } from '../../../fixtures/service/data-dir.ts';
+import { skipWithoutNats, startNats } from '../../../fixtures/service/nats.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { Traffic } from '../../../fixtures/stacks/traffic.ts';
 
 const skip = skipWithoutPgbouncer();
-const rig = await createRig(() => startPostgres());
+const rig = await createRig({ openServer: () => startPostgres() });
 const { postgres } = rig;
 /** Fewer connections than the service has: they change from one transaction to the next. */
 const SETTINGS = ['default_pool_size = 4'];
@@ -39,8 +40,7 @@ t.test('traffic, a backup, its restore and commands of operators', { skip, timeo
   await service.stop();
 
   const file = join(temporaryFolder(t), 'lab.backup');
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   await saveBackup(file, (out) => writeBackup(db, out, new Date()));
   const restored = pooled(await postgres.createDatabase());
   const place = { databaseUrl: restored, dataDir: DATA_DIR };
@@ -64,8 +64,7 @@ t.test('migrations at the same time, and one that fails, leave no lock behind', 
     '0002-wrong': { up: async (db) => void (await sql`select 1 / 0`.execute(db)) },
   };
   await t.rejects(openDatabase({ url, connectionsMax: 1 }, failing), { code: '22012' });
-  const { db, close } = await openDatabase({ url: direct, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, direct);
   const { rows } = await sql`
     select from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()
       and database = (select oid from pg_database where datname = current_database())`.execute(db);

@@ -3,11 +3,13 @@ import { sql } from 'kysely';
 import { Client } from 'pg';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { startReplicatedPostgres } from '../../../fixtures/replicated-postgres.ts';
-import { createRig } from '../../../fixtures/rig.ts';
+import { jsonPost } from '../../../fixtures/agents/json-post.ts';
+import { startReplicatedPostgres } from '../../../fixtures/database/replicated-postgres.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
 import { until } from '../../../fixtures/until.ts';
 
-const rig = await createRig(() => startReplicatedPostgres());
+const rig = await createRig({ openServer: () => startReplicatedPostgres() });
 const { postgres } = rig;
 
 async function ask<T = unknown>(url: string, text: string): Promise<T[]> {
@@ -24,11 +26,7 @@ t.test('a commit that was cut short before the standby had it is not acknowledge
   const databaseUrl = await postgres.createMigrated();
   const { url } = await rig.start(t, { databaseUrl });
   await postgres.killStandby();
-  const asked = fetch(`${url}/waitlist`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ email: 'someone@example.com' }),
-  });
+  const asked = fetch(`${url}/waitlist`, jsonPost({ email: 'someone@example.com' }));
   await until('it waits for the standby', async () => {
     const rows = await ask(
       postgres.primaryOf(databaseUrl),
@@ -59,8 +57,7 @@ t.test('a standby alone is no database', async (t) => {
 
 t.test('a former primary that comes back is not written to', async (t) => {
   const url = await postgres.createMigrated();
-  const { db, close } = await openDatabase({ url, connectionsMax: 2 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, url);
   const portOf = async (): Promise<number> => {
     const { rows } = await sql<{ port: string }>`select current_setting('port') as port`.execute(db);
     return Number(rows[0]?.port);

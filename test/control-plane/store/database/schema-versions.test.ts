@@ -7,12 +7,11 @@ import * as schema from '#control-plane/store/database/migrations/0001-schema.ts
 import type { Migrations } from '#control-plane/store/database/schema-versions.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
-import { openDatabases } from '../../../fixtures/postgres.ts';
-import { createRig } from '../../../fixtures/rig.ts';
-import { temporaryFolder } from '../../../fixtures/started-stack.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
 import { until } from '../../../fixtures/until.ts';
 
-const rig = await createRig(openDatabases);
+const rig = await createRig();
 
 const OLD: Migrations = { '0001-schema': schema };
 const EXPANDED: Migrations = {
@@ -104,6 +103,7 @@ t.test('an instance that starts while a newer version changes the schema does no
     url: databaseUrl,
     isShared: false,
     migration: '0004-break',
+    refusal: async () => undefined,
     clock: systemClock,
     log: silentLogger,
   });

@@ -8,11 +8,10 @@ import { holderOfSim, SWEEP_AFTER_MS } from '#control-plane/store/fleet/holdings
 import { countAvailable } from '#control-plane/store/fleet/number-pool.ts';
 import { countNumbers, listNumbers } from '#control-plane/store/fleet/numbers.ts';
 import type { Fact } from '#shared/link/messages.ts';
-import { openDatabases } from '../../../fixtures/postgres.ts';
-import { temporaryFolder } from '../../../fixtures/started-stack.ts';
+import { openDatabases } from '../../../fixtures/database/postgres.ts';
+import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 const NOW = new Date('2026-11-21T08:00:00.000Z');
 const SECOND_MS = 1_000;

@@ -1,17 +1,16 @@
 // A number after its holder: purged, and not sold before its quarantine is over; then as if nothing had been.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { SWEEP_AFTER_MS } from '#control-plane/store/fleet/holdings.ts';
 import { countAvailable } from '#control-plane/store/fleet/number-pool.ts';
 import { countNumbers, releaseNumber } from '#control-plane/store/fleet/numbers.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
-import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
-import { createRig } from '../../../fixtures/rig.ts';
-import { slotAt } from '../../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../../fixtures/subscribed.ts';
+import { ALICE } from '../../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 const YEAR_MS = 365 * DAY_MS;
@@ -24,8 +23,7 @@ for (const [about, quarantineMs] of [
   t.test(`a quarantine of ${about}`, async (t) => {
     const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 600_000 });
     await rig.connect(t, url);
-    const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
-    t.teardown(close);
+    const db = await openTestDatabase(t, databaseUrl);
     const begun = Date.now() - YEAR_MS;
     await subscribeInStore(databaseUrl, ALICE, NUMBER, new Date(begun));
     const at = (ms: number): Date => new Date(begun + YEAR_MS + ms);

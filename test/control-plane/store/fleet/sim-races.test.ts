@@ -1,24 +1,23 @@
 // Reports of nodes and transfers by operators that meet: none ends the other's work, and there is no deadlock.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
 import { transferSim } from '#control-plane/store/fleet/sim-transfer.ts';
 import { replaceSlots } from '#control-plane/store/fleet/sims.ts';
-import { openDatabases } from '../../../fixtures/postgres.ts';
-import { slotAt } from '../../../fixtures/scripted-node.ts';
+import { openDatabases } from '../../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { until } from '../../../fixtures/until.ts';
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 const SIM = slotAt(1);
 const ICCID = String(SIM.iccid);
 const RULES = { waitMs: 60_000, servedSince: new Date(0), isLinkedHere: () => true, admitsNew: true };
 
 async function setUp(t: Test) {
-  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 4 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, await postgres.createDatabase());
   await sql`insert into nodes (id, link_id) values ('rack-7', 'link-rack-7'), ('rack-8', 'link-rack-8')`.execute(
     db,
   );

@@ -1,21 +1,21 @@
 // MESSAGE_DAYS: what is older is deleted, in batches, by a clock that more than one reading confirms.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import { purgeOldMessages } from '#control-plane/store/messages/message-deletion.ts';
-import { BUYERS, type Wallet } from '../../../dev-stack/wallets.ts';
-import { dump } from '../../../fixtures/database-dump.ts';
-import { MINUTE_MS, roundIsOver } from '../../../fixtures/housekeeping.ts';
-import { fillTables, putMessages } from '../../../fixtures/lived-database.ts';
-import { ManualClock } from '../../../fixtures/manual-clock.ts';
-import { createRig } from '../../../fixtures/rig.ts';
-import { slotAt } from '../../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../../fixtures/subscribed.ts';
-import { received, SLOT } from '../../../fixtures/subscriber.ts';
+import { ALICE } from '../../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../../fixtures/agents/subscribed.ts';
+import { received, SLOT } from '../../../fixtures/agents/subscriber.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { dump } from '../../../fixtures/database/database-dump.ts';
+import { fillTables, putMessages } from '../../../fixtures/database/lived-database.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { MINUTE_MS, roundIsOver } from '../../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE] = BUYERS as [Wallet];
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.parse('2026-11-21T08:00:00Z');
@@ -23,8 +23,7 @@ const KEEP_MS = 10 * DAY_MS;
 
 /** Messages of so many days before `NOW`, and a round of the cleaning so many milliseconds after it. */
 async function aged(t: Test, days: readonly number[]) {
-  const { db, close } = await openDatabase({ url: await rig.postgres.createDatabase(), connectionsMax: 3 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, await rig.postgres.createDatabase());
   await fillTables(db);
   await sql`insert into subscriptions values ('sub_1', '0xb', '+12065550900', now(), now())`.execute(db);
   await putMessages(db, days.length);
@@ -42,7 +41,7 @@ async function aged(t: Test, days: readonly number[]) {
 const bodiesOf = async (db: Database): Promise<string[]> =>
   (await db.selectFrom('messages').select('body').orderBy('created_at').execute()).map(({ body }) => body);
 
-t.test('what is older goes once an hour has confirmed the clock', async (t) => {
+t.test('older messages are deleted once an hour has confirmed the clock', async (t) => {
   const { db, round, left } = await aged(t, [30, 11, 9.9, 0]);
   t.equal(await round(0), 0, 'the first reading');
   t.equal(await round(HOUR_MS - 1), 0, 'within the hour');
@@ -94,26 +93,23 @@ t.test('MESSAGE_DAYS: the service does it, and pages and claims go on', async (t
   const begun = clock.now();
   const { url, databaseUrl } = await rig.start(t, { clock, heartbeatMs: 3_650 * DAY_MS, messageDays: 10 });
   const node = await rig.connect(t, url, { journalId: 'journal-1' });
-  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, databaseUrl);
   const { headers } = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number), new Date(begun));
   for (let sequence = 1; sequence <= 4; sequence += 1) node.sendFact(sequence, received(`old ${sequence}`));
-  node.sendFact(5, {
+  await node.report({
     kind: 'sms_unreadable',
     iccid: String(SLOT.iccid),
     pdu: '0791OLDPDU',
     reason: 'x',
     received_at: new Date(begun).toISOString(),
   });
-  await until('committed', () => node.acknowledged === 5);
   const page = async (query: string) =>
     (await (await fetch(`${url}/sms/messages${query}`, { headers })).json()) as {
       messages: Array<{ body: string }>;
       next_cursor: string | null;
     };
   clock.set(begun + 10 * DAY_MS);
-  node.sendFact(6, received('new'));
-  await until('committed', () => node.acknowledged === 6);
+  await node.report(received('new'));
   const first = await page('?limit=2');
   t.match(first.messages, [{ body: 'new' }, { body: 'old 4' }]);
   const rest = await page(`?cursor=${first.next_cursor}`);

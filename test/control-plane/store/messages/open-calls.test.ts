@@ -1,17 +1,15 @@
 // Calls that a node may have lost when it links again: not those that may still be on their way to it.
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { type CallRow, findOpenCallsOfNode, putCall } from '#control-plane/store/messages/calls.ts';
-import { openDatabases } from '../../../fixtures/postgres.ts';
+import { openDatabases } from '../../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const SECOND_MS = 1_000;
 
 t.test('a call that was dialed a moment ago is not among them', async (t) => {
-  const databases = await openDatabases();
-  t.teardown(() => databases.stop());
-  const { db, close } = await openDatabase({ url: await databases.createMigrated(), connectionsMax: 1 });
-  t.teardown(close);
+  const databases = await openDatabases(t);
+  const db = await openTestDatabase(t, await databases.createMigrated());
   const put = (callId: string, state: CallRow['state'], secondsAgo: number): Promise<void> => {
     const startedAt = new Date(NOW - secondsAgo * SECOND_MS);
     return putCall(
@@ -27,6 +25,7 @@ t.test('a call that was dialed a moment ago is not among them', async (t) => {
         state,
         startedAt,
         answeredAt: null,
+        answeredBy: null,
       },
       startedAt,
     );

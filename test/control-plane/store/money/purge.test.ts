@@ -2,63 +2,55 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { Config } from '#control-plane/config/config.ts';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
-import { BUYERS, PAY_TO, type Wallet } from '../../../dev-stack/wallets.ts';
-import { tablesWith } from '../../../fixtures/database-dump.ts';
-import { MINUTE_MS, roundIsOver } from '../../../fixtures/housekeeping.ts';
-import { lapsed, SECRET } from '../../../fixtures/lapsed-subscription.ts';
-import { ManualClock } from '../../../fixtures/manual-clock.ts';
-import { mortalDatabase } from '../../../fixtures/mortal-database.ts';
-import { buyNumber, recoverToken } from '../../../fixtures/payer.ts';
-import { createRig } from '../../../fixtures/rig.ts';
-import { slotAt } from '../../../fixtures/scripted-node.ts';
-import { subscribeInStore } from '../../../fixtures/subscribed.ts';
-import { received, relink } from '../../../fixtures/subscriber.ts';
+import { ALICE, BOB, PAY_TO } from '../../../dev-stack/wallets.ts';
+import { jsonPost } from '../../../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../../../fixtures/agents/subscribed.ts';
+import { received } from '../../../fixtures/agents/subscriber.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { tablesWith } from '../../../fixtures/database/database-dump.ts';
+import { lapsed, SECRET } from '../../../fixtures/database/lapsed-subscription.ts';
+import { mortalDatabase } from '../../../fixtures/database/mortal-database.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
+import { linkNode, slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, recoverToken } from '../../../fixtures/payments/payer.ts';
+import { availableAt } from '../../../fixtures/payments/presented.ts';
+import { MINUTE_MS, roundIsOver } from '../../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
-const [ALICE, BOB] = BUYERS as [Wallet, Wallet];
 const [HOUR_MS, DAY_MS] = [60 * MINUTE_MS, 24 * 60 * MINUTE_MS];
 /** Of a transfer that no process searches for. */
 const HASH = `0x${'ab'.repeat(32)}` as const;
-
-async function connected(t: Test, url: string): Promise<Database> {
-  const { db, close } = await openDatabase({ url, connectionsMax: 4 });
-  t.teardown(close);
-  return db;
-}
 
 /** Alice's year ended `endedMs` ago; she has messages of every kind. */
 async function setUp(t: Test, endedMs: number, options: Partial<Config> = {}) {
   const clock = new ManualClock();
   const { url, databaseUrl } = await rig.start(t, { clock, heartbeatMs: 3_650 * DAY_MS, ...options });
   const node = await rig.connect(t, url, { journalId: 'journal-1' });
-  const db = await connected(t, databaseUrl);
+  const db = await openTestDatabase(t, databaseUrl);
   const account = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number), new Date(clock.now()));
-  node.sendFact(1, received(SECRET));
-  node.sendFact(2, {
+  await node.report(received(SECRET), {
     kind: 'sms_unreadable',
     iccid: String(slotAt(1).iccid),
     pdu: '0791SECRETPDU',
     reason: 'no such alphabet',
     received_at: new Date(clock.now()).toISOString(),
   });
-  await until('the facts', () => node.acknowledged === 2);
-  const sent = await fetch(`${url}/sms/send`, {
-    method: 'POST',
-    headers: { ...account.headers, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ to: '+13105550188', body: SECRET }),
-  });
+  const sent = await fetch(
+    `${url}/sms/send`,
+    jsonPost({ to: '+13105550188', body: SECRET }, account.headers),
+  );
   t.equal(sent.status, 200);
   const expires_at = new Date(clock.now() - endedMs);
   await db
     .updateTable('subscriptions')
     .set({ expires_at, created_at: new Date(expires_at.getTime() - 365 * DAY_MS) })
     .execute();
-  const available = async () =>
-    ((await (await fetch(`${url}/availability`)).json()) as { available: number }).available;
+  const available = () => availableAt(url);
   const exists = async () =>
     (await db.selectFrom('subscriptions').select('id').where('id', '=', account.subscriptionId).execute())
       .length === 1;
@@ -111,7 +103,7 @@ t.test(
     t.equal(await exists(), true);
     t.equal(await available(), 0, 'the number is kept');
     await afterRound('it is purged', async () => !(await exists()));
-    t.equal(await available(), 0, 'what lies on its SIM is to be read before');
+    t.equal(await available(), 0, 'the texts on its SIM have to be read before');
     clock.set(clock.now() + 2 * MINUTE_MS);
     const slots = [slotAt(1, { swept_at: new Date(clock.now()).toISOString() })];
     node.send({ type: 'slots', alarms: [], slots });
@@ -135,27 +127,27 @@ t.test('a later holder gets nothing that came before, also when the node reports
   await afterRound('it is found', async () => (await marked()) !== undefined);
   clock.set(clock.now() + HOUR_MS);
   await afterRound('it is purged', async () => !(await exists()));
-  node.sendFact(3, received('for no holder'));
-  await until('the fact', () => node.acknowledged === 3);
+  await node.report(received('for no holder'));
   // Payments are made at the time of the chain.
   clock.set(now);
   await sql`update former_holdings set held_until = ${new Date(now - 2 * MINUTE_MS)}`.execute(db);
   const bought = await buyNumber(url, BOB.privateKey);
   t.match(bought, { number: slotAt(1).number, renewed: false });
   await node.drop();
-  const again = await relink(t, url, { journalId: 'journal-1', oldestSequence: 4 });
+  const again = await linkNode(t, url, { journalId: 'journal-1', oldestSequence: 4 });
   const at = (ms: number) => new Date(now + ms).toISOString();
   const before = {
     ...received('kept on the node for Alice'),
     received_at: at(-HOUR_MS),
     sent_at: at(-HOUR_MS),
   };
-  again.sendFact(4, before);
-  again.sendFact(5, { ...before, sent_at: null });
-  again.sendFact(6, { ...received('for Bob'), received_at: at(0), sent_at: at(0) });
-  again.sendFact(7, { ...received('a slow node clock'), received_at: at(-HOUR_MS), sent_at: at(0) });
-  again.sendFact(8, { ...received('read now, sent long ago'), sent_at: at(-8 * HOUR_MS) });
-  await until('the facts', () => again.acknowledged === 8);
+  await again.report(
+    before,
+    { ...before, sent_at: null },
+    { ...received('for Bob'), received_at: at(0), sent_at: at(0) },
+    { ...received('a slow node clock'), received_at: at(-HOUR_MS), sent_at: at(0) },
+    { ...received('read now, sent long ago'), sent_at: at(-8 * HOUR_MS) },
+  );
   const inbox = await fetch(`${url}/sms/messages`, { headers: { Authorization: `Bearer ${bought.token}` } });
   const { messages } = (await inbox.json()) as { messages: Array<{ body: string }> };
   t.same(
@@ -218,7 +210,7 @@ t.test('a renewal after the grace time, before the purge, keeps everything', asy
 
 t.test('while a payment may still be applied it is not purged; once it cannot be, it is', async (t) => {
   const databaseUrl = await rig.postgres.createDatabase();
-  const db = await connected(t, databaseUrl);
+  const db = await openTestDatabase(t, databaseUrl);
   for (const state of ['claimed', 'in_flight'] as const) {
     const { id, payment, purge } = await lapsed(db, { payment: state });
     t.same(await purge(), [], state);
@@ -239,10 +231,10 @@ t.test('while a payment may still be applied it is not purged; once it cannot be
 });
 
 t.test('many messages take many rounds, and the number is free after the last', async (t) => {
-  const db = await connected(t, await rig.postgres.createDatabase());
+  const db = await openTestDatabase(t, await rig.postgres.createDatabase());
   const { id, purge, left, isThere } = await lapsed(db, { messages: 25_000 });
-  t.same([await purge(), await left(), await isThere()], [[], 15_000, true]);
-  t.same([await purge(), await left(), await isThere()], [[], 5_000, true]);
+  for (const messages of [15_000, 5_000, 0, 0, 0])
+    t.same([await purge(), await left(), await isThere()], [[], messages, true]);
   t.same([await purge(), await left(), await isThere()], [[id], 0, false]);
 });
 
@@ -250,7 +242,7 @@ t.test(
   'killed at any statement: the next process finishes it, and never is a number free too early',
   async (t) => {
     const databaseUrl = await rig.postgres.createDatabase();
-    const db = await connected(t, databaseUrl);
+    const db = await openTestDatabase(t, databaseUrl);
     for (let statements = 0; ; statements += 1) {
       const { id, purge, left, isThere } = await lapsed(db);
       const life = { left: statements };
@@ -271,7 +263,7 @@ t.test(
 
 t.test('two instances at once purge each subscription once', async (t) => {
   const databaseUrl = await rig.postgres.createDatabase();
-  const [one, other] = [await connected(t, databaseUrl), await connected(t, databaseUrl)];
+  const [one, other] = [await openTestDatabase(t, databaseUrl), await openTestDatabase(t, databaseUrl)];
   const all = [await lapsed(one)];
   while (all.length < 20) all.push(await lapsed(one, { messages: 50 }));
   const purge = (db: Database) => purgeLapsed(db, { graceMs: 30 * DAY_MS, now: new Date() });
@@ -304,7 +296,7 @@ t.test(
   'a payment that is being claimed when the purge comes: the subscription stays and is extended',
   async (t) => {
     const databaseUrl = await rig.postgres.createDatabase();
-    const [db, other] = [await connected(t, databaseUrl), await connected(t, databaseUrl)];
+    const [db, other] = [await openTestDatabase(t, databaseUrl), await openTestDatabase(t, databaseUrl)];
     const { id, wallet, number, purge, isThere } = await lapsed(db, { messages: 0 });
     const ledger = createPaymentLedger(other);
     let claiming: ReturnType<typeof ledger.claim> | undefined;
@@ -334,7 +326,7 @@ t.test(
 
 t.test('a payment that comes while the purge is under way: a new number is reserved for it', async (t) => {
   const databaseUrl = await rig.postgres.createDatabase();
-  const [db, other] = [await connected(t, databaseUrl), await connected(t, databaseUrl)];
+  const [db, other] = [await openTestDatabase(t, databaseUrl), await openTestDatabase(t, databaseUrl)];
   const { id, wallet, number, purge } = await lapsed(db, { messages: 0 });
   await sql`insert into nodes (id, link_id, link_alive_until) values ('lab', 'x', now() + interval '1 day')`.execute(
     db,
@@ -368,7 +360,7 @@ t.test('a message that comes during the purge belongs to no holder, and stops no
     .updateTable('subscriptions')
     .set({ lapsed_at: new Date(Date.now() - DAY_MS) })
     .execute();
-  const other = await connected(t, databaseUrl);
+  const other = await openTestDatabase(t, databaseUrl);
   let purging: Promise<string[]> | undefined;
   await db.transaction().execute(async (trx) => {
     await sql`lock table unreadable_messages in share mode`.execute(trx);
@@ -385,7 +377,7 @@ t.test('a message that comes during the purge belongs to no holder, and stops no
 
 t.test('a message that is being stored when the purge comes goes with the next round', async (t) => {
   const databaseUrl = await rig.postgres.createDatabase();
-  const [db, other] = [await connected(t, databaseUrl), await connected(t, databaseUrl)];
+  const [db, other] = [await openTestDatabase(t, databaseUrl), await openTestDatabase(t, databaseUrl)];
   const { id, number, purge, isThere } = await lapsed(db, { messages: 0 });
   let purging: ReturnType<typeof purge> | undefined;
   await db.transaction().execute(async (trx) => {

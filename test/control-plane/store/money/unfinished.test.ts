@@ -3,24 +3,22 @@ import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { checkEach } from '#control-plane/payments/round.ts';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
 import { silentLogger } from '#shared/log.ts';
 import { PAY_TO } from '../../../dev-stack/wallets.ts';
-import { randomNonce } from '../../../fixtures/authorizations.ts';
-import { ManualClock } from '../../../fixtures/manual-clock.ts';
-import { openDatabases } from '../../../fixtures/postgres.ts';
+import { randomNonce } from '../../../fixtures/chain/authorizations.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { openDatabases } from '../../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const CHAIN_ID = 84532;
 const MINUTE_MS = 60_000;
 
-const postgres = await openDatabases();
-t.teardown(() => postgres.stop());
+const postgres = await openDatabases(t);
 
 async function setUp(t: Test) {
-  const { db, close } = await openDatabase({ url: await postgres.createDatabase(), connectionsMax: 4 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, await postgres.createDatabase());
   const ledger = createPaymentLedger(db);
   const clock = new ManualClock();
   const now = () => new Date(clock.now());
@@ -68,7 +66,7 @@ t.test('a hundred junk payments of one payer come after the first of each other 
   );
 });
 
-t.test('what stays open is checked each minute at first, and every 15 minutes in the end', async (t) => {
+t.test('an open payment is checked each minute at first, and every 15 minutes in the end', async (t) => {
   const { ledger, clock, open, due, now } = await setUp(t);
   const id = await open(stranger());
   let checks = 0;

@@ -1,16 +1,14 @@
 // The text of an alert message stays as it was composed.
 import { sql } from 'kysely';
 import t from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
 import { readMessage } from '#control-plane/store/operations/alert-messages.ts';
-import { openDatabases } from '../../../fixtures/postgres.ts';
+import { openDatabases } from '../../../fixtures/database/postgres.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 
 t.test('a message keeps its text when its alert changes', { timeout: 120_000 }, async (t) => {
-  const postgres = await openDatabases();
-  t.teardown(() => postgres.stop());
+  const postgres = await openDatabases(t);
   const url = await postgres.createDatabase();
-  const { db, close } = await openDatabase({ url, connectionsMax: 1 });
-  t.teardown(close);
+  const db = await openTestDatabase(t, url);
   await sql`insert into alerts (id, kind, subject, severity, summary, advice, since, seen_at, raised_at)
     values ('alert_1', 'pool_low', 'pool', 'warning', '1 number', 'Look.', now(), now(), now())`.execute(db);
   await sql`insert into alert_messages (id, channel, state, created_at)

@@ -13,7 +13,7 @@ const check = (name: string, what: Partial<Seen> = {}): Outcome => {
 const ofHost = (name: string, differs: Parameters<typeof hostView>[0]): Outcome =>
   check(name, { host: hostView(differs) });
 
-t.test('a host that is well has no finding but "ok"', async (t) => {
+t.test('a healthy host has no finding but "ok"', async (t) => {
   for (const name of Object.keys(HOST_CHECKS)) {
     const { advice, verdict } = check(name);
     t.match(verdict, /^(ok|skipped)$/, name);

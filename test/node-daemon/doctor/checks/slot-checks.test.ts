@@ -17,7 +17,7 @@ const check = (name: string, differs: SlotDiffers = {}, what: Partial<Seen> = {}
 const reported = (name: string, answers: Record<string, string>, profile?: Parameters<typeof modemView>[1]) =>
   check(name, { modem: modemView(answers, profile) });
 
-t.test('a modem that is well has no finding but "ok"', async (t) => {
+t.test('a healthy modem has no finding but "ok"', async (t) => {
   for (const name of Object.keys(SLOT_CHECKS)) {
     const { advice, verdict } = check(name);
     t.match(verdict, name === 'modem_clock' ? 'skipped' : 'ok', name);
@@ -75,11 +75,15 @@ t.test('power: no configuration, over-current, hubs without a supply', async (t)
   t.match(of({ overCurrents: 3 }), { verdict: 'problem', seen: /3 times/ });
   const host = hostView({ disconnects: new Map([['1-1.1', 12]]) });
   t.match(check('usb_power', {}, { host }), { verdict: 'warning', seen: /12 times/ });
-  const bus = { path: '1-1', isRoot: false, isSelfPowered: false };
+  const bus = { path: '1-1', isRoot: false, isSelfPowered: false, maxPowerMa: 100, speedMbps: 480 };
   t.match(of({ hub: bus, maxPowerMa: 100 }), { verdict: 'warning', seen: /no power supply/ });
   t.match(of({ hub: bus }, 4), { verdict: 'problem', seen: /2000 mA for 4 devices/ });
-  const root = { path: 'usb1', isRoot: true, isSelfPowered: undefined };
+  const root = { path: 'usb1', isRoot: true, isSelfPowered: undefined, maxPowerMa: 0, speedMbps: 480 };
   t.match(of({ hub: root }, 2), { verdict: 'ok' });
+  t.match(of({ hub: root, maxPowerMa: 896 }), { verdict: 'problem', seen: /a port that gives 500 mA/ });
+  const fast = { ...bus, speedMbps: 5_000, maxPowerMa: 100 };
+  t.match(of({ hub: fast, maxPowerMa: 400 }, 2), { verdict: 'warning' }, 'a USB 3 port gives 900 mA');
+  t.match(of({ hub: fast, maxPowerMa: 400 }, 3), { verdict: 'problem', seen: /gets 800 mA for them/ });
   t.match(of({ hub: root }, 3), { verdict: 'warning', seen: /1500 mA/, advice: /hub with/ });
 });
 
@@ -121,7 +125,7 @@ t.test('rights: the group is that of the device, whatever its name', async (t) =
   t.match(check('port_rights', { nodes: [held] }, { host }), { verdict: 'ok' }, 'the daemon has them');
 });
 
-t.test('who holds the port', async (t) => {
+t.test('a program that holds the port is named, with advice', async (t) => {
   const node = (name: string, hasLock = false) => [
     { path: '/dev/ttyUSB2', uid: 0, gid: 20, mode: 0o660, holders: [{ pid: 812, name, hasLock }] },
   ];
@@ -167,6 +171,13 @@ t.test('the SIM: absent, locked, on its last try, unreadable', async (t) => {
     seen: /3 attempts/,
     advice: /sim_pin/,
   });
+  const slot = { ...slotView({}).slot, state: 'sim_locked', reason: 'sim_pin_wrong' } as const;
+  const modem = modemView({ 'AT+CPIN?': '+CPIN: SIM PIN', 'AT+QPINC?': '+QPINC: "SC",2,10' });
+  t.match(check('sim', { modem, slot: slot as NonNullable<ReturnType<typeof slotView>['slot']> }), {
+    verdict: 'problem',
+    seen: 'locked by its PIN, 2 attempts left: the card refused the PIN',
+    advice: /in the fleet file/,
+  });
   t.match(reported('sim', { 'AT+CPIN?': '+CPIN: SIM PIN', 'AT+QPINC?': '+QPINC: "SC",1,10' }), {
     verdict: 'problem',
     seen: /one attempt left/,
@@ -198,7 +209,7 @@ t.test('registration: refused with its cause, searching, radio off, roaming', as
   });
   t.match(reported('registration', { ...all('3'), 'AT+CEREG?': '+CEREG: 3,3,,,,0,11' }), {
     verdict: 'problem',
-    seen: /plmn/,
+    seen: /: this network does not accept the card \(denied_plmn\)$/,
     advice: /bands/,
   });
   t.match(reported('registration', { ...all('3'), 'AT+CEREG?': '+CEREG: 3,3,,,,0,6' }), { advice: /IMEI/ });
@@ -276,7 +287,7 @@ t.test('the time that the network gives', async (t) => {
   t.match(reported('modem_clock', { 'AT+CCLK?': '+CCLK: "80/01/06,00:00:19+00"' }), { verdict: 'skipped' });
 });
 
-t.test('audio: no way, a card of another rate', async (t) => {
+t.test('audio: no audio port, a card of another rate', async (t) => {
   t.match(check('audio_path', { place: { ports: ['/dev/ttyS0'] } }), {
     verdict: 'warning',
     advice: /audio_port/,
@@ -341,4 +352,14 @@ t.test('the right to reset the USB device', async (t) => {
   t.match(check('usb_reset', { resetFile: { ...file, gid: 20, mode: 0o664 } }), { verdict: 'ok' });
   t.match(check('usb_reset', { resetFile: { ...file, gid: 99, mode: 0o664 } }), { verdict: 'warning' });
   t.match(check('usb_reset', { resetFile: undefined }), { verdict: 'skipped' });
+  const asRoot = (daemonUser: { uid: number; groups: number[] } | undefined) => ({
+    host: hostView({ user: { uid: 0, groups: [0] }, daemonUser }),
+  });
+  const groupOwned = { resetFile: { ...file, gid: 99, mode: 0o664 } };
+  const foreign = check('usb_reset', groupOwned, asRoot({ uid: 1000, groups: [1000, 20] }));
+  t.match(foreign, { verdict: 'warning' }, 'root asks, and the daemon is in another group');
+  t.match(check('usb_reset', groupOwned, asRoot({ uid: 1000, groups: [99] })), { verdict: 'ok' });
+  t.match(check('usb_reset', groupOwned, asRoot(undefined)), { verdict: 'skipped' }, 'no account');
+  const closed = { resetFile: { ...file, uid: 1000, gid: 20, mode: 0o464 } };
+  t.match(check('usb_reset', closed), { verdict: 'warning' }, 'the bits of the owner count for the owner');
 });

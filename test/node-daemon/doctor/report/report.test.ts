@@ -1,7 +1,7 @@
 // The report: for programs by its schema, for people with what to do at the end.
 import t from 'tap';
-import { type Finding, reportOf, reportSchema } from '#node-daemon/doctor/report/report.ts';
-import { textOf } from '#node-daemon/doctor/report/report-text.ts';
+import { doctorReportOf, type Finding, reportSchema } from '#node-daemon/doctor/report/report.ts';
+import { doctorTextOf } from '#node-daemon/doctor/report/report-text.ts';
 import { EXIT_CODES } from '#shared/operator/findings.ts';
 
 const finding = (
@@ -11,7 +11,7 @@ const finding = (
   advice: string | null = null,
 ) => ({ check, slot, verdict, advice, seen: `${check} is ${verdict}` });
 const report = (findings: Finding[]) =>
-  reportOf({
+  doctorReportOf({
     findings,
     slots: ['a', 'b'],
     isDaemonRunning: true,
@@ -35,7 +35,7 @@ t.test('JSON keeps to its schema', async (t) => {
 });
 
 t.test('advice comes last, problems first, and once for all slots that need it', async (t) => {
-  const text = textOf(
+  const text = doctorTextOf(
     report([
       finding('autosuspend', 'a', 'warning', 'echo on'),
       finding('autosuspend', 'b', 'warning', 'echo on'),
@@ -54,9 +54,9 @@ t.test('advice comes last, problems first, and once for all slots that need it',
 t.test('colours where they are wanted only; all checks where they are', async (t) => {
   const well = report([finding('sim', 'a', 'ok'), finding('signal', 'a', 'skipped')]);
   const colour = String.fromCharCode(27);
-  t.notOk(textOf(well, TEXT).includes(colour));
-  t.ok(textOf(well, { ...TEXT, hasColour: true }).includes(colour));
-  t.match(textOf(well, TEXT), /nothing to do/);
-  t.notMatch(textOf(well, TEXT), /signal is skipped/);
-  t.match(textOf(well, { ...TEXT, isVerbose: true }), /signal is skipped/);
+  t.notOk(doctorTextOf(well, TEXT).includes(colour));
+  t.ok(doctorTextOf(well, { ...TEXT, hasColour: true }).includes(colour));
+  t.match(doctorTextOf(well, TEXT), /nothing to do/);
+  t.notMatch(doctorTextOf(well, TEXT), /signal is skipped/);
+  t.match(doctorTextOf(well, { ...TEXT, isVerbose: true }), /signal is skipped/);
 });

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import t from 'tap';
 import { probeControlPlane } from '#node-daemon/doctor/seen/control-plane-probe.ts';
 import { systemClock } from '#shared/clock.ts';
-import { freePort } from '../../../fixtures/free-port.ts';
+import { freePort } from '../../../fixtures/network/free-port.ts';
 
 t.test('status and clock of one that answers', async (t) => {
   const server = createServer((request, response) => {

@@ -80,7 +80,7 @@ t.test('a denial says why, by cause or by the text of AT+CEER', async (t) => {
   t.match(serviceOf(said('+CREG: 0,3'), '+CEER: No cause information available'), { reason: 'denied' });
 });
 
-t.test('only a denial of this SIM or modem is without hope', async (t) => {
+t.test('only a denial of this SIM or modem is permanent', async (t) => {
   const isHopeless = (...lines: string[]): boolean => serviceOf(said(...lines)).isHopeless;
   t.ok(isHopeless('+CREG: 3,3,,,,0,3'));
   t.ok(isHopeless('+CREG: 3,3,,,,0,11'));

@@ -44,7 +44,7 @@ t.test('another product of a known vendor is a modem if it has serial ports: all
   t.notOk(isModem(device('0403:6001', { 0: 'ttyUSB0' })), 'a serial adapter is asked nothing');
 });
 
-t.test('a stick that shows its disk is a modem to be', async (t) => {
+t.test('a stick that shows its driver disk is a future modem', async (t) => {
   const stick = device('12d1:1f01', { 0: undefined }, '08');
   t.ok(isModem(stick));
   t.same(placeOf(stick, '/dev'), { ports: [], reason: 'mass_storage', usb: { path: '1-1.2', id: stick.id } });

@@ -13,7 +13,7 @@ import type { ModemProfile } from '#node-daemon/modem/profiles/profile.ts';
 const nameOf = (identification: readonly string[], usbId?: { vendor: string; product: string }): string =>
   findProfile(identification, usbId).name;
 
-t.test('what a modem says of itself wins, then its USB id, then it is any modem', async (t) => {
+t.test("the profile follows the modem's own name, then its USB id, then it is the generic one", async (t) => {
   t.equal(nameOf(['Quectel', 'EC25', 'Revision: EC25AFFAR07A08M4G']), 'Quectel EC2x');
   t.equal(nameOf(['Manufacturer: SIMCOM INCORPORATED', 'Model: SIMCOM_SIM7600E-H']), 'SIMCom SIM7600');
   t.equal(nameOf(['Manufacturer: huawei', 'Model: E173']), 'Huawei');

@@ -3,9 +3,9 @@ import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
 import { GENERIC } from '#node-daemon/modem/profiles/generic.ts';
 import { type StepParts, takeStep } from '#node-daemon/modem/recovery/recovery-steps.ts';
-import { ManualClock } from '../../../fixtures/manual-clock.ts';
-import { runUntil } from '../../../fixtures/running-clock.ts';
-import { lines, ScriptedPort } from '../../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { runUntil } from '../../../fixtures/clocks/running-clock.ts';
+import { lines, ScriptedPort } from '../../../fixtures/nodes/scripted-port.ts';
 
 const PATHS = ['/dev/ttyUSB0', '/dev/ttyUSB2'] as const;
 

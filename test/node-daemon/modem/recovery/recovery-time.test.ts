@@ -2,9 +2,9 @@
 import t, { type Test } from 'tap';
 import type { Modem } from '#node-daemon/modem/modem.ts';
 import type { Place } from '#node-daemon/modem/place/place.ts';
-import { ManualClock } from '../../../fixtures/manual-clock.ts';
-import { runUntil } from '../../../fixtures/running-clock.ts';
-import { ScriptedModem, ScriptedPort } from '../../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { runUntil } from '../../../fixtures/clocks/running-clock.ts';
+import { ScriptedModem, ScriptedPort } from '../../../fixtures/nodes/scripted-port.ts';
 import { ScriptedHost } from '../scripted-host.ts';
 
 const CURES = ['reopen', 'radio', 'restart', 'usb_reset'] as const;

@@ -81,13 +81,13 @@ t.test('a restart that an operator wants is not limited, and counts for those th
   t.equal(steps.step, 'usb_reset', 'no fifth one within the hour');
 });
 
-t.test('what cannot be done is left out', async (t) => {
+t.test('steps that are switched off are left out', async (t) => {
   const limits = { ...LIMITS, usb_reset: 0, power_cycle: 0 };
   t.same(play('silent', 4, { limits }).steps, ['reopen', 'radio', 'restart', 'give_up']);
   t.same(play('port_gone', 5, { limits }).steps.at(-1), 'give_up');
 });
 
-t.test('the ladder is climbed on although the trouble changes', async (t) => {
+t.test('the recovery continues with the next step although the trouble changes', async (t) => {
   const { state, now } = play('silent', 3);
   const next = nextRecovery(state, LIMITS, { trouble: 'no_service', now, servedMs: 0, random: 0.5 });
   t.equal(next.step, 'usb_reset', 'a restart made it answer, and no more');

@@ -1,7 +1,7 @@
 // The meaning of the SIM's lines, and of the lines of message storage.
 import t from 'tap';
 import { iccidOf, ownNumberOf, simStateOf } from '#node-daemon/modem/sim/sim-card.ts';
-import { digestOf, parseList, parseRead, parseStorages } from '#node-daemon/modem/sms/sms-storage.ts';
+import { parseList, parseRead, parseStorages, pduDigestOf } from '#node-daemon/modem/sms/sms-storage.ts';
 
 t.test('the state of the SIM', async (t) => {
   t.same(simStateOf('+CPIN: READY'), { kind: 'ready' });
@@ -76,7 +76,7 @@ t.test('lists and reads give received messages only', async (t) => {
   t.equal(parseRead(9, [{ line: '+CMGR: 0,,0' }]), undefined);
 });
 
-t.test('the identity of a PDU does not hang on the case of its digits', async (t) => {
-  t.equal(digestOf('07ab'), digestOf('07AB'));
-  t.not(digestOf('07AB'), digestOf('07AC'));
+t.test('the identity of a PDU does not depend on the case of its digits', async (t) => {
+  t.equal(pduDigestOf('07ab'), pduDigestOf('07AB'));
+  t.not(pduDigestOf('07AB'), pduDigestOf('07AC'));
 });

@@ -1,8 +1,8 @@
 // A SIM that is exchanged and a modem that restarts without notice: nothing is reported, sent or deleted under the wrong SIM.
 import t, { type Test } from 'tap';
 import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim/sim-guard.ts';
-import { PARAMS, PDU } from '../../../fixtures/scripted-outbox.ts';
-import { lines } from '../../../fixtures/scripted-port.ts';
+import { PARAMS, PDU } from '../../../fixtures/nodes/scripted-outbox.ts';
+import { lines } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 import { SessionRig } from '../session-rig.ts';
 
@@ -18,13 +18,19 @@ async function inService(t: Test) {
   return { rig, ended };
 }
 
-/** Exchanged between two checks: the last reading of the card is just too old. */
-async function exchange(rig: SessionRig): Promise<void> {
+/** Passes time until the last reading of the card is just too old. Returns the readings so far. */
+async function outdateReading(rig: SessionRig): Promise<number> {
   const readings = (): number => rig.port.count(/^AT\+CCID$/);
   for (let before = -1; before !== readings(); ) {
     before = readings();
     await rig.pass(SIM_READING_MAX_MS);
   }
+  return readings();
+}
+
+/** Exchanged between two checks. */
+async function exchange(rig: SessionRig): Promise<void> {
+  await outdateReading(rig);
   rig.device.iccid = OTHER_ICCID;
 }
 
@@ -79,8 +85,7 @@ t.test('nothing is deleted from the other SIM', async (t) => {
 
 t.test('a card is read once a second at most, and a passing error is no other card', async (t) => {
   const { rig } = await inService(t);
-  await rig.pass(SIM_READING_MAX_MS);
-  const before = rig.port.count(/^AT\+CCID$/);
+  const before = await outdateReading(rig);
   rig.port.on(/^AT\+CCID$/, () => {
     return rig.port.count(/^AT\+CCID$/) === before + 1
       ? lines('+CME ERROR: 14')

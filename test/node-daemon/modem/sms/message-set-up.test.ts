@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { atCommand, atQuery } from '#node-daemon/at/command.ts';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
 import { onOneLine, STORAGE_TIMEOUT_MS } from '#node-daemon/modem/sms/storage-access.ts';
-import { lines, type ScriptedPort } from '../../../fixtures/scripted-port.ts';
+import { lines, type ScriptedPort } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 import { SessionRig } from '../session-rig.ts';
 
@@ -42,12 +42,12 @@ for (const error of ['ERROR', '+CME ERROR: 4', '+CMS ERROR: 303']) {
   });
 }
 
-t.test('one that lasts longer than the set-up costs them until the next polls', async (t) => {
+t.test('an error that lasts longer than the set-up costs reports until the next polls', async (t) => {
   const { rig, ended } = await inService(t, refusing(4, 'ERROR'));
   const last = (): string | undefined => rig.port.received.filter((text) => /^AT\+CNMI=/.test(text)).at(-1);
   await rig.pass(3 * POLL_MS);
   t.equal(last(), `AT+CNMI=${WITH_REPORTS}`);
-  t.equal(ended(), undefined, 'what was changed on purpose is not taken for a restart');
+  t.equal(ended(), undefined, 'a setting that was changed on purpose is not taken for a restart');
 });
 
 t.test('a command on the line of a choice has the time of the slower one', async (t) => {
@@ -57,7 +57,7 @@ t.test('a command on the line of a choice has the time of the slower one', async
   t.equal(timeoutOf(atCommand('AT+CMGL=4', { timeoutMs: 60_000 })), 60_000);
 });
 
-t.test('a modem that never takes them is not asked for ever', async (t) => {
+t.test('a modem that never accepts reports is not asked for ever', async (t) => {
   const { rig } = await inService(t, refusing(Number.POSITIVE_INFINITY, 'ERROR'));
   await rig.pass(4 * POLL_MS);
   const asked = rig.port.count(/^AT\+CNMI=2,1,0,1,0$/);

@@ -1,9 +1,9 @@
 // A disk that refuses for hours: waiting messages are logged in a line a minute, with their number and the reason.
 import t from 'tap';
 import { REFUSED_LOG_MS } from '#node-daemon/modem/sms/refused-messages.ts';
+import { isEmpty, setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
+import { lines as modemLines } from '../../../fixtures/nodes/scripted-port.ts';
 import { recordedLog } from '../../../fixtures/recorded-log.ts';
-import { isEmpty, setUpInbox } from '../../../fixtures/scripted-inbox.ts';
-import { lines as modemLines } from '../../../fixtures/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const MESSAGES = 20;

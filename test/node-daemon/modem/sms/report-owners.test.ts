@@ -67,7 +67,7 @@ t.test("yesterday's report is not today's", async (t) => {
   t.equal(doubtful(report(24 * HOUR_MS)), undefined);
 });
 
-t.test('where the clocks cannot both be right, the newest', async (t) => {
+t.test('if the clocks cannot both be right, the newest message gets the report', async (t) => {
   const { accepted, doubtful } = searched({
     early: command(5 * HOUR_MS),
     late: command(HOUR_MS),
@@ -75,7 +75,7 @@ t.test('where the clocks cannot both be right, the newest', async (t) => {
   });
   for (const time of [null, 365 * 24 * HOUR_MS, -24 * HOUR_MS]) {
     t.equal(accepted(report(time))?.commandId, 'late');
-    t.equal(doubtful(report(time)), undefined, 'what has no reference is not guessed at');
+    t.equal(doubtful(report(time)), undefined, 'a report without a reference is not guessed at');
   }
 });
 
@@ -160,19 +160,19 @@ t.test('an unknown message is settled by the one report that can be its own', as
   ]);
 });
 
-t.test('two candidates: neither gets it', async (t) => {
+t.test('of two candidates neither gets the report', async (t) => {
   const { doubtful } = searched({ a: unknown(60_000), b: unknown(50_000) });
   t.equal(doubtful(report(45_000)), undefined);
 });
 
-t.test('a time that does not fit: no message gets it', async (t) => {
+t.test('a report whose time does not fit gets no message', async (t) => {
   const { doubtful } = searched({ lost: unknown(HOUR_MS) });
   t.equal(doubtful(report(HOUR_MS + 2 * 60_000)), undefined, 'before it was given');
   t.equal(doubtful(report(HOUR_MS - 6 * 60_000)), undefined, 'after the modem gave it up');
   t.ok(doubtful(report(HOUR_MS - 60_000)));
 });
 
-t.test('any without an outcome may be with the modem', async (t) => {
+t.test('any message without an outcome may be with the modem', async (t) => {
   const open = { references: [], outcome: undefined };
   const elsewhere = command(3_000, { ...open, to: '+15550000013' });
   const one = searched({ elsewhere, next: command(2_000, open) });
@@ -190,7 +190,7 @@ t.test('of an unfinished message the segment in doubt is settled, and no more', 
   ]);
 });
 
-t.test('a message of which all references are known was accepted, whatever was said of it', async (t) => {
+t.test('a message with all references known was accepted, whatever its outcome said', async (t) => {
   const { accepted } = searched({ lost: unknown(9_000, { segments: 2, references: [7, 8] }) });
   const owner = accepted(report(5_000));
   t.match(reportFacts(ICCID, report(5_000), { owner, receivedAt: at(0) }), [
@@ -217,7 +217,7 @@ t.test('a report without an owner has no command', async (t) => {
   ]);
 });
 
-t.test('what a TP-Status means (3GPP TS 23.040 §9.2.3.15)', async (t) => {
+t.test('the meaning of each TP-Status (3GPP TS 23.040 §9.2.3.15)', async (t) => {
   const meanings = { 0: 'delivered', 1: 'delivered', 31: 'delivered', 32: 'pending', 48: 'pending' };
   const ends = { 64: 'failed', 70: 'expired', 72: 'failed', 96: 'failed', 101: 'failed', 255: 'failed' };
   for (const [status, meaning] of Object.entries({ ...meanings, ...ends })) {

@@ -36,7 +36,7 @@ const settings = (change: Partial<SendLimitSettings>): SendLimitSettings => ({
   ...change,
 });
 
-t.test('so many in any minute, and the time until the next', async (t) => {
+t.test('the limit holds in any minute, and gives the time until the next send', async (t) => {
   const limits = new SendLimits(settings({ perSim: { perMinute: 3 } }), NONE, NOW);
   for (const second of [0, 10, 20]) t.equal(waitOf(limits, 'a', '+1', NOW + second * 1_000), 0);
   t.equal(waitOf(limits, 'a', '+2', NOW + 30_000), 30_000, 'the first is a minute old then');
@@ -57,7 +57,7 @@ t.test('the strictest window counts', async (t) => {
   t.equal(waitOf(limits, 'a', '+1', NOW + 2 * 60 * MINUTE_MS), DAY_MS - 2 * 60 * MINUTE_MS);
 });
 
-t.test('a recipient is spared by all SIMs together', async (t) => {
+t.test('the limit of a recipient counts all SIMs together', async (t) => {
   const limits = new SendLimits(settings({ perDestination: { perMinute: 2 } }), NONE, NOW);
   t.equal(waitOf(limits, 'a', '+1', NOW), 0);
   t.equal(waitOf(limits, 'b', '+1', NOW), 0);
@@ -65,7 +65,7 @@ t.test('a recipient is spared by all SIMs together', async (t) => {
   t.equal(waitOf(limits, 'c', '+2', NOW), 0);
 });
 
-t.test('what is refused counts nowhere, and what was not tried is taken back', async (t) => {
+t.test('a refused send does not count, and an admission without a try is taken back', async (t) => {
   const both = settings({ perSim: { perMinute: 2 }, perDestination: { perMinute: 1 } });
   const limits = new SendLimits(both, NONE, NOW);
   const takeBack = limits.admit('a', '+1', NOW);
@@ -75,7 +75,7 @@ t.test('what is refused counts nowhere, and what was not tried is taken back', a
   t.equal(waitOf(limits, 'a', '+1', NOW), 0);
 });
 
-t.test('none where nothing is said or 0', async (t) => {
+t.test('no limit if it is missing or 0', async (t) => {
   for (const rate of [{}, { perMinute: 0, perDay: 0 }]) {
     const limits = new SendLimits({ perSim: rate, perDestination: rate }, NONE, NOW);
     for (let times = 0; times < 10_000; times += 1) limits.admit('a', '+1', NOW);

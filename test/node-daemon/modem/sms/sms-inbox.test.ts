@@ -4,9 +4,9 @@ import { LAZY_SYNC_MS } from '#node-daemon/journal/journal-writer.ts';
 import { LateParts, PARTS_WAIT_MS } from '#node-daemon/modem/sms/late-parts.ts';
 import { SWEEP_AFTER_URC_MS } from '#node-daemon/modem/sms/sms-inbox.ts';
 import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../../fixtures/manual-clock.ts';
-import { isEmpty, setUpInbox } from '../../../fixtures/scripted-inbox.ts';
-import { lines, TEST_ICCID } from '../../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { isEmpty, setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
+import { lines, TEST_ICCID } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const SENDER = '07915155000000F0';
@@ -90,7 +90,7 @@ t.test('messages that lay there at the start are reported before those announced
   t.match(facts(), [{ from: '+15550000012' }, { from: '12345' }]);
 });
 
-t.test('also of the same second, in a place behind those that are announced', async (t) => {
+t.test('a message of the same second in a later place is reported first if it was there first', async (t) => {
   const { modem, start } = await setUpInbox(t);
   modem.deliver(HI, { index: 9, announce: false });
   const { bodies } = await start(['SM', 'ME'], false);

@@ -6,11 +6,11 @@ import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { SmsOutbox } from '#node-daemon/modem/sms/sms-outbox.ts';
-import { MAYBE_SENT_MAX, settleUnfinished } from '#node-daemon/modem/sms/unfinished-commands.ts';
+import { concludeUnfinished, MAYBE_SENT_MAX } from '#node-daemon/modem/sms/unfinished-commands.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';
-import { lines, ScriptedModem, TEST_ICCID } from '../../../fixtures/scripted-port.ts';
+import { lines, ScriptedModem, TEST_ICCID } from '../../../fixtures/nodes/scripted-port.ts';
 import { randomFrom } from '../../../fixtures/seeded-random.ts';
 import { RecordedDisk } from '../../journal/recorded-disk.ts';
 
@@ -83,7 +83,7 @@ async function outcomesAfter(
   await writeFile(join(folder, 'journal.log'), left);
   const parts = { clock: systemClock, log: silentLogger };
   const journal = await Journal.open({ folder, ...parts, bootId });
-  await settleUnfinished({ journal, ...parts });
+  await concludeUnfinished({ journal, ...parts });
   const outcomes = new Map([...journal.state.commands].map(([id, { outcome }]) => [id, outcome]));
   await journal.close();
   return outcomes;
@@ -156,7 +156,7 @@ t.test(
       } as const;
       await journal.append({ kind: 'fact', fact: { ...report, ...pending, at: '2026-11-21T08:00:01Z' } });
     }
-    await settleUnfinished({ journal, ...parts });
+    await concludeUnfinished({ journal, ...parts });
     const { commands } = journal.state;
     t.match(commands.get('one')?.outcome, { status: 'accepted', message_references: [7] });
     t.match(commands.get('two')?.outcome, { status: 'unknown' });

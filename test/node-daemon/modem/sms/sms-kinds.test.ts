@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { CALM_MS } from '#node-daemon/journal/disk-trouble.ts';
 import { GROUPS_MAX } from '#node-daemon/modem/sms/sms-acceptance.ts';
-import { isEmpty, setUpInbox } from '../../../fixtures/scripted-inbox.ts';
-import { lines, TEST_ICCID, TEST_IMEI } from '../../../fixtures/scripted-port.ts';
+import { isEmpty, setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
+import { lines, TEST_ICCID, TEST_IMEI } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const SENDER = '07915155000000F0';
@@ -108,7 +108,7 @@ t.test('a silent message is deleted and not reported', async (t) => {
   t.same(facts(), []);
 });
 
-t.test('a lamp without a text is nothing to read; with a text it is a message', async (t) => {
+t.test('a waiting indication without a text is no message; with a text it is one', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const { bodies } = await start();
   modem.deliver(hi({ dcs: 'C8', data: '00' }), { index: 1 });

@@ -9,9 +9,9 @@ import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { SmsOutbox } from '#node-daemon/modem/sms/sms-outbox.ts';
 import { SUBMIT_TIMEOUT_MS } from '#node-daemon/modem/sms/sms-submission.ts';
 import { silentLogger as log } from '#shared/log.ts';
-import { ManualClock } from '../../../fixtures/manual-clock.ts';
-import { PARAMS, PDU } from '../../../fixtures/scripted-outbox.ts';
-import { lines, ScriptedModem } from '../../../fixtures/scripted-port.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { PARAMS, PDU } from '../../../fixtures/nodes/scripted-outbox.ts';
+import { lines, ScriptedModem } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 
 /** More than the time after which a refused outcome is tried again. */
@@ -67,13 +67,13 @@ async function answerLate(t: Test, end: 'taken' | 'refused') {
 
 const ACCEPTED = { status: 'accepted', message_references: [7] };
 
-t.test('it counts when the disk is done', async (t) => {
+t.test('a late answer counts once the disk is done', async (t) => {
   const { outcome } = await answerLate(t, 'taken');
   await until('the answer', () => outcome()?.status === 'accepted', 2_000);
   t.match(outcome(), ACCEPTED);
 });
 
-t.test('it counts also when the disk refuses at first', async (t) => {
+t.test('a late answer counts also if the disk refuses at first', async (t) => {
   const { clock, outcome } = await answerLate(t, 'refused');
   clock.advance(RETRY_MS);
   await until('the answer', () => outcome()?.status === 'accepted', 2_000);

@@ -1,7 +1,7 @@
 // An outbox that sends for months keeps nothing of the messages that are done.
 import { queryObjects } from 'node:v8';
 import t from 'tap';
-import { PARAMS, setUpOutbox } from '../../../fixtures/scripted-outbox.ts';
+import { PARAMS, setUpOutbox } from '../../../fixtures/nodes/scripted-outbox.ts';
 
 const MESSAGES = 300;
 /** Ids that come again, so that the journal does not grow either. */

@@ -3,8 +3,8 @@ import t from 'tap';
 import type { AtChannel } from '#node-daemon/at/channel.ts';
 import { OUTBOX_LENGTH_MAX, SmsOutbox } from '#node-daemon/modem/sms/sms-outbox.ts';
 import { silentLogger } from '#shared/log.ts';
-import { PARAMS, PDU, setUpOutbox } from '../../../fixtures/scripted-outbox.ts';
-import { lines, TEST_ICCID } from '../../../fixtures/scripted-port.ts';
+import { PARAMS, PDU, setUpOutbox } from '../../../fixtures/nodes/scripted-outbox.ts';
+import { lines, TEST_ICCID } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 
 t.test('a message is accepted with its reference, and the outcome is a fact', async (t) => {
@@ -139,7 +139,11 @@ t.test('a deadline that is over is refused, also in the queue', async (t) => {
   clock.advance(1_000);
   t.match(await second, { ok: false, code: 'deadline_passed' });
   modem.port.say(lines('+CMGS: 9', 'OK'));
-  t.match(await first, { result: { status: 'accepted', message_references: [9] } }, 'what has begun goes on');
+  t.match(
+    await first,
+    { result: { status: 'accepted', message_references: [9] } },
+    'a send that has begun goes on',
+  );
 });
 
 t.test('the queue has a bound', async (t) => {
@@ -204,7 +208,7 @@ t.test(
   },
 );
 
-t.test('what was refused without a try does not count', async (t) => {
+t.test('a send that was refused without a try does not count', async (t) => {
   const { slot, start } = await setUpOutbox(t);
   const { send } = await start({ perSim: { perMinute: 1 }, perDestination: {} });
   slot.registered = false;

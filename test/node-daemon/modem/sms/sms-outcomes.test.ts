@@ -2,8 +2,8 @@
 import t from 'tap';
 import { PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
 import { SUBMIT_TIMEOUT_MS } from '#node-daemon/modem/sms/sms-submission.ts';
-import { PARAMS, PDU, setUpOutbox } from '../../../fixtures/scripted-outbox.ts';
-import { lines } from '../../../fixtures/scripted-port.ts';
+import { PARAMS, PDU, setUpOutbox } from '../../../fixtures/nodes/scripted-outbox.ts';
+import { lines } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 
 t.test('certain failures are rejected with their code', async (t) => {

@@ -1,7 +1,7 @@
 // Delivery reports over a scripted port: matched to their command, or reported without one.
 import t from 'tap';
-import { isEmpty, setUpInbox } from '../../../fixtures/scripted-inbox.ts';
-import { lines, TEST_ICCID } from '../../../fixtures/scripted-port.ts';
+import { isEmpty, setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
+import { lines, TEST_ICCID } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 
 /** STATUS-REPORT of message 7 from +15550000012, without its last octet, TP-ST. */

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import type { NewRecord } from '#node-daemon/journal/record.ts';
-import { settleUnfinished } from '#node-daemon/modem/sms/unfinished-commands.ts';
+import { concludeUnfinished } from '#node-daemon/modem/sms/unfinished-commands.ts';
 import { systemClock as clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { silentLogger as log } from '#shared/log.ts';
@@ -85,7 +85,7 @@ async function outcomesOf(t: Test, left: Buffer): Promise<Map<string, SmsOutcome
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'journal.log'), left);
   const journal = await Journal.open({ folder, clock, log, bootId: BOOT });
-  await settleUnfinished({ journal, clock, log });
+  await concludeUnfinished({ journal, clock, log });
   const outcomes = new Map([...journal.state.commands].map(([id, { outcome }]) => [id, outcome]));
   await journal.close();
   return outcomes;
@@ -104,7 +104,7 @@ t.test('killed after the journal was rewritten since, all are unknown', async (t
   for (const id of IDS) t.equal(outcomes.get(id)?.status, 'unknown', id);
 });
 
-t.test('where that cannot be noted, what was written is not taken back', async (t) => {
+t.test('records are not taken back if the mark cannot be written', async (t) => {
   const { read } = await refuseOutcomes(t, { refusesMarks: true });
   const outcomes = await outcomesOf(t, await read());
   for (const id of GIVEN) t.equal(outcomes.get(id)?.status, 'accepted', id);

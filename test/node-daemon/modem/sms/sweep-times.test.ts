@@ -1,6 +1,6 @@
 // A sweep proves that all messages before it are journalled, and that messages read later came after it.
 import t from 'tap';
-import { setUpInbox } from '../../../fixtures/scripted-inbox.ts';
+import { setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
 
 const SENDER = '07915155000000F0';
 /** "Hi" from +15550000012. */
@@ -11,7 +11,7 @@ const CODE = `${SENDER}0405812143F500005211211100000002C834`;
 const PART_1 = `${SENDER}440B915155000010F2000052112111000000090500032A02018242`;
 const PART_2 = `${SENDER}440B915155000010F2000052112111000000090500032A02028242`;
 
-t.test('a message says since when it can have come, unless it may have lain there before', async (t) => {
+t.test('a message states since when it can have come, unless it may have been there before', async (t) => {
   const { clock, modem, start, swept } = await setUpInbox(t);
   modem.deliver(HI, { storage: 'ME', announce: false });
   const { inbox, facts } = await start();

@@ -100,7 +100,7 @@ t.test('every list of up to two calls in every state', async () => {
     }
 });
 
-t.test('what begins a call, and what is late about one that has ended', async (t) => {
+t.test('the events that begin a call, and late events of an ended one', async (t) => {
   t.same(nextCall(undefined, { kind: 'rings' }), { call: inbound('ringing') });
   t.same(nextCall(undefined, { kind: 'caller', number: PEER }), { call: inbound('ringing', PEER) });
   for (const event of EVENTS) {

@@ -93,6 +93,7 @@ export const FLEET = [
     state text not null,
     reason text,
     iccid text,
+    voice_settings jsonb,
     primary key (node_id, slot)
   )`,
   `create table sim_tenures (
@@ -121,7 +122,7 @@ export const FLEET = [
   )`,
   `create table node_refusals (
     node_id text not null references nodes (id) on delete cascade,
-    reason text not null check (reason in ('claims', 'facts', 'calls', 'numbers')),
+    reason text not null check (reason in ('claims', 'facts', 'calls', 'numbers', 'frames')),
     count bigint not null,
     last_at timestamptz not null,
     primary key (node_id, reason)
@@ -153,6 +154,46 @@ export const FLEET = [
     judged_from timestamptz,
     primary key (node_id, slot),
     check ((out_of_service_at is null) = (reason is null) and (reason is null) = (by is null))
+  )`,
+  // SIM cards as the fleet file describes them. pin: sealed with the key file of the service, never in the clear.
+  `create table cards (
+    iccid text primary key,
+    label text,
+    carrier text,
+    plan text,
+    plan_expires date,
+    monthly_cost numeric(8, 2) check (monthly_cost >= 0),
+    pin text,
+    pin_state text check (pin_state in ('untried', 'sent', 'right', 'wrong')),
+    pin_node text,
+    pin_sent_at timestamptz,
+    pin_reason text,
+    updated_at timestamptz not null,
+    check ((pin is null) = (pin_state is null))
+  )`,
+  'create index cards_by_plan_end on cards (plan_expires) where plan_expires is not null',
+  // Cost and earnings of each SIM in a month. Written while the month lasts, and kept as it was at its end.
+  `create table sim_months (
+    month date not null,
+    iccid text not null,
+    number text,
+    label text,
+    node_id text,
+    carrier text,
+    plan text,
+    cost numeric(8, 2),
+    earned jsonb not null,
+    is_sold boolean not null,
+    primary key (month, iccid)
+  )`,
+  // Earnings of a month from subscriptions that were deleted in it, without the subscription.
+  `create table ended_earnings (
+    month date not null,
+    number text not null,
+    chain_id bigint not null,
+    asset text not null,
+    value numeric(78) not null,
+    primary key (month, number, chain_id, asset)
   )`,
   // Signal in dBm by slot.
   `create table node_samples (

@@ -19,7 +19,9 @@ export const MESSAGES = [
     delivered_at timestamptz,
     delivered_parts integer[] not null default '{}',
     ended_by_report boolean not null default false,
-    opt_out_type text check (opt_out_type in ('stop', 'start'))
+    opt_out_type text check (opt_out_type in ('stop', 'start')),
+    mms jsonb,
+    receipt_salt text not null default gen_random_uuid()::text
   )
   -- A claim leaves a dead row. By default, a fifth of the table may be dead before it is cleaned.
   with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`,
@@ -30,6 +32,8 @@ export const MESSAGES = [
   `create index messages_unsettled on messages (command_node_id, id)
     where direction = 'sent' and status in ('sending', 'unknown')`,
   'create index messages_by_age on messages (created_at)',
+  `create unique index messages_mms on messages (subscription_id, from_number, (mms ->> 'transaction_id'))
+    where mms is not null`,
   // The row stays when texts are allowed again: an older keyword may be delivered later.
   `create table opt_outs (
     subscription_id text not null references subscriptions (id) on delete cascade,
@@ -51,6 +55,19 @@ export const MESSAGES = [
   with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`,
   'create index recent_sends_of_subscription on recent_sends (subscription_id, sent_at)',
   'create index recent_sends_by_age on recent_sends (sent_at)',
+  // A row for each text of a subscriber that had a slot, without any number. It outlives the subscription.
+  `create table sent_texts (
+    command_id text primary key,
+    node_id text not null,
+    slot text not null,
+    carrier text,
+    status text not null,
+    failure_class text,
+    report_ms bigint,
+    sent_at timestamptz not null
+  )
+  with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)`,
+  'create index sent_texts_by_age on sent_texts (sent_at)',
   `create table sending_warnings (
     subscription_id text not null references subscriptions (id) on delete cascade,
     sending_limit text not null,
@@ -92,6 +109,8 @@ export const MESSAGES = [
     cause smallint,
     audio jsonb,
     stream jsonb,
+    -- null: not asked
+    answered_by text check (answered_by in ('undecided', 'human', 'machine', 'unknown')),
     ended_by_node boolean not null default false,
     up_at timestamptz not null,
     seen_at timestamptz not null,
@@ -101,6 +120,7 @@ export const MESSAGES = [
   'create index calls_by_state on calls (state, seen_at)',
   "create index calls_live on calls (iccid) where state <> 'ended'",
   'create index calls_unheld on calls (started_at) where subscription_id is null',
+  'create index calls_unheld_of_sim on calls (iccid) where subscription_id is null',
   'create index calls_by_end on calls (ended_at) where ended_at is not null',
   'create index calls_by_number on calls (number, started_at desc) where number is not null',
 ];

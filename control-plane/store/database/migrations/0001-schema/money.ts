@@ -43,11 +43,15 @@ export const MONEY = [
     valid_before numeric(78) not null,
     signature text not null,
     state text not null
-      check (state in ('claimed', 'in_flight', 'reverted', 'applied', 'taken_back', 'released', 'void', 'refunding', 'refunded')),
+      check (state in ('claimed', 'in_flight', 'reverted', 'applied', 'taken_back', 'released', 'void', 'refunding', 'refunded', 'closed')),
     reserved_number text unique references numbers (number),
     raw_transaction text,
     transaction_hash text,
     transaction_nonce bigint,
+    -- A relayer's account. A former one finishes what it has sent.
+    transaction_sender text,
+    -- It only uses its nonce: the payment can move no money any more.
+    transaction_is_empty boolean not null default false,
     -- Not a reference: the ledger outlives its subscriptions.
     subscription_id text,
     failure text,
@@ -77,6 +81,8 @@ export const MONEY = [
   `create index payments_not_final on payments (chain_id, updated_at)
     where state = 'applied' and final_at is null`,
   'create index payments_by_payer on payments (payer, created_at)',
+  `create index payments_by_nonce on payments (chain_id, transaction_sender, transaction_nonce)
+    where transaction_nonce is not null`,
   `create table payment_events (
     id bigint generated always as identity primary key,
     payment_id text not null references payments (id) on delete cascade,

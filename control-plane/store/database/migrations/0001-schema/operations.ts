@@ -100,7 +100,7 @@ export const OPERATIONS = [
     position bigint generated always as identity,
     kind text not null check (kind in ('sms', 'call')),
     is_scheduled boolean not null,
-    token text not null unique,
+    token_digest bytea not null unique,
     from_number text not null,
     from_iccid text not null,
     from_node text not null,
@@ -120,8 +120,13 @@ export const OPERATIONS = [
     latency_ms integer,
     -- Texts that prove the number of a SIM: they say nothing of the slot at their other end.
     is_admission boolean not null default false,
+    -- Its recipient was sold: it says nothing of slots that are for sale.
+    to_subscriber boolean not null default false,
+    -- The fact that brought the text: another copy of the text is a message.
+    arrived_by text unique,
+    arrived_at timestamptz,
     check ((result is null) = (ended_at is null) and (result = 'failed') = (failed_end is not null)
-      and (result = 'delivered') = (latency_ms is not null))
+      and (result = 'delivered') = (latency_ms is not null) and (arrived_by is null) = (arrived_at is null))
   )`,
   'create index probes_open on probes (deadline_at) where result is null',
   'create index probes_history on probes (position desc)',
@@ -130,6 +135,19 @@ export const OPERATIONS = [
   'create index probes_from_slot on probes (from_node, from_slot)',
   'create index probes_to_slot on probes (to_node, to_slot)',
   'create index probes_admission on probes (started_at) where is_admission',
+  'create index probes_to_subscribers on probes (started_at) where to_subscriber',
+  // SIMs of sold numbers to which texts do not arrive, while they are in the slot in which that was found.
+  `create table unreached_sims (
+    iccid text primary key,
+    node_id text not null,
+    slot text not null,
+    since timestamptz not null
+  )`,
+  // When a text was last received, to the minute: whether a number receives is not judged by texts, which their holder deletes.
+  `create table last_received (
+    subscription_id text primary key references subscriptions (id) on delete cascade,
+    at timestamptz not null
+  )`,
   // One row: the instance that runs a round of probes.
   `create table probe_turn (
     id boolean default true primary key check (id),

@@ -1,0 +1,86 @@
+// An HTTP request to a bot's app or API: its time, its size, and its failures.
+import { type BotCall, BotError } from './bot.ts';
+
+/** As Twilio's: https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides. */
+const REQUEST_TIMEOUT_MS = 15_000;
+const ANSWER_CHARACTERS_MAX = 64 * 1024;
+
+/** The app did not get the request: it is safe to send it again. */
+export class AppUnreachableError extends BotError {
+  override name = 'AppUnreachableError';
+}
+
+/** Resolves with the body of the answer. Throws `BotError`, and the reason of `signal`. */
+export async function fetchText(url: string, init: RequestInit, signal: AbortSignal): Promise<string> {
+  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  try {
+    const response = await fetch(url, {
+      ...init,
+      redirect: 'error',
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new BotError(`${url} answered with status ${response.status}`);
+    }
+    return await textOf(response, url);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BotError) throw error;
+    if (timeout.aborted) throw new BotError(`no answer from ${url} within ${REQUEST_TIMEOUT_MS / 1000} s`);
+    const { message, cause } = error as Error;
+    const words = `no answer from ${url}: ${cause instanceof Error ? cause.message : message}`;
+    throw isUnsent(cause) ? new AppUnreachableError(words) : new BotError(words);
+  }
+}
+
+interface ApiRequest {
+  /** `http:` or `https:`. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  body: unknown;
+}
+
+/** Posts JSON. Resolves and throws as `fetchText` does. */
+export const askBot = ({ url, headers, body }: ApiRequest, signal: AbortSignal): Promise<string> =>
+  fetchText(
+    url,
+    {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    },
+    signal,
+  );
+
+/**
+ * A body about this call: `{from}`, `{to}`, `{call_id}` and `{direction}` in its strings are replaced, at any depth. A withheld caller is an
+ * empty string.
+ */
+export function filledBody(template: unknown, call: BotCall): unknown {
+  const { from, to, callId, direction } = call;
+  const values: Record<string, string> = { from: from ?? '', to: to ?? '', call_id: callId, direction };
+  const fill = (value: unknown): unknown => {
+    if (typeof value === 'string')
+      return value.replace(/\{(from|to|call_id|direction)\}/g, (_, name: string) => values[name] ?? '');
+    if (Array.isArray(value)) return value.map(fill);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each)]));
+  };
+  return fill(template);
+}
+
+async function textOf(response: Response, url: string): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.length > ANSWER_CHARACTERS_MAX) throw new BotError(`the answer of ${url} is longer than 64 KiB`);
+  }
+  return text + decoder.decode();
+}
+
+const UNSENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+
+const isUnsent = (cause: unknown): boolean => UNSENT.has((cause as { code?: unknown } | undefined)?.code);

@@ -1,0 +1,113 @@
+// TwiML, as far as a bridge can do it: connect to a stream, pause, hang up, reject. Pure.
+// https://www.twilio.com/docs/voice/twiml/stream
+import { DOMParser, type Element } from '@xmldom/xmldom';
+import { BotError } from './bot.ts';
+
+/** The instruction of a document. */
+interface TwimlPlan {
+  /** Seconds before it begins. */
+  pauseSeconds: number;
+  /** Undefined: the call ends, or is rejected. */
+  stream: { url: string; parameters: Record<string, string> } | undefined;
+}
+
+/** Longer ones are no reception of a call. */
+const PAUSE_SECONDS_MAX = 60;
+
+const PLAIN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  Connect: [],
+  Stream: ['url', 'name', 'track'],
+  Parameter: ['name', 'value'],
+  Pause: ['length'],
+  Hangup: [],
+  Reject: ['reason'],
+};
+
+/**
+ * Reads a document. Verbs and attributes in `skipped` are left out. Throws `BotError`, which names the first one that the bridge cannot do.
+ */
+export function readTwiml(text: string, skipped: ReadonlySet<string> = new Set()): TwimlPlan {
+  const root = responseOf(text);
+  let pauseSeconds = 0;
+  let stream: TwimlPlan['stream'];
+  let isOver = false;
+  for (const verb of childrenOf(root)) {
+    const name = verb.nodeName;
+    if (skipped.has(name)) continue;
+    if (!['Connect', 'Pause', 'Hangup', 'Reject'].includes(name))
+      throw cannot(`the TwiML verb <${name}>`, name);
+    checkAttributes(verb, skipped);
+    if (isOver) continue;
+    if (name === 'Pause') pauseSeconds += secondsOf(verb);
+    else {
+      isOver = true;
+      if (name === 'Connect') stream = streamOf(verb, skipped);
+    }
+  }
+  return { pauseSeconds: Math.min(pauseSeconds, PAUSE_SECONDS_MAX), stream };
+}
+
+/** The `<Response>` of a document. Throws `BotError`. */
+export function responseOf(text: string): Element {
+  const root = rootOf(text);
+  if (root.nodeName === 'Response') return root;
+  throw new BotError(`TwiML must begin with <Response>, not <${root.nodeName}>`);
+}
+
+function rootOf(text: string): Element {
+  // Entities of a document type are not needed, and may be endless.
+  if (/<!DOCTYPE/i.test(text)) throw new BotError('TwiML with a document type is not read');
+  const refuse = (message: string): never => {
+    throw new BotError(`the answer is not TwiML: ${message.split('\n', 1)[0]?.slice(0, 100)}`);
+  };
+  try {
+    const document = new DOMParser({ onError: (_level, message: string) => refuse(message) });
+    const root = document.parseFromString(text.trim(), 'text/xml').documentElement;
+    return root ?? refuse('it is empty');
+  } catch (error) {
+    if (error instanceof BotError) throw error;
+    return refuse((error as Error).message);
+  }
+}
+
+export const childrenOf = (element: Element): Element[] =>
+  [...element.childNodes].filter((node): node is Element => node.nodeType === node.ELEMENT_NODE);
+
+function checkAttributes(element: Element, skipped: ReadonlySet<string>): void {
+  const known = PLAIN_ATTRIBUTES[element.nodeName] ?? [];
+  for (const { name } of element.attributes)
+    if (!known.includes(name) && !skipped.has(name))
+      throw cannot(`the attribute ${name} of <${element.nodeName}>`, name);
+}
+
+function streamOf(connect: Element, skipped: ReadonlySet<string>): TwimlPlan['stream'] {
+  const [stream, ...more] = childrenOf(connect);
+  if (stream?.nodeName !== 'Stream') throw cannot(`<Connect> with <${stream?.nodeName ?? 'nothing'}>`);
+  if (more.length > 0) throw cannot('<Connect> with more than one <Stream>');
+  checkAttributes(stream, skipped);
+  const url = stream.getAttribute('url') ?? '';
+  if (!/^wss?:\/\//.test(url))
+    throw new BotError(`the url of <Stream> must begin with ws:// or wss://: ${url}`);
+  if (!URL.canParse(url) || new URL(url).hash !== '')
+    throw new BotError(`the url of <Stream> is not a WebSocket URL: ${url}`);
+  const track = stream.getAttribute('track') ?? 'inbound_track';
+  if (track !== 'inbound_track') throw cannot(`the track ${track} of <Stream>`);
+  const parameters = childrenOf(stream).map((child) => {
+    if (child.nodeName !== 'Parameter') throw cannot(`<${child.nodeName}> in <Stream>`);
+    return [child.getAttribute('name') ?? '', child.getAttribute('value') ?? ''] as const;
+  });
+  return { url, parameters: Object.fromEntries(parameters) };
+}
+
+function secondsOf(pause: Element): number {
+  const seconds = Number(pause.getAttribute('length') ?? '1');
+  if (!Number.isInteger(seconds) || seconds < 0)
+    throw new BotError('the length of <Pause> must be whole seconds');
+  return seconds;
+}
+
+/** The error for something that the bridge does not do; `name` is a verb or an attribute that can be left out. */
+export function cannot(what: string, name?: string): BotError {
+  const hint = name === undefined ? '' : ` To go on without it, add --skip ${name}.`;
+  return new BotError(`The bridge cannot do ${what}.${hint}`);
+}

@@ -1,0 +1,121 @@
+// `simrack bridge`: connects the calls of a number with a bot on this machine.
+import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { BotCall, ConnectBot } from '../bridge/bot.ts';
+import { bridgeCalls, bridgeDial } from '../bridge/bridge.ts';
+import type { SimrackClient } from '../simrack-client.ts';
+import { answering } from './arguments.ts';
+import { addBotOptions, type BotOptions, botOf } from './bot-options.ts';
+import { type ApiOptions, type ApiPlan, apiPlanOf, startApi } from './bridge-api.ts';
+import { EXIT, InterruptedError, interruptible, UsageError } from './failures.ts';
+import type { CommandSession, Environment } from './session.ts';
+
+const FIELDS = ['callId', 'accountId', 'direction', 'from', 'to', 'connected', 'failed', 'words'];
+
+interface BridgeCommandOptions extends BotOptions, ApiOptions {
+  dial?: string;
+  tokens?: string;
+}
+
+export function addBridgeCommand(program: Command, session: () => CommandSession, env: Environment): void {
+  answering(addBotOptions(program.command('bridge')), FIELDS)
+    .description(
+      'Answer calls with a bot beside this command, until Ctrl-C. Prints a line of JSON when a call has ended.',
+    )
+    .option('--dial <number>', 'Call this number instead of waiting for calls; stop when the call ends')
+    .option('--tokens <file>', 'Serve several numbers: a file with one token a line')
+    .option(
+      '--api <address>',
+      'Serve a REST API like Twilio’s, such as at 127.0.0.1:2010; credentials: TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN',
+    )
+    .option('--texts <url>', 'Post received texts to this URL, as Twilio does; needs --api')
+    .action((url: string | undefined, options: BridgeCommandOptions, command: Command) => {
+      const prints = command.optsWithGlobals<{ json?: boolean }>().json !== true;
+      const plan = apiPlanOf(options, env, { prints });
+      const authToken = plan?.authToken ?? (env['TWILIO_AUTH_TOKEN'] || undefined);
+      const connect = botOf(url, options, { env, authToken, isOptional: plan !== undefined });
+      if (options.dial !== undefined && (connect === undefined || plan !== undefined))
+        throw new UsageError('--dial needs a bot, and no --api: its apps place calls');
+      return bridge(session(), { ...options, connect, plan });
+    });
+}
+
+async function bridge(
+  at: CommandSession,
+  {
+    connect,
+    dial,
+    tokens,
+    plan,
+  }: BridgeCommandOptions & { connect: ConnectBot | undefined; plan: ApiPlan | undefined },
+): Promise<void> {
+  const { output } = at;
+  const clients =
+    tokens === undefined ? [await at.client()] : tokensOf(tokens).map((token) => at.clientOf(token));
+  await interruptible(async (signal) => {
+    setMaxListeners(0, signal);
+    const api = plan && (await startApi(at, plan, clients));
+    const options = {
+      signal,
+      ...(api === undefined ? {} : { nameCall: api.nameCall }),
+      onCall: (call: BotCall) => output.note(`${titleOf(call)}: connecting the bot`),
+      onNote: (call: BotCall, words: string) => output.note(`${titleOf(call)}: ${words}`),
+      onEnd: (call: BotCall & { words: string }) => {
+        output.note(`${titleOf(call)}: ${call.words}`);
+        output.line(call);
+      },
+    };
+    const [first] = clients;
+    try {
+      if (connect === undefined) await Promise.race([aborted(signal), api?.running]);
+      else if (dial !== undefined && first !== undefined)
+        await dialWith(first, dial, { connect, ...options });
+      else {
+        const serving = Promise.all(clients.map((client) => serve(client, at, { connect, ...options })));
+        await (api === undefined ? serving : Promise.race([serving, api.running]));
+      }
+    } finally {
+      await api?.close();
+    }
+    if (signal.aborted && dial !== undefined && signal.reason instanceof InterruptedError)
+      throw signal.reason;
+  });
+}
+
+async function dialWith(...asked: Parameters<typeof bridgeDial>): Promise<void> {
+  const { connected, failed } = await bridgeDial(...asked);
+  if (!connected || failed) process.exitCode = EXIT.refused;
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+async function serve(
+  client: SimrackClient,
+  { output }: CommandSession,
+  options: Parameters<typeof bridgeCalls>[1],
+): Promise<void> {
+  await bridgeCalls(client, {
+    ...options,
+    onState: ({ connected, error }) =>
+      output.note(connected ? 'waiting for calls' : `${error?.message}: connecting again`),
+  });
+}
+
+const titleOf = ({ direction, from, to, callId }: BotCall): string =>
+  `${callId}, ${direction === 'inbound' ? `from ${from ?? 'an unknown number'}` : `to ${to}`}`;
+
+function tokensOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+  } catch (error) {
+    throw new UsageError(`${file}: ${(error as Error).message}`);
+  }
+}

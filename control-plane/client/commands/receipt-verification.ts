@@ -1,0 +1,180 @@
+// Verifies receipts offline: each signature, each link of the chain, and that the file has all of them.
+import { createHash } from 'node:crypto';
+import { compactVerify, importJWK, type JSONWebKeySet } from 'jose';
+import * as z from 'zod';
+import {
+  RECEIPT_ALGORITHM,
+  RECEIPT_TYPE,
+  type Receipt,
+  type ReceiptStatement,
+  receiptHashSchema,
+  receiptSchema,
+  receiptStatementSchema,
+} from '#shared/api/receipts.ts';
+
+const headSchema = z.strictObject({ sequence: z.int().min(1), hash: receiptHashSchema });
+
+/** A file of receipts, as `simrack receipts` prints it. */
+const receiptFileSchema = z.strictObject({
+  receipts: z.array(receiptSchema.strict()),
+  /** The last receipt. */
+  head: headSchema.nullable(),
+});
+export type ReceiptFile = z.infer<typeof receiptFileSchema>;
+
+const keySetSchema = z.object({
+  keys: z.array(
+    z.looseObject({ kty: z.string(), kid: z.string(), crv: z.string().optional(), x: z.string().optional() }),
+  ),
+});
+const headerSchema = z.strictObject({
+  alg: z.literal(RECEIPT_ALGORITHM),
+  typ: z.literal(RECEIPT_TYPE),
+  kid: z.string(),
+});
+
+/** A reason not to trust the file. */
+interface ReceiptProblem {
+  /** Place in the file, from 1; null for the whole file. */
+  place: number | null;
+  problem: string;
+}
+
+export interface Verification {
+  valid: boolean;
+  count: number;
+  head: ReceiptFile['head'];
+  problems: ReceiptProblem[];
+}
+
+/** Names a receipt: base64url of the SHA-256 of its compact JWS. */
+const receiptHashOf = (jws: string): string => createHash('sha256').update(jws).digest('base64url');
+
+export const headOf = (receipts: readonly Receipt[]): ReceiptFile['head'] => {
+  const last = receipts.at(-1);
+  return last === undefined ? null : { sequence: last.sequence, hash: receiptHashOf(last.jws) };
+};
+
+/**
+ * Verifies a file of receipts with the service's key set. `since`: hash of the last receipt that the caller saw before. Without it the
+ * file must begin with the first receipt, and receipts that were dropped from its end do not show.
+ */
+export async function verifyReceipts(
+  file: unknown,
+  keySet: unknown,
+  { since }: { since?: string | undefined } = {},
+): Promise<Verification> {
+  const invalid = (problem: string): Verification => ({
+    valid: false,
+    count: 0,
+    head: null,
+    problems: [{ place: null, problem }],
+  });
+  const keys = keySetSchema.safeParse(keySet);
+  if (!keys.success) return invalid('the keys are not a JSON Web Key Set');
+  const parsed = receiptFileSchema.safeParse(file);
+  if (!parsed.success) return invalid(`the file is not a file of receipts: ${whereIn(parsed.error)}`);
+  const { receipts, head } = parsed.data;
+  const problems: ReceiptProblem[] = [];
+  let before: { hash: string; statement: ReceiptStatement | undefined } | undefined;
+  for (const [index, receipt] of receipts.entries()) {
+    const report = (problem: string): void => void problems.push({ place: index + 1, problem });
+    const statement = await statementOf(receipt.jws, keys.data as JSONWebKeySet).catch((error: unknown) => {
+      report(error instanceof Error ? error.message : String(error));
+      return undefined;
+    });
+    if (statement !== undefined) {
+      checkBeside(receipt, statement, report);
+      if (before === undefined) checkFirst(statement, since, report);
+      else checkAfter(statement, before, report);
+    }
+    before = { hash: receiptHashOf(receipt.jws), statement };
+  }
+  const whole = headOf(receipts);
+  const isHead = head?.sequence === whole?.sequence && head?.hash === whole?.hash;
+  if (!isHead) problems.push({ place: null, problem: 'the head is not the last receipt' });
+  if (since !== undefined && !contains(receipts, since)) {
+    const problem =
+      'the receipt that you saw last is neither in the file nor before it: the service dropped or replaced it, or the file begins later';
+    problems.push({ place: null, problem });
+  }
+  return { valid: problems.length === 0, count: receipts.length, head: whole, problems };
+}
+
+/** The statement of a receipt. Throws an `Error` that says what is wrong with it. */
+async function statementOf(jws: string, { keys }: JSONWebKeySet): Promise<ReceiptStatement> {
+  const parts = jws.split('.');
+  // Some bits of the last character of base64url have no meaning: a change of them would pass.
+  if (
+    parts.length !== 3 ||
+    !parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
+  )
+    throw new Error('not a compact JWS in canonical base64url');
+  const header = headerSchema.safeParse(jsonIn(parts[0]));
+  if (!header.success) throw new Error('the header is not that of a receipt');
+  const jwk = keys.find(({ kid }) => kid === header.data.kid);
+  if (jwk === undefined) throw new Error(`the service has no key ${header.data.kid}`);
+  const { kty, crv, x } = jwk;
+  if (kty !== 'OKP' || crv !== 'Ed25519' || x === undefined) throw new Error('the key is not an Ed25519 key');
+  try {
+    await compactVerify(jws, await importJWK({ kty, crv, x }, RECEIPT_ALGORITHM), {
+      algorithms: [RECEIPT_ALGORITHM],
+    });
+  } catch {
+    throw new Error('the signature is wrong');
+  }
+  const statement = receiptStatementSchema.safeParse(jsonIn(parts[1]));
+  if (!statement.success) throw new Error(`the statement is unknown: ${whereIn(statement.error)}`);
+  return statement.data;
+}
+
+function jsonIn(part = ''): unknown {
+  try {
+    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+type Report = (problem: string) => void;
+
+/** Compares the unsigned fields, number and salt, with the signed statement. */
+function checkBeside({ sequence, salt }: Receipt, statement: ReceiptStatement, report: Report): void {
+  if (sequence !== statement.seq)
+    report(`"sequence" is ${sequence}, and the receipt is number ${statement.seq}`);
+  if (salt === null) return;
+  const digest = createHash('sha256').update(salt).digest('hex');
+  if (!('salt_digest' in statement) || statement.salt_digest !== digest)
+    report('the salt is not that of this receipt');
+}
+
+function checkFirst({ prev, seq }: ReceiptStatement, since: string | undefined, report: Report): void {
+  if ((seq === 1) !== (prev === null)) report('only the first receipt has none before it');
+  if (seq > 1 && prev !== since) report(`receipts 1 to ${seq - 1} are missing`);
+}
+
+function checkAfter(
+  { prev, seq, sub }: ReceiptStatement,
+  before: { hash: string; statement: ReceiptStatement | undefined },
+  report: Report,
+): void {
+  if (prev !== before.hash) report('it does not follow the receipt before it in the file');
+  // A receipt that cannot be read is reported already.
+  const { statement } = before;
+  if (statement === undefined) return;
+  if (seq !== statement.seq + 1) report(`it is number ${seq}, after number ${statement.seq}`);
+  // The URL of the service may change.
+  if (sub !== statement.sub) report('it is of another subscription');
+}
+
+const contains = (receipts: readonly Receipt[], hash: string): boolean =>
+  receipts.some(({ jws }, index) => {
+    if (receiptHashOf(jws) === hash) return true;
+    const first = index === 0 ? (jsonIn(jws.split('.')[1]) as { prev?: unknown } | undefined) : undefined;
+    return first?.prev === hash;
+  });
+
+function whereIn(error: z.ZodError): string {
+  const [issue] = error.issues;
+  return issue === undefined ? '' : `${issue.path.join('.') || 'at its top'}: ${issue.message}`;
+}

@@ -1,0 +1,69 @@
+// Status callbacks to apps: in order for each call or text, a few at once, and no more than fit into a bounded queue.
+import { BotError } from '../bridge/bot.ts';
+import { askTwilioApp, type TwilioRequest } from '../bridge/twilio-request.ts';
+
+/** Callbacks that are sent at once; each takes 15 s at most. */
+const RUNNING_MAX = 32;
+
+/** An app that hangs must not fill the memory. */
+const WAITING_MAX = 1_000;
+
+export class Callbacks {
+  readonly #authToken: string;
+  readonly #signal: AbortSignal;
+  readonly #onNote: (words: string) => void;
+  /** The last callback of each call or text. */
+  readonly #chains = new Map<string, Promise<void>>();
+  readonly #turns: Array<() => void> = [];
+  #running = 0;
+  #waiting = 0;
+
+  constructor(
+    authToken: string,
+    { signal, onNote }: { signal: AbortSignal; onNote: (words: string) => void },
+  ) {
+    this.#authToken = authToken;
+    this.#signal = signal;
+    this.#onNote = onNote;
+  }
+
+  /** Sends it after the earlier ones of `key`. One that fails is dropped, with a note, as Twilio does. */
+  send(key: string, request: Omit<TwilioRequest, 'authToken'>): void {
+    if (this.#waiting >= WAITING_MAX) {
+      this.#onNote(`a callback to ${request.url} was dropped: ${WAITING_MAX} others wait`);
+      return;
+    }
+    this.#waiting += 1;
+    const chain = (this.#chains.get(key) ?? Promise.resolve())
+      .then(() => this.#inTurn(() => this.#post(request)))
+      .finally(() => {
+        this.#waiting -= 1;
+        if (this.#chains.get(key) === chain) this.#chains.delete(key);
+      });
+    this.#chains.set(key, chain);
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    if (this.#running >= RUNNING_MAX) await new Promise<void>((resolve) => this.#turns.push(resolve));
+    this.#running += 1;
+    try {
+      await work();
+    } finally {
+      this.#running -= 1;
+      this.#turns.shift()?.();
+    }
+  }
+
+  async #post(request: Omit<TwilioRequest, 'authToken'>): Promise<void> {
+    if (isAborted(this.#signal)) return;
+    try {
+      await askTwilioApp({ ...request, authToken: this.#authToken }, this.#signal);
+    } catch (error) {
+      if (isAborted(this.#signal)) return;
+      this.#onNote(`a callback failed: ${error instanceof BotError ? error.message : String(error)}`);
+    }
+  }
+}
+
+// A function, because the compiler must not assume that the value stays the same across an await.
+const isAborted = ({ aborted }: AbortSignal): boolean => aborted;

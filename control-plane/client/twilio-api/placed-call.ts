@@ -1,0 +1,187 @@
+// One call of the API, from the request to its end: it is dialed, its app is asked once it is answered, and callbacks report each step.
+import { systemClock, type Timer } from '#shared/clock.ts';
+import { type EndReason, endReasonSchema } from '#shared/voice/release-cause.ts';
+import { ApiError, isApiError } from '../api-error.ts';
+import type { PresenceEvent } from '../api-types.ts';
+import type { BotCall, ConnectBot } from '../bridge/bot.ts';
+import { bridgeCall } from '../bridge/bridged-call.ts';
+import type { TwilioMethod } from '../bridge/twilio-request.ts';
+import { twilioFieldsOf } from '../bridge/twiml-bot.ts';
+import { type Phone, rfc2822, type TwilioAccount } from './account.ts';
+import { type CallStatus, endStatusOf, isOver, secondsOf, type TwilioCall } from './call-json.ts';
+import { twilioRefusalOf } from './refusal.ts';
+import { randomSid } from './sids.ts';
+
+export const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'] as const;
+export type CallEvent = (typeof CALL_EVENTS)[number];
+
+export interface CallRequest {
+  to: string;
+  connect: ConnectBot;
+  /** Until it is answered. */
+  timeoutMs: number;
+  callback: { url: string; method: TwilioMethod; events: ReadonlySet<string> } | undefined;
+}
+
+export class PlacedCall {
+  readonly sid = randomSid('CA');
+  readonly phone: Phone;
+  readonly #account: TwilioAccount;
+  readonly #request: CallRequest;
+  readonly #createdAt = new Date();
+  readonly #ended = new AbortController();
+  #callId: string | undefined;
+  #status: CallStatus = 'queued';
+  #answeredAt: string | null = null;
+  #endedAt: string | null = null;
+  /** It is to end with this status, whatever the network says. */
+  #wanted: CallStatus | undefined;
+  #timer: Timer | undefined;
+  /** Events so far, reported or not. */
+  #events = 0;
+
+  constructor(account: TwilioAccount, phone: Phone, request: CallRequest) {
+    this.#account = account;
+    this.phone = phone;
+    this.#request = request;
+  }
+
+  get callId(): string | undefined {
+    return this.#callId;
+  }
+
+  get isOver(): boolean {
+    return isOver(this.#status);
+  }
+
+  /** Resolves when the far end rings, or the call has ended. Throws `TwilioRefusal` if it was not dialed. */
+  async dial(): Promise<void> {
+    const { client, number } = this.phone;
+    try {
+      const { call_id: callId } = await client.dial({ phone_number: number, to: this.#request.to });
+      this.#name(callId);
+      this.accepted();
+      this.#status = 'ringing';
+      this.#report('ringing', 'ringing');
+      this.#timer = systemClock.after(this.#request.timeoutMs, () => void this.hangUp('no-answer'));
+      if (this.#wanted !== undefined) await this.hangUp(this.#wanted);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const refusal = twilioRefusalOf(error, 'call');
+      if (refusal !== undefined) throw refusal;
+      const { call_id: callId } = error.details;
+      if (typeof callId === 'string') this.#name(callId);
+      this.accepted();
+      const reason = endReasonSchema.safeParse(error.details['reason']).data ?? 'network_failure';
+      this.#end(reason, new Date().toISOString());
+    }
+  }
+
+  /** It was not refused at once. */
+  accepted(): void {
+    if (this.#events === 0) this.#report('initiated', 'initiated');
+  }
+
+  /** It was refused after its request was answered. */
+  fail(): void {
+    this.#end('network_failure', new Date().toISOString());
+  }
+
+  /** An event of presence. */
+  onEvent(event: PresenceEvent): void {
+    if (event.kind === 'answered') this.#answer(event.at);
+    else if (event.kind === 'ended') this.#end(event.reason, event.at);
+  }
+
+  /** The call's record, read after events may have been missed. */
+  onRecord({ answered_at: answeredAt, ended_at: endedAt, reason }: RecordedCall): void {
+    if (endedAt !== null) {
+      this.#answeredAt ??= answeredAt;
+      this.#end(reason ?? 'contact_lost', endedAt);
+    } else if (answeredAt !== null) this.#answer(answeredAt);
+  }
+
+  /** Ends the call; before it rings, as soon as it does. `status`: its last one if it was not answered. */
+  async hangUp(status: CallStatus = 'canceled'): Promise<void> {
+    this.#wanted ??= status;
+    if (this.#callId === undefined || this.isOver) return;
+    await this.phone.client.hangUp({ call_id: this.#callId }).catch((error: unknown) => {
+      if (!isApiError(error)) throw error;
+      if (error.code !== 'call_not_found') this.#account.note(`${this.sid}: not hung up: ${error.message}`);
+    });
+  }
+
+  view(): TwilioCall {
+    return {
+      sid: this.sid,
+      direction: 'outbound-api',
+      from: this.phone.number,
+      to: this.#request.to,
+      status: this.#status,
+      createdAt: this.#createdAt.toISOString(),
+      answeredAt: this.#answeredAt,
+      endedAt: this.#endedAt,
+    };
+  }
+
+  #name(callId: string): void {
+    this.#callId = callId;
+    this.#account.callSids.give(callId, this.sid);
+  }
+
+  #answer(at: string): void {
+    if (this.isOver || this.#answeredAt !== null || this.#callId === undefined) return;
+    this.#answeredAt = at;
+    this.#status = 'in-progress';
+    this.#timer?.cancel();
+    this.#report('answered', 'in-progress');
+    const call = this.#botCall(this.#callId);
+    const note = (words: string): void => this.#account.note(`${this.sid}: ${words}`);
+    const parts = {
+      client: this.phone.client,
+      connect: this.#request.connect,
+      onNote: (_call: BotCall, words: string) => note(words),
+    };
+    const signals = { signal: this.#account.signal, ended: this.#ended.signal };
+    void bridgeCall(parts, call, signals).then(({ words }) => note(words));
+  }
+
+  #end(reason: EndReason, at: string): void {
+    if (this.isOver) return;
+    const wasAnswered = this.#answeredAt !== null;
+    const status = endStatusOf(reason, { wasAnswered, isInbound: false });
+    this.#status = wasAnswered ? status : (this.#wanted ?? status);
+    this.#endedAt = at;
+    this.#timer?.cancel();
+    this.#ended.abort();
+    this.#report('completed', this.#status);
+  }
+
+  #botCall(callId: string): BotCall {
+    const { sid: accountId } = this.#account;
+    const [from, to] = [this.phone.number, this.#request.to];
+    return { callId, callSid: this.sid, accountId, direction: 'outbound', from, to };
+  }
+
+  #report(event: CallEvent, status: string): void {
+    const { callback } = this.#request;
+    const sequence = this.#events;
+    this.#events += 1;
+    if (callback === undefined || !callback.events.has(event)) return;
+    const fields = {
+      ...twilioFieldsOf(this.#botCall(this.#callId ?? '')),
+      CallbackSource: 'call-progress-events',
+      CallStatus: status,
+      SequenceNumber: String(sequence),
+      Timestamp: rfc2822(new Date()),
+      ...(event === 'completed' ? { CallDuration: String(secondsOf(this.view())) } : {}),
+    };
+    this.#account.callbacks.send(this.sid, { url: callback.url, method: callback.method, fields });
+  }
+}
+
+interface RecordedCall {
+  answered_at: string | null;
+  ended_at: string | null;
+  reason: EndReason | null;
+}

@@ -1,0 +1,46 @@
+// A token bucket: so much at once, and so much a second after that.
+import type { Clock } from '#shared/clock.ts';
+
+export class TokenBucket {
+  readonly #clock: Clock;
+  readonly #burst: number;
+  readonly #perSecond: number;
+  #left: number;
+  #filledAtMs: number;
+
+  constructor(clock: Clock, { burst, perSecond }: { burst: number; perSecond: number }) {
+    this.#clock = clock;
+    this.#burst = burst;
+    this.#perSecond = perSecond;
+    this.#left = burst;
+    this.#filledAtMs = clock.now();
+  }
+
+  /** Takes the cost if there is enough; else nothing, and returns false. */
+  takes(cost = 1): boolean {
+    // Most calls need no clock.
+    if (this.#left < cost) this.#fill();
+    if (this.#left < cost) return false;
+    this.#left -= cost;
+    return true;
+  }
+
+  /** Takes the cost in any case, as a debt if there is not enough. Returns the ms until that is paid; 0 if there is none. */
+  owe(cost = 1): number {
+    this.#left -= cost;
+    return this.debtMs;
+  }
+
+  /** Until the debt is paid. */
+  get debtMs(): number {
+    this.#fill();
+    return Math.ceil((Math.max(0, -this.#left) / this.#perSecond) * 1_000);
+  }
+
+  #fill(): void {
+    const nowMs = this.#clock.now();
+    const passedMs = Math.max(0, nowMs - this.#filledAtMs);
+    this.#filledAtMs = nowMs;
+    this.#left = Math.min(this.#burst, this.#left + (passedMs * this.#perSecond) / 1_000);
+  }
+}

@@ -1,0 +1,97 @@
+// How fast the frames of a node are read. One with a stolen key, or a broken one, must not take the time of the others.
+import { LRUCache } from 'lru-cache';
+import type { Clock, Timer } from '#shared/clock.ts';
+import { upTo } from '../bus/cache-size.ts';
+import { TokenBucket } from '../domain/token-bucket.ts';
+
+/** A rack of 64 modems that starts, or loses its hub, sends a few frames for each. */
+export const FRAME_BURST = 1_000;
+/** Thereafter. A working rack sends a few in a second. */
+export const FRAMES_PER_SECOND = 50;
+const FRAMES = { burst: FRAME_BURST, perSecond: FRAMES_PER_SECOND };
+
+/** Of new facts, which have a window. */
+export const FACT_COST = 0.1;
+/** A longer frame counts once more for each so many characters. */
+const FRAME_UNIT_LENGTH = 16 * 1024;
+
+const REPORT_EVERY_MS = 60_000;
+const NODES_MAX = 10_000;
+
+/** The budgets of nodes, which all their links share. */
+export class FrameBudgets {
+  readonly #clock: Clock;
+  readonly #byNode = new LRUCache<string, TokenBucket>(upTo(NODES_MAX));
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  of(nodeId: string): TokenBucket {
+    const budget = this.#byNode.get(nodeId) ?? new TokenBucket(this.#clock, FRAMES);
+    this.#byNode.set(nodeId, budget);
+    return budget;
+  }
+}
+
+interface FramePaceParts {
+  clock: Clock;
+  /** Of the node. */
+  budget: TokenBucket;
+  /** The link. While it rests, the peer waits, and no frame is lost. */
+  socket: { pause(): void; resume(): void };
+  /** Called at most once a minute with the frames that were above the limit since. */
+  onExceeded(frames: number): void;
+}
+
+/** Reads the frames of one link no faster than the budget of its node allows. */
+export class FramePace {
+  readonly #parts: FramePaceParts;
+  #exceeded = 0;
+  #reportedAtMs = -Infinity;
+  #pause: Timer | undefined;
+
+  constructor(parts: FramePaceParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts the length of a frame, in characters. */
+  measure(length: number): void {
+    const cost = Math.floor(length / FRAME_UNIT_LENGTH);
+    if (cost > 0) this.count(cost);
+  }
+
+  /** Counts a frame that was read. Above the limit, the next ones are read later. */
+  count(cost = 1): void {
+    const { budget, socket } = this.#parts;
+    if (budget.owe(cost) === 0) return;
+    this.#exceeded += 1;
+    this.#report();
+    if (this.#pause !== undefined) return;
+    socket.pause();
+    this.#wait();
+  }
+
+  /** The link has ended. */
+  stop(): void {
+    this.#pause?.cancel();
+  }
+
+  #wait(): void {
+    const { budget, clock, socket } = this.#parts;
+    this.#pause = clock.after(budget.debtMs, () => {
+      // More frames were in the buffer that had been read, or came on another link.
+      if (budget.debtMs > 0) return this.#wait();
+      this.#pause = undefined;
+      socket.resume();
+    });
+  }
+
+  #report(): void {
+    const nowMs = this.#parts.clock.now();
+    if (nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return;
+    this.#reportedAtMs = nowMs;
+    this.#parts.onExceeded(this.#exceeded);
+    this.#exceeded = 0;
+  }
+}

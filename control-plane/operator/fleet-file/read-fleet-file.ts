@@ -1,0 +1,57 @@
+// Reads a fleet file, YAML or CSV by the end of its name.
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { OperatorError } from '#shared/operator/operator-error.ts';
+import { CARDS_MAX, type FleetRow } from './card-schema.ts';
+import { csvCards } from './csv-cards.ts';
+import { yamlCards } from './yaml-cards.ts';
+
+/** Twice as much as the most cards need. */
+const BYTES_MAX = 8 * 1024 * 1024;
+
+/** Returns the cards. Throws an error with a line for each problem of the file. */
+export function readFleetFile(path: string): FleetRow[] {
+  const kind = extname(path).toLowerCase();
+  if (!['.csv', '.yaml', '.yml'].includes(kind))
+    throw new OperatorError('refused', `${path}: the name of a fleet file ends with .csv, .yaml or .yml`);
+  const text = textOf(path);
+  const rows = kind === '.csv' ? csvCards(text) : yamlCards(text, path, BYTES_MAX);
+  if (rows.length === 0) throw new OperatorError('refused', `${path} contains no cards`);
+  if (rows.length > CARDS_MAX)
+    throw new OperatorError(
+      'refused',
+      `${path} has ${rows.length} cards: apply at most ${CARDS_MAX} at once`,
+    );
+  return rows;
+}
+
+function textOf(path: string): string {
+  const bytes = bytesOf(path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new OperatorError('refused', `${path} is not UTF-8: save it as "CSV UTF-8", or as YAML`, cause);
+  }
+}
+
+function bytesOf(path: string): Buffer {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const stat = fstatSync(file);
+    // The size of a pipe or a device is not known before its end.
+    if (!stat.isFile()) throw new OperatorError('refused', `${path} is not a file`);
+    if (stat.size > BYTES_MAX)
+      throw new OperatorError('refused', `${path} has more than ${BYTES_MAX / 1024 / 1024} MiB`);
+    return readFileSync(file);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(
+      'refused',
+      `${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`,
+      error,
+    );
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}

@@ -1,0 +1,94 @@
+// The changes of a card that a fleet file asks for. Pure.
+import type { PinState } from '../database/sim-tables.ts';
+
+/** A card as a fleet file has it. Undefined: leave the value; null: remove it. */
+export interface WrittenCard {
+  /** Of the file. */
+  line: number;
+  iccid: string;
+  number?: string | undefined;
+  pin?: string | null | undefined;
+  label?: string | null | undefined;
+  carrier?: string | null | undefined;
+  plan?: string | null | undefined;
+  plan_expires?: string | null | undefined;
+  monthly_cost?: string | null | undefined;
+  node?: string | undefined;
+}
+
+/** A card as the service has it. */
+export interface StoredCard {
+  iccid: string;
+  label: string | null;
+  carrier: string | null;
+  plan: string | null;
+  /** YYYY-MM-DD. */
+  plan_expires: string | null;
+  monthly_cost: string | null;
+  /** Sealed. */
+  pin: string | null;
+  pin_state: PinState | null;
+}
+
+/** A value before and after; a PIN is never shown. */
+interface FieldChange {
+  field: string;
+  from: string | null;
+  to: string | null;
+}
+
+export interface CardChange {
+  line: number;
+  iccid: string;
+  isNew: boolean;
+  fields: FieldChange[];
+}
+
+const PLAIN_FIELDS = ['label', 'carrier', 'plan', 'plan_expires', 'monthly_cost'] as const;
+const SET = 'set';
+
+/** The number of a card and the node that has it, as the service stores them. */
+export interface StoredPlace {
+  /** Null without a number in service. */
+  number: string | null;
+  /** The node that holds the card now, proven or not. */
+  holder: string | null;
+  /** The only node that may hold it first, by an earlier file or list. */
+  firstNode: string | null;
+  /** Whether the holder is proven, or was named and has come. */
+  isProven: boolean;
+}
+
+/** `isSamePin`: whether the file has the PIN that is stored. `known`: undefined for a new card. */
+export function changeOf(
+  card: WrittenCard,
+  known: StoredCard | undefined,
+  { isSamePin, place }: { isSamePin: boolean; place: StoredPlace },
+): CardChange {
+  const fields: FieldChange[] = [];
+  if (card.number !== undefined && card.number !== place.number)
+    fields.push({ field: 'number', from: place.number, to: card.number });
+  fields.push(...nodeChange(card, place));
+  for (const field of PLAIN_FIELDS) {
+    const written = card[field];
+    const from = known?.[field] ?? null;
+    const to = written === undefined ? from : field === 'monthly_cost' ? withCents(written) : written;
+    if (from !== to) fields.push({ field, from, to });
+  }
+  const { pin } = card;
+  const had = known?.pin != null;
+  if (pin === null && had) fields.push({ field: 'pin', from: SET, to: null });
+  if (typeof pin === 'string' && !isSamePin)
+    fields.push({ field: 'pin', from: had ? SET : null, to: had ? 'another' : SET });
+  return { line: card.line, iccid: card.iccid, isNew: known === undefined, fields };
+}
+
+/** The node of the file counts until it is proven which node holds the card. Then another one, with an unproven claim, loses it. */
+function nodeChange({ node }: WrittenCard, { firstNode, holder, isProven }: StoredPlace): FieldChange[] {
+  if (node === undefined || isProven || node === firstNode) return [];
+  const from = firstNode ?? (holder === null ? null : `${holder} (not proven)`);
+  return [{ field: 'node', from, to: node }];
+}
+
+/** As the database writes it: "4.5" is "4.50". */
+const withCents = (dollars: string | null): string | null => dollars && Number(dollars).toFixed(2);

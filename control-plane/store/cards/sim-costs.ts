@@ -1,0 +1,107 @@
+// Costs and earnings of each SIM in a month: computed from cards and payments while the month lasts, and stored as they were at its end.
+import { type RawBuilder, sql } from 'kysely';
+import { type Database, inTransaction } from '../database/database.ts';
+import type { EarnedAmount } from '../database/sim-tables.ts';
+import { allOf, contains, sortedPage } from '../database/sorted-page.ts';
+import { monthOf, sharesIn } from './month-earnings.ts';
+
+export interface SimCostRow {
+  iccid: string;
+  number: string | null;
+  label: string | null;
+  node: string | null;
+  /** The carrier that bills the card, as the fleet file has it, or else the network of the SIM. */
+  carrier: string | null;
+  plan: string | null;
+  /** Dollars with two digits after the point; null if the fleet file gives none. */
+  cost: string | null;
+  /** By token. */
+  earned: EarnedAmount[];
+  /** The number has, or had at the end of the month, a subscriber. */
+  is_sold: boolean;
+}
+
+/**
+ * The month as it is now, in the columns of `SimCostRow`. The earnings of a number, also with former subscribers, count for the card that has
+ * the number now.
+ */
+const monthNow = (month: string, now: Date): RawBuilder<unknown> => sql`
+  with shares as (${sharesIn(month)}
+  ), earnings as (
+    select number, json_agg(json_build_object('chain_id', chain_id, 'asset', asset, 'value', value)
+      order by chain_id, asset) as earned
+    from shares group by number
+  )
+  select known.iccid, numbers.number, cards.label, sim_tenures.node_id as node,
+    coalesce(cards.carrier, sims.operator) as carrier, cards.plan, cards.monthly_cost::text as cost,
+    coalesce(earnings.earned, '[]') as earned,
+    coalesce(subscriptions.expires_at > ${now}::timestamptz, false) as is_sold
+  from (select iccid from cards union select iccid from numbers where retired_at is null) as known
+  left join cards on cards.iccid = known.iccid
+  left join numbers on numbers.iccid = known.iccid and numbers.retired_at is null
+  left join sims on sims.iccid = known.iccid
+  left join sim_tenures on sim_tenures.iccid = known.iccid and sim_tenures.until is null
+  left join subscriptions on subscriptions.number = numbers.number
+  left join earnings on earnings.number = numbers.number`;
+
+const storedMonth = (month: string): RawBuilder<unknown> => sql`
+  select iccid, number, label, node_id as node, carrier, plan, cost::text as cost, earned, is_sold
+  from sim_months where month = ${month}::date`;
+
+interface CostQuery {
+  /** Its first day, YYYY-MM-DD. */
+  month: string;
+  node?: string | undefined;
+  /** Part of an ICCID, number, label, plan, carrier or node. */
+  find?: string | undefined;
+  /** The last ICCID of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Sorted by ICCID; one more than `limit` when there are more. A month that is over is as `storeMonth` last wrote it. */
+export async function listSimCosts(db: Database, query: CostQuery, now: Date): Promise<SimCostRow[]> {
+  const { month, node, find, after, limit } = query;
+  const page = sortedPage({
+    key: ['iccid'],
+    sorts: {},
+    sort: undefined,
+    after: after === undefined ? undefined : [after],
+  });
+  const source = month === monthOf(now) ? monthNow(month, now) : storedMonth(month);
+  const { rows } = await sql<SimCostRow>`
+    with listed as (${source})
+    select iccid, number, label, node, carrier, plan, cost, earned, is_sold from listed
+    where ${page.where} and ${allOf([
+      node === undefined ? undefined : sql<boolean>`node = ${node}`,
+      find === undefined
+        ? undefined
+        : contains(['iccid', 'number', 'label', 'plan', 'carrier', 'node'], find),
+    ])} order by ${page.order} limit ${limit + 1}`.execute(db);
+  return rows;
+}
+
+/**
+ * Stores the present month. A number that was retired in the month keeps what it earned before; one that moved takes it along. Call it often:
+ * the last time in a month counts.
+ */
+export async function storeMonth(db: Database, now: Date): Promise<void> {
+  const month = monthOf(now);
+  await inTransaction(db, async (trx) => {
+    await sql`
+      update sim_months set number = null, earned = '[]', is_sold = false from numbers
+      where month = ${month}::date and numbers.number = sim_months.number and numbers.iccid <> sim_months.iccid
+        and numbers.retired_at is null`.execute(trx);
+    await sql`
+      insert into sim_months (month, iccid, number, label, node_id, carrier, plan, cost, earned, is_sold)
+      select ${month}::date, iccid, number, label, node, carrier, plan, cost::numeric, earned::jsonb, is_sold
+      from (${monthNow(month, now)}) as present
+      on conflict (month, iccid) do update set
+        number = coalesce(excluded.number, sim_months.number), label = excluded.label,
+        node_id = coalesce(excluded.node_id, sim_months.node_id), carrier = excluded.carrier, plan = excluded.plan,
+        cost = excluded.cost, is_sold = excluded.is_sold,
+        earned = case when excluded.number is null then sim_months.earned else excluded.earned end`.execute(
+      trx,
+    );
+  });
+}

@@ -1,0 +1,68 @@
+// Requests that take long end when the token of their caller is revoked: it must learn nothing more, and do nothing more.
+import type { Timer } from '#shared/clock.ts';
+import type { Base } from '../bus/base.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Subscription } from '../domain/subscription.ts';
+
+/** A revocation whose event was lost ends a request within this time. */
+const CHECK_EVERY_MS = 5_000;
+
+/** Who sent a request. */
+interface Caller {
+  subscription: Subscription;
+  /** Throws `Refusal` `unauthorized` once the token is no longer valid. */
+  check(): Promise<unknown>;
+}
+
+interface Watched {
+  subscriptionId: string;
+  check(): void;
+}
+
+export class ValidCallers {
+  readonly #clock: Base['clock'];
+  readonly #watched = new Set<Watched>();
+
+  constructor({ bus, clock }: Pick<Base, 'bus' | 'clock'>) {
+    this.#clock = clock;
+    bus.subscribe((event) => {
+      if (event.kind !== 'subscription_changed') return;
+      for (const each of this.#watched) if (each.subscriptionId === event.subscriptionId) each.check();
+    });
+  }
+
+  /** Runs `work` with a signal that aborts when `signal` does, or the token is no longer valid: then it throws `Refusal` `unauthorized`. */
+  async during<T>(
+    { check, subscription }: Caller,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const revoked = new AbortController();
+    const watched: Watched = {
+      subscriptionId: subscription.id,
+      // A database that does not answer proves nothing about a token.
+      check: () =>
+        void check().catch((error: unknown) => {
+          if (error instanceof Refusal) revoked.abort(error);
+        }),
+    };
+    const next = (): Timer =>
+      this.#clock.after(CHECK_EVERY_MS, () => {
+        watched.check();
+        timer = next();
+      });
+    let timer = next();
+    this.#watched.add(watched);
+    try {
+      const result = await work(AbortSignal.any([signal, revoked.signal]));
+      await check();
+      return result;
+    } catch (error) {
+      // Another instance does not say why it stopped.
+      throw revoked.signal.aborted ? revoked.signal.reason : error;
+    } finally {
+      timer.cancel();
+      this.#watched.delete(watched);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// Bounds the tool calls of a token that wait at a time, for a text or for a call.
+import { Refusal } from '../domain/refusal.ts';
+import { emitMetric } from '../metrics/metric-events.ts';
+
+/** Retry time for a caller with too many waits. */
+const RETRY_AFTER_SECONDS = 5;
+
+export class WaitPlaces {
+  readonly #max: number;
+  /** Waits per token. */
+  readonly #taken = new Map<string, number>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Returns the function that gives the place back, to be called once. Throws `Refusal` `rate_limited`. */
+  take(key: string): () => void {
+    const taken = this.#taken.get(key) ?? 0;
+    if (taken >= this.#max) {
+      emitMetric({ kind: 'rate_limited', limit: 'waits' });
+      throw new Refusal(
+        'rate_limited',
+        `A token can have at most ${this.#max} waiting calls of receive_sms, wait_for_code and wait_for_call.`,
+        { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } },
+      );
+    }
+    this.#taken.set(key, taken + 1);
+    return () => {
+      const left = (this.#taken.get(key) ?? 1) - 1;
+      if (left > 0) this.#taken.set(key, left);
+      else this.#taken.delete(key);
+    };
+  }
+}

@@ -1,0 +1,37 @@
+# Answers each text with the same text. pip install <path of simrack_client-0.1.0-py3-none-any.whl>
+import asyncio
+import os
+
+from simrack_client import ApiError, AsyncSimrackClient, KeySigner, PaymentRefused, Timeout
+
+client = AsyncSimrackClient(os.environ["SIMRACK_URL"])
+signer = KeySigner(os.environ["WALLET_KEY"])
+
+
+async def number():
+    """The wallet's number. Without one, this buys one for a year, for up to 1,800 USDC."""
+    try:
+        return (await client.recover(signer))["number"]
+    except PaymentRefused:
+        return (await client.subscribe(signer, max_amount=1_800_000_000))["number"]
+
+
+async def main():
+    print("number", await number(), flush=True)
+    while True:
+        try:
+            text = await client.wait_for_message(timeout=3600)
+        except Timeout:
+            continue
+        # Names and short codes cannot be answered, and STOP must not be.
+        if not text["from_number"].startswith("+") or text["opt_out_type"] == "stop":
+            continue
+        try:
+            await client.send(text["from_number"], text["body"][:70])
+            print("echoed", text["body"], flush=True)
+        except ApiError as error:
+            print("not echoed:", error.code, flush=True)
+            await asyncio.sleep(error.retry_after or 0)
+
+
+asyncio.run(main())

@@ -1,0 +1,50 @@
+// The tool wait_for_code: it claims the newest text with a one-time code, and no other.
+import t from 'tap';
+import { STATELESS, toolClient } from '../../fixtures/agents/tool-client.ts';
+import { isWaiting, waitingSubscriber } from '../../fixtures/agents/waiting-subscriber.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+
+const rig = await createRig({ hasInstances: true });
+
+t.test('the first text with a code answers the wait; the others stay claimable', async (t) => {
+  const alice = await waitingSubscriber(t, rig);
+  const client = await toolClient(t, alice.url, { headers: alice.headers, revision: STATELESS });
+  const call = client.call('wait_for_code', { wait_seconds: 50 });
+  await isWaiting(alice);
+  await alice.deliver('hello');
+  await alice.deliver('Your code is 417209.\n\n@example.com #417209');
+  t.match((await call).structured, {
+    code: '417209',
+    code_origin: 'https://example.com',
+    code_embedded_origin: null,
+    message: { code: '417209', from_number: String },
+  });
+  t.same(await alice.bodies(), ['hello']);
+});
+
+t.test('the newest code counts, and only that of the wanted sender', async (t) => {
+  const alice = await waitingSubscriber(t, rig);
+  const client = await toolClient(t, alice.url, { headers: alice.headers, revision: STATELESS });
+  await alice.deliver('Your code is 111222');
+  await alice.deliver('Your code is 333444');
+  const wait = { wait_seconds: 0 };
+  t.match(
+    (await client.call('wait_for_code', { ...wait, max_age_seconds: 300, from: '+13105550100' })).structured,
+    {
+      code: null,
+      message: null,
+    },
+  );
+  t.match((await client.call('wait_for_code', wait)).structured, { code: '333444' });
+  t.match((await client.call('wait_for_code', wait)).structured, { code: '111222' });
+  t.match((await client.call('wait_for_code', wait)).structured, { code: null, message: null });
+});
+
+t.test('of two that wait at once one gets the code', async (t) => {
+  const alice = await waitingSubscriber(t, rig);
+  const client = await toolClient(t, alice.url, { headers: alice.headers, revision: STATELESS });
+  await alice.deliver('Your code is 417209');
+  const calls = [1, 2, 3, 4].map(() => client.call('wait_for_code', { wait_seconds: 0 }));
+  const codes = (await Promise.all(calls)).map(({ structured }) => structured['code']);
+  t.same(codes.sort(), ['417209', null, null, null]);
+});

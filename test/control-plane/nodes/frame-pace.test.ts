@@ -1,0 +1,118 @@
+// A node that floods its link: it is read at the pace of a rack, and nothing that it sent is lost.
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { FRAME_BURST, FRAMES_PER_SECOND, FrameBudgets, FramePace } from '#control-plane/nodes/frame-pace.ts';
+import { parseNodeFrame } from '#shared/link/frame.ts';
+import type { SlotEvent } from '#shared/link/messages.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { honestNode, rogueOf, TEXT } from '../../fixtures/nodes/honest-node.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
+
+const CALL = {
+  kind: 'call_ended',
+  direction: 'inbound',
+  peer: '+13105550199',
+  answered_at: null,
+  reason: 'no_answer',
+  cause: 19,
+  audio: null,
+} as const;
+
+t.test('a burst is read at once; above it the socket rests until the frames are paid for', async (t) => {
+  const clock = new ManualClock();
+  const calls: string[] = [];
+  const exceeded: number[] = [];
+  const budget = new FrameBudgets(clock).of('rogue');
+  const pace = new FramePace({
+    clock,
+    budget,
+    socket: { pause: () => calls.push('pause'), resume: () => calls.push('resume') },
+    onExceeded: (frames) => exceeded.push(frames),
+  });
+  for (let frame = 0; frame < FRAME_BURST; frame += 1) pace.count();
+  t.same(calls, []);
+  // Frames that the socket had read already.
+  for (let frame = 0; frame < 2 * FRAMES_PER_SECOND; frame += 1) pace.count();
+  t.same(calls, ['pause']);
+  clock.advance(1_900);
+  t.same(calls, ['pause']);
+  clock.advance(200);
+  t.same(calls, ['pause', 'resume']);
+  t.same(exceeded, [1], 'it is reported once a minute');
+  clock.advance(60_000);
+  for (let frame = 0; frame <= FRAME_BURST; frame += 1) pace.count();
+  t.same(exceeded, [1, 2 * FRAMES_PER_SECOND]);
+  clock.advance(-3_600_000);
+  pace.count();
+  t.same(calls.slice(2), ['pause'], 'a clock that is set back gives no frames');
+});
+
+t.test('all links of a node share one budget, and a long frame costs more', async (t) => {
+  const clock = new ManualClock();
+  const budgets = new FrameBudgets(clock);
+  let pauses = 0;
+  const link = (): FramePace => {
+    const socket = { pause: () => (pauses += 1), resume: () => undefined };
+    return new FramePace({ clock, budget: budgets.of('rogue'), socket, onExceeded: () => undefined });
+  };
+  link().measure(16 * 1024 * FRAME_BURST);
+  t.equal(pauses, 0);
+  link().measure(1_000);
+  t.equal(pauses, 0, 'a short one costs nothing for its length');
+  link().count();
+  t.equal(pauses, 1);
+  t.equal(budgets.of('another').debtMs, 0);
+});
+
+t.test('facts that were acknowledged, sent again and again, are frames like any other', async (t) => {
+  const { url, listed, send } = await honestNode(t, rig);
+  const rogue = await rogueOf(t, url);
+  await rogue.report(received('once'));
+  for (let time = 0; time < 3 * FRAME_BURST; time += 1) rogue.sendFact(1, received('once'));
+  await until('it is noted', async () => ((await listed('rogue'))?.refused.frames ?? 0) > 0);
+  t.equal((await send(TEXT)).status, 200);
+});
+
+t.test('a frame that is wrong in many places makes a short line of log', async (t) => {
+  const wrong = { type: 'hello', slots: Array(256).fill({}), calls: Array(256).fill({}) };
+  t.throws(() => parseNodeFrame(JSON.stringify(wrong)), { message: /^.{20,500}$/s });
+});
+
+t.test('unreadable texts and calls of a SIM that a node invents do not fill the disk', async (t) => {
+  const { url, db } = await honestNode(t, rig);
+  const own = slotAt(77, { slot: 'r1' });
+  const rogue = await rogueOf(t, url, { slots: [own] });
+  const iccid = String(own.iccid);
+  const at = new Date().toISOString();
+  for (let batch = 0; batch < 6; batch += 1)
+    await rogue.report(
+      ...Array.from(
+        { length: 50 },
+        () => ({ kind: 'sms_unreadable', iccid, pdu: '00', reason: 'no', received_at: at }) as const,
+      ),
+      ...Array.from(
+        { length: 100 },
+        () => ({ ...CALL, iccid, call_id: `in_${randomUUID()}`, started_at: at, ended_at: at }) as const,
+      ),
+    );
+  const countOf = async (table: 'unreadable_messages' | 'calls') =>
+    (await db.selectFrom(table).select('iccid').execute()).length;
+  t.equal(await countOf('unreadable_messages'), 200);
+  t.equal(await countOf('calls'), 500);
+});
+
+t.test('a node that floods is read late, which its operator sees; the others are served', async (t) => {
+  const { url, listed, send, node } = await honestNode(t, rig);
+  const rogue = await rogueOf(t, url);
+  const event: SlotEvent = { slot: 'r1', kind: 'down', detail: 'again', at: new Date().toISOString() };
+  for (let frame = 0; frame < 10 * FRAME_BURST; frame += 1) rogue.send({ type: 'event', event });
+  await until('it is noted', async () => ((await listed('rogue'))?.refused.frames ?? 0) > 0);
+  t.equal((await send(TEXT)).status, 200);
+  t.equal(node.commands('send_sms').length, 1);
+  t.match(await listed('honest'), { refused: {} });
+});

@@ -1,0 +1,65 @@
+// Which test files share a process: to load what a file imports takes a second of a processor, longer than most files test.
+import { readFile } from 'node:fs/promises';
+
+/** One process. */
+export interface Play {
+  /** Compiled, in the order in which they play. */
+  readonly files: readonly string[];
+  /** Control planes behind each service that a test starts. */
+  readonly instances: number;
+  /** Audio that comes late is distorted: files that measure it go before others that want a processor. */
+  readonly niceness: '0' | '10';
+}
+
+/** Long enough to spare most of the loading, short enough that the last process of a run leaves no processor idle for long. */
+const FILES_MAX = 8;
+/** In the text of a compiled test that uses tap: others, whatever they print, have a process of their own. */
+const USES_TAP = /node_modules\/@tapjs\/tap\.js/;
+/** In the text of one that measures in real time. */
+const MEASURES = /fixtures\/(?:audio\/tone|tone-meter|undisturbed)\.js/;
+/** These folders have no fellow in the product: their files start whole programs, and loading is the least of their work. */
+const OF_WHOLE_PROGRAMS = /^\.tests\/test\/(?:integration|end-to-end|history)\//;
+/** In the text of one that changes, examines or ends its process, or how it loads modules. */
+const CHANGES_PROCESS =
+  /process\.(?:env\[[^\]]+\] = |on\(|memoryUsage)|fixtures\/(?:fault-points|payments\/payment-lives)\.js|skipFileWithoutNats/;
+
+/** The processes of a run: files of one part of the product that lie near each other share some. Each part is spread over the run. */
+export async function plays(files: readonly string[], instances = 1): Promise<Play[]> {
+  const alone: Play[] = [];
+  const byPart = new Map<string, string[]>();
+  for (const file of files) {
+    const text = await readFile(file, 'utf8');
+    const niceness = MEASURES.test(text) ? '0' : '10';
+    const isAlone =
+      niceness === '0' || !USES_TAP.test(text) || CHANGES_PROCESS.test(text) || OF_WHOLE_PROGRAMS.test(file);
+    if (isAlone) alone.push({ files: [file], instances, niceness });
+    else byPart.set(partOf(file), [...(byPart.get(partOf(file)) ?? []), file]);
+  }
+  const shared = [...byPart.values()].flatMap((ofPart) =>
+    evenly(ofPart).map((files): Play => ({ files, instances, niceness: '10' })),
+  );
+  return spread([...alone, ...shared]);
+}
+
+/** `.tests/test/control-plane/...` is of `control-plane`. */
+const partOf = (file: string): string => file.split('/')[2] ?? '';
+
+/** Neighbours, in shares of at most `FILES_MAX` that are as long as each other. */
+function evenly(files: readonly string[]): string[][] {
+  const shares = Math.ceil(files.length / FILES_MAX);
+  return Array.from({ length: shares }, (_share, index) =>
+    files.slice((index * files.length) / shares, ((index + 1) * files.length) / shares),
+  );
+}
+
+/** The processes of each part evenly over the run: some mostly work, others mostly wait. */
+function spread(all: readonly Play[]): Play[] {
+  const byPart = new Map<string, Play[]>();
+  const partOfPlay = ({ files }: Play): string => partOf(files[0] ?? '');
+  for (const play of all) byPart.set(partOfPlay(play), [...(byPart.get(partOfPlay(play)) ?? []), play]);
+  const placeOf = (play: Play): number => {
+    const beside = byPart.get(partOfPlay(play)) ?? [];
+    return (beside.indexOf(play) + 0.5) / beside.length;
+  };
+  return [...all].sort((a, b) => placeOf(a) - placeOf(b));
+}

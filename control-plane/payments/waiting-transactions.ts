@@ -100,11 +100,12 @@ export class WaitingTransactions {
   }
 
   async #empty(
-    { id, authorization, transaction, transferHash }: SentPayment,
+    { id, authorization, state, transaction, transferHash }: SentPayment,
     wallet: RelayerWallet,
   ): Promise<void> {
     const { chain, clock, ledger, log } = this.#parts;
-    if (transferHash === transaction.hash) return;
+    // It paid for a year. Only a reorganization that has reverted it for good lets it wait in vain.
+    if (transferHash === transaction.hash && state !== 'taken_back') return;
     // A node that lags counts too few transactions. One that is in a block stays the evidence of what it did.
     if ((await chain.resultOf(authorization, transaction.hash)).kind !== 'unknown') return;
     try {

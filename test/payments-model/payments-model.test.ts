@@ -133,6 +133,18 @@ const FOUND: readonly [claim: string, plan: Partial<Plan>][] = [
       ],
     },
   ],
+  [
+    'a transfer that a reorganisation puts back into the pool, too cheap and too late, does not stop the sales behind it',
+    {
+      authorizations: [{ payer: 0, lifeS: 100, isForMpp: false }],
+      steps: [
+        present(0),
+        step({ kind: 'expire', authorization: 0 }, 0),
+        step({ kind: 'weather', weather: { kind: 'dear' } }, 0),
+        step({ kind: 'reorganise', blocks: 60, isLost: false }, 0),
+      ],
+    },
+  ],
 ];
 
 t.test('sequences that failed once pass', async (t) => {

@@ -280,7 +280,7 @@ t.test('a number that is no US mobile number is never sold', async (t) => {
     NODES.columns
       .map(({ cell }) => cell(listed[0] as (typeof listed)[number], { isFull: false, nowMs: 0 }))
       .join(),
-    /refused: 5 numbers that are not US .*, last refused at 20\d\d-\d\d-\d\d \d\d:\d\dZ/,
+    /refused: 5 numbers outside the US .*, last refused at 20\d\d-\d\d-\d\d \d\d:\d\dZ/,
   );
   await t.rejects(
     operator.call('importNumbers', { rows: [{ line: 1, number: '+10000000000', iccid: VICTIM }] }),

@@ -18,8 +18,7 @@ export class TokenBucket {
 
   /** Takes the cost if there is enough; else nothing, and returns false. */
   takes(cost = 1): boolean {
-    // Most calls need no clock.
-    if (this.#left < cost) this.#fill();
+    this.#fill();
     if (this.#left < cost) return false;
     this.#left -= cost;
     return true;
@@ -27,13 +26,18 @@ export class TokenBucket {
 
   /** Takes the cost in any case, as a debt if there is not enough. Returns the ms until that is paid; 0 if there is none. */
   owe(cost = 1): number {
+    this.#fill();
     this.#left -= cost;
-    return this.debtMs;
+    return this.#debtMs();
   }
 
   /** Until the debt is paid. */
   get debtMs(): number {
     this.#fill();
+    return this.#debtMs();
+  }
+
+  #debtMs(): number {
     return Math.ceil((Math.max(0, -this.#left) / this.#perSecond) * 1_000);
   }
 

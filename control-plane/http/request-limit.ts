@@ -49,18 +49,11 @@ export function createAddressLimit(clock: Clock, options: LimitOptions): Request
   };
 }
 
-/** Counts what one request may do many times, such as the deliveries that it sends again. */
-export interface AmountLimit {
-  /**
-   * Runs `work` with the number that it may do: as many as `wanted`, or what is left. It resolves with the number that it did; the others are
-   * given back. One at a time per key, so that none is refused for what another one gives back. Throws `Refusal` `rate_limited` when none
-   * is left.
-   */
-  spend(key: string, wanted: number, work: (granted: number) => Promise<number>): Promise<number>;
-}
-
-/** `what`: what is limited, at the beginning of a sentence. */
-export function createAmountLimit(clock: Clock, options: LimitOptions & { what: string }): AmountLimit {
+/**
+ * Counts what one request may do many times, such as the deliveries that it sends again. `what`: what is limited, at the beginning of a
+ * sentence.
+ */
+export function createAmountLimit(clock: Clock, options: LimitOptions & { what: string }) {
   const { max, name, what, withinMs } = options;
   const window = new SlidingWindow({ clock, max, withinMs });
   const last = new Map<string, Promise<unknown>>();
@@ -82,7 +75,12 @@ export function createAmountLimit(clock: Clock, options: LimitOptions & { what: 
     }
   };
   return {
-    spend(key, wanted, work) {
+    /**
+     * Runs `work` with the number that it may do: as many as `wanted`, or what is left. It resolves with the number that it did; the
+     * others are given back. One at a time per key, so that none is refused for what another one gives back. Throws `Refusal`
+     * `rate_limited` when none is left.
+     */
+    spend(key: string, wanted: number, work: (granted: number) => Promise<number>): Promise<number> {
       const before = last.get(key) ?? Promise.resolve();
       const spending = before.catch(() => undefined).then(() => spend(key, wanted, work));
       last.set(key, spending);

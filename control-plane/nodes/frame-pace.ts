@@ -36,7 +36,7 @@ export class FrameBudgets {
 
 interface FramePaceParts {
   clock: Clock;
-  /** Of the node. */
+  /** Of the link, or shared by all of a node. */
   budget: TokenBucket;
   /** The link. While it rests, the peer waits, and no frame is lost. */
   socket: { pause(): void; resume(): void };
@@ -44,7 +44,7 @@ interface FramePaceParts {
   onExceeded(frames: number): void;
 }
 
-/** Reads the frames of one link no faster than the budget of its node allows. */
+/** Reads the frames of one link no faster than its budget allows. */
 export class FramePace {
   readonly #parts: FramePaceParts;
   #exceeded = 0;

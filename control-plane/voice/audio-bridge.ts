@@ -12,6 +12,8 @@ import {
   parseNodeMedia,
   type ServerMediaMessage,
 } from '#shared/voice/media.ts';
+import { TokenBucket } from '../domain/token-bucket.ts';
+import { FramePace } from '../nodes/frame-pace.ts';
 import { Pace } from './pace.ts';
 import { PlayoutQueue } from './playout-queue.ts';
 
@@ -28,6 +30,9 @@ const LIVE_FRAMES_MAX = 5;
 
 /** Unconfirmed clears. A clear is confirmed within a frame or two. */
 const CLEARS_MAX = 100;
+
+/** Of messages on a media link, as of a client: a minute at once, and twenty times real time in the long run. */
+const LINK_MESSAGES = { burst: 3_000, perSecond: 1_000 };
 
 /** Key presses that are kept until there is a link. */
 const KEYS_MAX = 16;
@@ -174,8 +179,16 @@ export class AudioBridge {
     this.#disconnect()?.close(MEDIA_CLOSE.replaced, 'a newer media link');
     this.#link = link;
     for (const digits of this.#keys.splice(0)) this.#send({ type: 'dtmf', digits });
+    const pace = new FramePace({
+      clock: this.#clock,
+      budget: new TokenBucket(this.#clock, LINK_MESSAGES),
+      socket: link,
+      onExceeded: (frames) =>
+        this.#log.warn({ frames }, 'a node sends audio much faster than real time: it is read later'),
+    });
     link.on('message', (data: Buffer, isBinary) => {
       if (this.#link !== link) return;
+      pace.count();
       try {
         if (isBinary) this.#onCapture(data);
         else this.#onText(data.toString());
@@ -187,6 +200,7 @@ export class AudioBridge {
     });
     link.on('error', (error) => this.#log.debug({ err: error }, 'media link error'));
     link.on('close', (code) => {
+      pace.stop();
       if (this.#link !== link) return;
       this.#disconnect();
       this.#onLinkClosed(code);

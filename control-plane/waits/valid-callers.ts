@@ -7,7 +7,7 @@ import type { Subscription } from '../domain/subscription.ts';
 /** A revocation whose event was lost ends a request within this time. */
 const CHECK_EVERY_MS = 5_000;
 
-/** Who sent a request. */
+/** The sender of a request. */
 interface Caller {
   subscription: Subscription;
   /** Throws `Refusal` `unauthorized` once the token is no longer valid. */
@@ -55,7 +55,10 @@ export class ValidCallers {
     this.#watched.add(watched);
     try {
       const result = await work(AbortSignal.any([signal, revoked.signal]));
-      await check();
+      // An outcome that the database cannot vouch for is still better known than lost.
+      await check().catch((error: unknown) => {
+        if (error instanceof Refusal) throw error;
+      });
       return result;
     } catch (error) {
       // Another instance does not say why it stopped.

@@ -9,7 +9,7 @@ import type { Operator, PROCEDURES } from '../procedures/all-procedures.ts';
 
 export const AGREED_OPTION = { yes: switchOption('Do it without a question') };
 
-/** What follows reads as if it were done. */
+/** The previews below it are in the past tense. */
 const HEADING = 'This would happen:';
 
 const NOT_ASKED = 'nothing was changed: run the command with --yes to do it';

@@ -9,7 +9,7 @@ export const CARDS_MAX = 10_000;
 const WORDS_LENGTH_MAX = 64;
 
 const iccid = z
-  .string('is missing: every card needs its ICCID')
+  .string('every card needs its ICCID')
   .regex(/^\d{18,22}$/, {
     error: 'must be an ICCID: the 18 to 22 digits that are printed on the card',
     abort: true,
@@ -86,11 +86,12 @@ function isDate(text: string): boolean {
 
 /** Reports values of `iccid` and `number` that occur twice, as `[index, field, index of the first]`. */
 export function* repeated(
-  rows: ReadonlyArray<{ iccid?: unknown; number?: unknown }>,
+  rows: ReadonlyArray<{ iccid?: unknown; number?: unknown } | null>,
 ): Generator<[number, 'iccid' | 'number', number]> {
   for (const field of ['iccid', 'number'] as const) {
     const first = new Map<unknown, number>();
-    for (const [index, { [field]: value }] of rows.entries()) {
+    for (const [index, row] of rows.entries()) {
+      const value = row?.[field];
       if (typeof value !== 'string' || value === '') continue;
       const earlier = first.get(value);
       if (earlier === undefined) first.set(value, index);

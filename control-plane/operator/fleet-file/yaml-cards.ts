@@ -7,14 +7,18 @@ const fleetSchema = map({
   cards: z
     .array(map(CARD_FIELDS), 'must be a list')
     .max(CARDS_MAX, `must have at most ${CARDS_MAX} cards`)
-    .superRefine((cards, context) => {
-      for (const [index, field, earlier] of repeated(cards))
-        context.addIssue({
-          code: 'custom',
-          path: [index, field],
-          message: `is already in cards[${earlier}]`,
-        });
-    }),
+    .superRefine(
+      (cards, context) => {
+        for (const [index, field, earlier] of repeated(cards))
+          context.addIssue({
+            code: 'custom',
+            path: [index, field],
+            message: `is already in cards[${earlier}]`,
+          });
+      },
+      // Beside all other problems.
+      { when: ({ value }) => Array.isArray(value) },
+    ),
 });
 
 /** Returns the cards. Throws `ConfigFileError` with a line for each problem. */

@@ -17,28 +17,29 @@ export interface SimCostRow {
   cost: string | null;
   /** By token. */
   earned: EarnedAmount[];
-  /** The number has, or had at the end of the month, a subscriber. */
+  /** The number has, or had at the end of the month, a subscriber, also one in the grace time. */
   is_sold: boolean;
 }
 
 /**
  * The month as it is now, in the columns of `SimCostRow`. The earnings of a number, also with former subscribers, count for the card that has
- * the number now.
+ * the number now. A card that no node reports now keeps the node and the carrier that it had in the month.
  */
-const monthNow = (month: string, now: Date): RawBuilder<unknown> => sql`
+const monthNow = (month: string): RawBuilder<unknown> => sql`
   with shares as (${sharesIn(month)}
   ), earnings as (
     select number, json_agg(json_build_object('chain_id', chain_id, 'asset', asset, 'value', value)
       order by chain_id, asset) as earned
     from shares group by number
   )
-  select known.iccid, numbers.number, cards.label, sim_tenures.node_id as node,
-    coalesce(cards.carrier, sims.operator) as carrier, cards.plan, cards.monthly_cost::text as cost,
+  select known.iccid, numbers.number, cards.label, coalesce(sim_tenures.node_id, stored.node_id) as node,
+    coalesce(cards.carrier, sims.operator, stored.carrier) as carrier, cards.plan, cards.monthly_cost::text as cost,
     coalesce(earnings.earned, '[]') as earned,
-    coalesce(subscriptions.expires_at > ${now}::timestamptz, false) as is_sold
+    subscriptions.number is not null as is_sold
   from (select iccid from cards union select iccid from numbers where retired_at is null) as known
   left join cards on cards.iccid = known.iccid
   left join numbers on numbers.iccid = known.iccid and numbers.retired_at is null
+  left join sim_months as stored on stored.month = ${month}::date and stored.iccid = known.iccid
   left join sims on sims.iccid = known.iccid
   left join sim_tenures on sim_tenures.iccid = known.iccid and sim_tenures.until is null
   left join subscriptions on subscriptions.number = numbers.number
@@ -68,7 +69,7 @@ export async function listSimCosts(db: Database, query: CostQuery, now: Date): P
     sort: undefined,
     after: after === undefined ? undefined : [after],
   });
-  const source = month === monthOf(now) ? monthNow(month, now) : storedMonth(month);
+  const source = month === monthOf(now) ? monthNow(month) : storedMonth(month);
   const { rows } = await sql<SimCostRow>`
     with listed as (${source})
     select iccid, number, label, node, carrier, plan, cost, earned, is_sold from listed
@@ -95,10 +96,10 @@ export async function storeMonth(db: Database, now: Date): Promise<void> {
     await sql`
       insert into sim_months (month, iccid, number, label, node_id, carrier, plan, cost, earned, is_sold)
       select ${month}::date, iccid, number, label, node, carrier, plan, cost::numeric, earned::jsonb, is_sold
-      from (${monthNow(month, now)}) as present
+      from (${monthNow(month)}) as present
       on conflict (month, iccid) do update set
         number = coalesce(excluded.number, sim_months.number), label = excluded.label,
-        node_id = coalesce(excluded.node_id, sim_months.node_id), carrier = excluded.carrier, plan = excluded.plan,
+        node_id = excluded.node_id, carrier = excluded.carrier, plan = excluded.plan,
         cost = excluded.cost, is_sold = excluded.is_sold,
         earned = case when excluded.number is null then sim_months.earned else excluded.earned end`.execute(
       trx,

@@ -34,7 +34,8 @@ interface SimClaimsTable {
 
 /**
  * `claims`: claims of SIMs that other nodes hold. `facts`: texts, reports and ended calls of SIMs that the node does not hold. `calls`:
- * live calls of such SIMs. `numbers`: numbers that are not US mobile numbers, or belong to another SIM.
+ * live calls of such SIMs. `numbers`: numbers that are not US mobile numbers, or belong to another SIM. `frames`: frames beyond the node's
+ * budget.
  */
 export type NodeRefusal = 'claims' | 'facts' | 'calls' | 'numbers' | 'frames';
 

@@ -140,7 +140,7 @@ export async function findCallStates(
     .execute();
 }
 
-/** Inbound calls that have rung since `after`; a few at most. */
+/** Inbound calls that ring at `now`; a few at most. */
 export async function findRinging(db: Database, subscriptionId: string, now: Date): Promise<CallRow[]> {
   return db
     .selectFrom('calls')
@@ -251,9 +251,9 @@ const lockCall = (trx: DatabaseTransaction, callId: string) =>
     .executeTakeFirst();
 
 /** Calls of each SIM that are no customer's: a node can invent any number of them. */
-const UNHELD_MAX = 500;
+const WITHOUT_SUBSCRIBER_MAX = 500;
 
-async function countUnheld(trx: DatabaseTransaction, iccid: string): Promise<number> {
+async function countWithoutSubscriber(trx: DatabaseTransaction, iccid: string): Promise<number> {
   const { count } = await trx
     .selectFrom('calls')
     .select(sql<number>`count(*)::int`.as('count'))
@@ -265,7 +265,11 @@ async function countUnheld(trx: DatabaseTransaction, iccid: string): Promise<num
 
 /** Another instance may record it at the same moment. */
 async function insertMissed(trx: DatabaseTransaction, call: CallRow, now: Date) {
-  if (call.subscriptionId === null && (await countUnheld(trx, call.iccid)) >= UNHELD_MAX) return undefined;
+  if (
+    call.subscriptionId === null &&
+    (await countWithoutSubscriber(trx, call.iccid)) >= WITHOUT_SUBSCRIBER_MAX
+  )
+    return undefined;
   await trx
     .insertInto('calls')
     .values(toValues(call, now))

@@ -89,7 +89,7 @@ export const port: SlotCheck = (view) => {
   if (slot?.reason === 'absent')
     return problem(
       'no modem in this slot',
-      'Run doctor again in a minute: a modem that the daemon restarts is away for a while. If it stays away, plug it in, or remove the slot from the configuration file.',
+      'Run doctor again in a minute: a modem that the daemon restarts is away for a while. If it stays away, plug it in. If the configuration file has the slot, you can remove it there.',
     );
   if (place?.reason !== undefined) return skipped('no port; see above');
   if (slot?.reason === 'denied') return problem('cannot be opened', 'See port_rights and port_holder above.');

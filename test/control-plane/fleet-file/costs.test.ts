@@ -93,6 +93,15 @@ t.test('by SIM, node and carrier, as table, JSON and CSV', TIMEOUT, async (t) =>
     ].join('\r\n'),
   );
   t.match((await report('--full')).stdout, /\+12065550001 /);
+  await storeMonth(db, NOW);
+  await sql`update subscriptions set expires_at = now() - interval '1 hour'`.execute(db);
+  await sql`delete from sims`.execute(db);
+  await sql`update sim_tenures set until = now()`.execute(db);
+  t.equal(
+    (await report('--month', MONTH, '--csv')).stdout,
+    csv.stdout,
+    'in the grace time, without the cards',
+  );
   t.match(JSON.parse((await report('--by', 'carrier', '--json')).stdout), {
     costs: [
       { name: '310260', sims: 1, sold: 0, unpriced: 1, cost: null },

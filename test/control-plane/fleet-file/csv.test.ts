@@ -160,6 +160,11 @@ t.test('YAML: problems with line and column, duplicates, and a bomb of anchors',
     message:
       /^\S+:3:8: cards\[0\]\.pin: must be a PIN of 4 to 8 digits\n\S+:4:3: cards\[0\]\.colour: unknown key; .*\n?/,
   });
+  const both = `cards:\n- iccid: ${SIM_1}\n  pin: 12\n- iccid: ${SIM_1}\n- null\n- pin: 1234\n`;
+  t.throws(() => readFleetFile(fileOf(t, 'fleet.yaml', both)), {
+    message:
+      /:3:8: cards\[0\]\.pin: .*\n\S+:4:10: cards\[1\]\.iccid: is already in cards\[0\]\n.*\n\S+: cards\[3\]\.iccid: is missing: every card needs its ICCID$/,
+  });
   const twice = `cards:\n- iccid: ${SIM_1}\n- iccid: ${SIM_1}\n`;
   t.throws(() => readFleetFile(fileOf(t, 'fleet.yaml', twice)), {
     message: /^\S+:3:10: cards\[1\]\.iccid: is already in cards\[0\]$/,

@@ -46,7 +46,7 @@ cannot use are ignored. After \`stop\` the socket closes with 1000.
 Bots made for Vonage (also Pipecat's Vonage serializer) connect with \`?protocol=vonage\`. Audio is the same binary L16, 16 kHz. The service
 sends \`{"event":"websocket:connected"}\` (when the call is answered; with \`call_id\`, \`from_number\`, \`to_number\`, \`direction\`),
 \`{"event":"websocket:dtmf","digit":"1"}\`, \`{"event":"websocket:notify"}\`, \`{"event":"websocket:cleared"}\`. The bot sends
-\`{"action":"clear"}\` and \`{"action":"notify","payload":{…}}\`. The socket closes with 1000 when the call ends.
+\`{"action":"clear"}\`, \`{"action":"notify","payload":{…}}\` and, beyond Vonage, \`{"action":"dtmf","digits":"12#"}\`. The socket closes with 1000 when the call ends.
 
 Agents without a media program talk by MCP tools: \`dial_call\` or \`wait_for_call\`, then \`listen\` and \`say\` with the \`call_id\`, one at a
 time, and \`hangup_call\`. \`listen\` returns the words or a recording; \`say\` is offered if the operator configured a voice. While a WebSocket is open on
@@ -65,7 +65,10 @@ const listed = (codes: Readonly<Record<string, number>>): string =>
 /** After the codes of `again` a client can open the socket again: the call continues. */
 export function closeCodesText(socket: 'stream' | 'presence'): string {
   if (socket === 'presence') return `${listed(PRESENCE_CLOSE)}.`;
-  const { goingAway, internalError, restart } = STREAM_CLOSE;
-  const again = [goingAway, internalError, restart].join(', ');
-  return `after the end of the call 1000 with the reason \`16 normal_clearing\`, or 4000 plus the cause of ITU-T Q.850 with its name as the reason; ${listed(STREAM_CLOSE)}. After ${again} or a broken connection open the stream again: the call stays up for 5 seconds by default.`;
+  const { goingAway, invalidData, tooManyMessages, tooBig, internalError, restart, tokenEnded } =
+    STREAM_CLOSE;
+  const again = [goingAway, invalidData, tooManyMessages, tooBig, internalError, restart, tokenEnded].join(
+    ', ',
+  );
+  return `after the end of the call 1000 with the reason \`16 normal_clearing\`, or 4000 plus the cause of ITU-T Q.850 with its name as the reason; ${listed(STREAM_CLOSE)}. After ${again} or a broken connection the call stays up for 5 seconds by default: open the stream again (after ${tokenEnded} with a new token).`;
 }

@@ -1,8 +1,8 @@
 // How fast the frames of a node are read. One with a stolen key, or a broken one, must not take the time of the others.
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '#shared/clock.ts';
+import { TokenBucket } from '#shared/token-bucket.ts';
 import { upTo } from '../bus/cache-size.ts';
-import { TokenBucket } from '../domain/token-bucket.ts';
 
 /** A rack of 64 modems that starts, or loses its hub, sends a few frames for each. */
 export const FRAME_BURST = 1_000;

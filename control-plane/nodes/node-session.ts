@@ -18,8 +18,8 @@ import {
   smsOutcomeSchema,
 } from '#shared/link/messages.ts';
 import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/version.ts';
+import type { TokenBucket } from '#shared/token-bucket.ts';
 import { dialOutcomeSchema } from '#shared/voice/call.ts';
-import type { TokenBucket } from '../domain/token-bucket.ts';
 import { closeLink, type LinkStatus, openLink, renewLink } from '../store/fleet/node-links.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';

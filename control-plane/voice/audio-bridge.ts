@@ -2,6 +2,7 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { TokenBucket } from '#shared/token-bucket.ts';
 import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import {
   decodeCapture,
@@ -12,7 +13,6 @@ import {
   parseNodeMedia,
   type ServerMediaMessage,
 } from '#shared/voice/media.ts';
-import { TokenBucket } from '../domain/token-bucket.ts';
 import { FramePace } from '../nodes/frame-pace.ts';
 import { Pace } from './pace.ts';
 import { PlayoutQueue } from './playout-queue.ts';
@@ -31,8 +31,8 @@ const LIVE_FRAMES_MAX = 5;
 /** Unconfirmed clears. A clear is confirmed within a frame or two. */
 const CLEARS_MAX = 100;
 
-/** Of messages on a media link, as of a client: a minute at once, and twenty times real time in the long run. */
-const LINK_MESSAGES = { burst: 3_000, perSecond: 1_000 };
+/** Of messages on a media link: more than any line has after a pause, and a hundred times real time in the long run. */
+const LINK_MESSAGES = { burst: 20_000, perSecond: 5_000 };
 
 /** Key presses that are kept until there is a link. */
 const KEYS_MAX = 16;

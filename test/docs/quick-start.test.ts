@@ -41,7 +41,13 @@ t.test('in JavaScript, with curl, and a bot on the phone', async (t) => {
       env: { ...env, SIMRACK_URL: url, TOKEN: token, NUMBER: number, TO: FAR_END },
     });
     t.equal(status, 0, stderr + stdout);
-    for (const said of [/"error":"payment_required"/, /"status":"queued"/, /"next_cursor":/, /"stream_url":/])
+    for (const said of [
+      /"error":"payment_required"/,
+      /"status":"queued"/,
+      /"next_cursor":/,
+      /"stream_url":/,
+      /"status":"hangup_sent"/,
+    ])
       t.match(stdout, said);
 
     // One plain request waits for a text: with curl, and in Python without packages.

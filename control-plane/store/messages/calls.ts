@@ -251,9 +251,9 @@ const lockCall = (trx: DatabaseTransaction, callId: string) =>
     .executeTakeFirst();
 
 /** Calls of each SIM that are no customer's: a node can invent any number of them. */
-const WITHOUT_SUBSCRIBER_MAX = 500;
+const UNSOLD_MAX = 500;
 
-async function countWithoutSubscriber(trx: DatabaseTransaction, iccid: string): Promise<number> {
+async function countUnsold(trx: DatabaseTransaction, iccid: string): Promise<number> {
   const { count } = await trx
     .selectFrom('calls')
     .select(sql<number>`count(*)::int`.as('count'))
@@ -265,11 +265,7 @@ async function countWithoutSubscriber(trx: DatabaseTransaction, iccid: string): 
 
 /** Another instance may record it at the same moment. */
 async function insertMissed(trx: DatabaseTransaction, call: CallRow, now: Date) {
-  if (
-    call.subscriptionId === null &&
-    (await countWithoutSubscriber(trx, call.iccid)) >= WITHOUT_SUBSCRIBER_MAX
-  )
-    return undefined;
+  if (call.subscriptionId === null && (await countUnsold(trx, call.iccid)) >= UNSOLD_MAX) return undefined;
   await trx
     .insertInto('calls')
     .values(toValues(call, now))

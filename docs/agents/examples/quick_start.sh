@@ -15,7 +15,11 @@ curl -sS --fail-with-body "$SIMRACK_URL/sms/receive?limit=20" -H "Authorization:
 # Read the history. This claims nothing.
 curl -sS --fail-with-body "$SIMRACK_URL/sms/messages?limit=10" -H "Authorization: Bearer $TOKEN"
 
-# Place a call, and list the calls.
-curl -sS --fail-with-body "$SIMRACK_URL/voice/dial" -H "Authorization: Bearer $TOKEN" \
-  -H 'Content-Type: application/json' -d '{"phone_number": "'"$NUMBER"'", "to": "'"$TO"'"}'
+# Place a call, list the calls, and hang up.
+call=$(curl -sS --fail-with-body "$SIMRACK_URL/voice/dial" -H "Authorization: Bearer $TOKEN" \
+  -H 'Content-Type: application/json' -d '{"phone_number": "'"$NUMBER"'", "to": "'"$TO"'"}')
+echo "$call"
 curl -sS --fail-with-body "$SIMRACK_URL/voice/calls" -H "Authorization: Bearer $TOKEN"
+call_id=$(echo "$call" | sed 's/.*"call_id":"\([^"]*\)".*/\1/')
+curl -sS --fail-with-body "$SIMRACK_URL/voice/hangup" -H "Authorization: Bearer $TOKEN" \
+  -H 'Content-Type: application/json' -d '{"call_id": "'"$call_id"'"}'

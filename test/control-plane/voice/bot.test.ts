@@ -86,9 +86,7 @@ t.test('a client that does not read misses audio, and costs no other client anyt
   const response = await fetch(`${url}/availability`);
   t.equal(response.status, 200);
   t.ok(performance.now() - began < 1_000);
-  // Much of it waits at the node: no line is faster than real time.
-  t.ok(media.socket.bufferedAmount > 0);
-  await until('the service has read it', () => media.socket.bufferedAmount === 0, 120_000);
+  await until('the service has read it', () => media.socket.bufferedAmount === 0);
   await hangUp(callId);
   await until('counted', async () => {
     const [call] = await calls();

@@ -1,5 +1,5 @@
 // A token bucket: so much at once, and so much a second after that.
-import type { Clock } from '#shared/clock.ts';
+import type { Clock } from './clock.ts';
 
 export class TokenBucket {
   readonly #clock: Clock;

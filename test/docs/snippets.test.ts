@@ -11,7 +11,7 @@ import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 import { type Block, blocksOf, readPages } from './pages.ts';
 
-/** What the text around a block says that the reader has. */
+/** The values that the text around a block has introduced. */
 const GIVEN = `
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { SimrackClient } from 'simrack-client';

@@ -178,7 +178,7 @@ export const SUBSCRIPTION_COMMANDS = [
   }),
 ];
 
-/** What its end takes. */
+/** The years or the time that the customer loses by an end now. */
 function lossOf({ payments, expires_at: end }: ShownSubscription): string {
   const reverted = payments.filter(({ state }) => state === 'taken_back').map(({ id }) => id);
   if (reverted.length === 0) return `ends now, in place of ${timeOrDash(end)}`;

@@ -6,8 +6,8 @@ import type { Database } from '../database/database.ts';
 export const monthOf = (time: Date): string => `${time.toISOString().slice(0, 7)}-01`;
 
 /**
- * By number, chain and token: smallest units that payments earn in a month. A payment earns the share of its year that is in the month, less
- * what is refunded. A refund that was given up (`closed`) counts as 0.
+ * By number, chain and token: smallest units that payments earn in a month. The price of a payment, less its refund,
+ * is spread over its year. A month earns its days of that. The refund of a payment that was given up (`closed`) counts as 0.
  */
 const sharesOf = (
   month: string,

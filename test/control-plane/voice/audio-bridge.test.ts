@@ -1,0 +1,48 @@
+// A node that sends the audio of one call much faster than real time: its link is read later, and nothing is lost.
+import { EventEmitter } from 'node:events';
+import t from 'tap';
+import type { WebSocket } from 'ws';
+import { AudioBridge } from '#control-plane/voice/audio-bridge.ts';
+import { silentLogger } from '#shared/log.ts';
+import { encodeCapture, FRAME_BYTES } from '#shared/voice/media.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+
+t.test('a flood rests the link, and the clock resumes it', async (t) => {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const link = Object.assign(new EventEmitter(), {
+    pause: () => asked.push('pause'),
+    resume: () => asked.push('resume'),
+  });
+  let heard = 0;
+  const bridge = new AudioBridge({
+    queueFrames: 10,
+    clock,
+    log: silentLogger,
+    onLinkClosed: () => undefined,
+    onAudio: () => {
+      heard += 1;
+    },
+  });
+  bridge.connect(link as unknown as WebSocket);
+  const audio = new Uint8Array(FRAME_BYTES);
+  const capture = (frames: number): void => {
+    for (let sequence = 0; sequence < frames; sequence += 1)
+      link.emit('message', Buffer.from(encodeCapture({ sequence, played: 0, granted: 0, audio })), true);
+  };
+  capture(1_000);
+  t.same(asked, [], 'twenty seconds of audio may come at once, after a pause of the network');
+  // It stops here, or no number of frames stops it.
+  while (asked.length === 0 && heard < 1_000_000) capture(100);
+  t.same(asked, ['pause']);
+  const beforeRest = heard;
+  capture(100);
+  t.equal(heard, beforeRest + 100, 'frames that the socket had read count');
+  t.same(asked, ['pause']);
+  clock.advance(1_000);
+  t.same(asked, ['pause', 'resume']);
+  while (asked.length === 2 && heard < 1_000_000) capture(100);
+  link.emit('close', 1006);
+  clock.advance(60_000);
+  t.same(asked, ['pause', 'resume', 'pause'], 'a link that has ended is left alone');
+});

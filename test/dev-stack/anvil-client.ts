@@ -1,6 +1,7 @@
 // A client of a local chain: its public methods, and anvil's own controls of mining, snapshots and dropped transactions.
 import {
   createTestClient,
+  type Hex,
   http,
   type PublicActions,
   publicActions,
@@ -8,6 +9,7 @@ import {
   type WalletActions,
   walletActions,
 } from 'viem';
+import { waitForTransactionReceipt } from 'viem/actions';
 
 /** Many blocks at once take anvil long. */
 const TIMEOUT_MS = 120_000;
@@ -23,4 +25,9 @@ export const connectAnvil = (rpcUrl: string): AnvilClient =>
     pollingInterval: 20,
   })
     .extend(publicActions)
-    .extend(walletActions);
+    .extend(walletActions)
+    .extend((client) => ({
+      // While viem asks for a replacement it misses the next block, which here may be the last one.
+      waitForTransactionReceipt: (wanted: { hash: Hex }) =>
+        waitForTransactionReceipt(client, { ...wanted, checkReplacement: false }),
+    }));

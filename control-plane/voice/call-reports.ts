@@ -1,5 +1,5 @@
 // Reports of nodes about calls: their fields, and the call that each is about.
-import type { Answerer } from '#shared/voice/call.ts';
+import type { Answerer, LiveCall } from '#shared/voice/call.ts';
 import type { Base } from '../bus/base.ts';
 import { AnswerDetection } from '../hearing/answer-detection.ts';
 import { storableText } from '../store/database/database.ts';
@@ -26,8 +26,7 @@ export function refuseChanged(
   );
 }
 
-export const storablePeer = (peer: string | null): string | null =>
-  peer === null ? null : storableText(peer);
+const storablePeer = (peer: string | null): string | null => (peer === null ? null : storableText(peer));
 
 /** A time that a node reports: its clock may be ahead, and one before the epoch is none that a receipt can state. */
 export function toDate(text: string, now: Date): Date;
@@ -35,6 +34,25 @@ export function toDate(text: string | null, now: Date): Date | null;
 export function toDate(text: string | null, now: Date): Date | null {
   return text === null ? null : new Date(Math.max(0, Math.min(Date.parse(text), now.getTime())));
 }
+
+/** A call as its node reports it. */
+export const reportedCall = (
+  { nodeId, frame }: { nodeId: string; frame: LiveCall },
+  { number, subscriptionId, answeredBy }: Pick<CallRow, 'number' | 'subscriptionId' | 'answeredBy'>,
+  now: Date,
+): CallRow => ({
+  callId: frame.call_id,
+  nodeId,
+  number,
+  subscriptionId,
+  iccid: frame.iccid,
+  direction: frame.direction,
+  state: frame.state,
+  startedAt: toDate(frame.started_at, now),
+  peer: storablePeer(frame.peer),
+  answeredAt: toDate(frame.answered_at, now),
+  answeredBy,
+});
 
 interface CallRecorders {
   onMediaLost(upAt: Date): void;

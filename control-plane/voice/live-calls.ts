@@ -26,7 +26,7 @@ import {
   vouchForCalls,
 } from '../store/messages/calls.ts';
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
-import { isSameCall, recordersOf, refuseChanged, storablePeer, toDate } from './call-reports.ts';
+import { isSameCall, recordersOf, refuseChanged, reportedCall, toDate } from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 import { loseUnreported, MISSING_MS } from './unreported-calls.ts';
 
@@ -76,7 +76,7 @@ export class LiveCalls implements CallWatch {
     this.#stopCatchingUp = catchUp(parts, () => this.#followAll());
   }
 
-  /** Calls `watcher` for each call that begins or advances here, before it is stored. The returned function stops that. */
+  /** Calls `watcher` for each call that begins here, once it is stored, and for each that advances here. The returned function stops that. */
   watch(watcher: (call: CallRow) => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
@@ -274,9 +274,9 @@ export class LiveCalls implements CallWatch {
     }
   }
 
-  async #beginPending(from: string, first: LiveCall, { isKnown }: { isKnown: boolean }): Promise<void> {
+  async #beginPending(from: string, reported: LiveCall, { isKnown }: { isKnown: boolean }): Promise<void> {
     const { db, clock, fleet, log } = this.#parts;
-    const { call_id: callId, iccid } = first;
+    const { call_id: callId, iccid } = reported;
     await fleet.find(from)?.slotsWritten();
     const now = new Date(clock.now());
     const [heldAs = 'no holder'] = await findHeldAs(db, from, [{ iccid, at: now }]);
@@ -285,28 +285,22 @@ export class LiveCalls implements CallWatch {
       return addRefusals(db, { nodeId: from, reason: 'calls', count: 1 }, now);
     }
     // Another instance may have dialed it.
-    const isRecorded = isKnown || first.direction === 'outbound';
+    const isRecorded = isKnown || reported.direction === 'outbound';
     const known = isRecorded ? await findLiveCall(db, callId, from) : undefined;
-    if (known !== undefined && !isSameCall(known, first)) return refuseChanged(this.#parts, from, callId);
-    const holder = known ?? (await ownerOfCall(db, { ...first, callId }, now));
-    const pending = this.#pending.get(callId);
-    if (pending === undefined || this.#ended.has(callId)) return;
-    const { nodeId, frame } = pending;
-    const startedAt = toDate(frame.started_at, now);
-    const session = this.begin({
-      callId,
-      nodeId,
-      number: holder.number,
-      subscriptionId: holder.subscriptionId,
-      iccid: frame.iccid,
-      direction: frame.direction,
-      state: frame.state,
-      startedAt,
-      peer: storablePeer(frame.peer),
-      answeredAt: toDate(frame.answered_at, now),
-      answeredBy: known?.answeredBy ?? null,
-    });
-    session.mediaChanged(frame.has_media);
+    if (known !== undefined && !isSameCall(known, reported)) return refuseChanged(this.#parts, from, callId);
+    const holder = known ?? (await ownerOfCall(db, { ...reported, callId }, now));
+    const wanted = (): PendingCall | undefined =>
+      this.#ended.has(callId) ? undefined : this.#pending.get(callId);
+    const callOf = (pending: PendingCall): CallRow =>
+      reportedCall(pending, { ...holder, answeredBy: known?.answeredBy ?? null }, now);
+    const first = wanted();
+    if (first === undefined) return;
+    // A client that hears of it may ask another instance for it at once.
+    await putCall(db, callOf(first), now);
+    const latest = wanted();
+    if (latest === undefined) return;
+    const session = this.begin(callOf(latest));
+    session.mediaChanged(latest.frame.has_media);
     this.#publish(session);
   }
 
@@ -325,7 +319,7 @@ export class LiveCalls implements CallWatch {
     return untilAvailable({ ...this.#parts, signal: this.#stopping.signal }, work, isWanted);
   }
 
-  /** First the local watchers, then the store, then the other instances. */
+  /** First the local watchers, then the store, then the other instances. A call that begins is in the store before. */
   #publish({ call }: CallSession): void {
     for (const watcher of this.#watchers) watcher(call);
     const { db, bus, clock, log } = this.#parts;

@@ -25,7 +25,9 @@ export class Presence {
   /** By subscription: a later holder of a number must not see an earlier holder's calls. */
   readonly #sockets = new Map<string, Set<WebSocket>>();
   readonly stop: () => void;
-  readonly #sent = new LRUCache<string, true>({ max: SENT_MAX });
+  /** In their order. */
+  readonly #sent = new LRUCache<string, number>({ max: SENT_MAX });
+  #pushed = 0;
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
@@ -56,13 +58,18 @@ export class Presence {
   /** Sends this instance's calls at once, then those of other instances. */
   async #replay(socket: WebSocket, subscriptionId: string): Promise<void> {
     const { live, db, clock } = this.#parts;
+    const pushedBefore = this.#pushed;
     for (const call of live.ringing(subscriptionId)) send(socket, this.#ringing(call));
     const stored = await findRinging(db, subscriptionId, new Date(clock.now()));
     for (const call of stored) {
       // Skips calls that were answered or ended during the read, and calls that ring here.
       const isPast = ['answered', 'ended'].some((kind) => this.#sent.has(`${kind} ${call.callId}`));
       const isHere = live.find(call.callId, subscriptionId) !== undefined;
-      if (!isPast && !isHere) send(socket, this.#ringing(call));
+      if (isPast || isHere) continue;
+      const rangAt = this.#sent.get(`ringing ${call.callId}`);
+      // The event of another instance may still be on its way. It is for all sockets, and comes once.
+      if (rangAt === undefined) this.#onChanged(call);
+      else if (rangAt <= pushedBefore) send(socket, this.#ringing(call));
     }
   }
 
@@ -101,7 +108,8 @@ export class Presence {
   ): void {
     const key = `${kind} ${callId}`;
     if (subscriptionId === null || this.#sent.has(key)) return;
-    this.#sent.set(key, true);
+    this.#pushed += 1;
+    this.#sent.set(key, this.#pushed);
     const sockets = this.#sockets.get(subscriptionId);
     if (sockets === undefined) return;
     // Serialized once for all sockets.

@@ -12,6 +12,7 @@ import { benchReceive } from './modems/receive.ts';
 import { benchSend } from './modems/send.ts';
 import { benchPayments } from './payments.ts';
 import { benchReceiveSms } from './receive-sms.ts';
+import { benchReconnect } from './reconnect.ts';
 import { holds, type Measurement, toTable } from './report.ts';
 import { SCALE_BENCHES } from './scale.ts';
 import { benchStartup } from './startup.ts';
@@ -44,6 +45,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<Measurement
   tools: benchTools,
   console: benchConsole,
   webhooks: benchWebhooks,
+  reconnect: benchReconnect,
   'voice-relay': benchVoiceRelay,
   'voice-presence': benchVoicePresence,
   'voice-delay': benchVoiceDelay,

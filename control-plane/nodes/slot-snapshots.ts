@@ -36,6 +36,7 @@ export class SlotSnapshots {
   readonly #fail: (error: unknown) => void;
   #next: Snapshot | undefined;
   #writing: Promise<void> | undefined;
+  #isEnded = false;
   #isBinding = false;
   #isBindingAsked = false;
   /** Digests of slots, which are short. */
@@ -76,6 +77,12 @@ export class SlotSnapshots {
 
   /** Resolves when all reports so far are stored, or have failed. */
   async written(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** Drops the reports that wait for their turn: the link has ended, and the node reports again on its next one. Never rejects. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
     await this.#writing;
   }
 
@@ -124,7 +131,7 @@ export class SlotSnapshots {
       this.#last = this.#next;
       this.#next = undefined;
       await this.#parts.fleet.reporting.run(async () => {
-        if (this.#isReplaced()) return;
+        if (this.#isEnded || this.#isReplaced()) return;
         await this.#writeAlarms(alarms);
         await this.#writeJournalDepth(depth);
         await this.#writeSlots(slots);

@@ -1,10 +1,11 @@
-// Troubles of SIM cards: PINs that did not open them, and plans that run out. Pure.
+// Troubles of SIM cards: PINs that did not open them, plans that run out, and cards that moved to another node. Pure.
 
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertTrouble } from '../domain/alert.ts';
 import { type LockedCard, PIN_REFUSED, PIN_UNREADABLE } from '../store/cards/card-pins.ts';
 import type { PlanEnd } from '../store/cards/plan-ends.ts';
+import type { MovedNumber } from '../store/fleet/sold-numbers.ts';
 
 export function pinTrouble({ node, reason, sentTo, slot, state }: LockedCard): AlertTrouble {
   const about = {
@@ -64,5 +65,15 @@ export function planTrouble({ daysLeft, iccid, isSold, label, lastDay, plan }: P
     advice: 'Renew it at the carrier. Then apply the fleet file with the new plan_expires.',
   };
 }
+
+/** A stolen key of a node claims a card that is out, and then writes texts to its subscriber. */
+export const movedTrouble = ({ from, node, slot, subscriptionId }: MovedNumber): AlertTrouble => ({
+  kind: 'sim_moved',
+  subject: `${node}/${slot}`,
+  severity: 'warning',
+  reading: null,
+  summary: `the SIM of ${subscriptionId} moved from node ${from} to slot ${slot} of node ${node}, which never had it`,
+  advice: `If you moved the card, do nothing. Otherwise the key of node ${node} may be stolen: run "${ownCommand('control-plane')} node revoke ${node}".`,
+});
 
 const inDays = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'tomorrow' : `in ${days} days`);

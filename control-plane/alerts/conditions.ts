@@ -18,7 +18,7 @@ import type {
   SlotReading,
 } from '../store/operations/fleet-snapshot.ts';
 import type { SendingWarning } from '../store/operations/sending-warnings.ts';
-import { pinTrouble, planTrouble } from './card-conditions.ts';
+import { movedTrouble, pinTrouble, planTrouble } from './card-conditions.ts';
 
 /** A node without a link for two periods of its heartbeat is offline. */
 export type AlertThresholds = Pick<
@@ -58,6 +58,7 @@ export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Reco
   sending_limit: { raiseAfterMs: 0, recoverAfterMs: 0 },
   sim_pin: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 0 },
   plan_ending: { raiseAfterMs: 0, recoverAfterMs: 0 },
+  sim_moved: { raiseAfterMs: 0, recoverAfterMs: 0 },
   node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
   slot_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
@@ -96,6 +97,7 @@ export function findTroubles(
     ...snapshot.sending.map(sendingTrouble),
     ...snapshot.locked.map(pinTrouble),
     ...snapshot.plans.map(planTrouble),
+    ...snapshot.moved.map(movedTrouble),
     ...snapshot.slots
       .filter(({ nodeId }) => linked.get(nodeId) === true)
       .flatMap((slot) => [downTrouble(slot), storageTrouble(slot, thresholds, isOpen)]),

@@ -72,6 +72,12 @@ export const ALERT_TEXTS = {
     over: 'The fleet file has a later day.',
     options: ['ALERT_PLAN_DAYS'],
   },
+  sim_moved: {
+    severity: 'warning',
+    raised: 'The SIM of a sold number moved to a node that had never held it.',
+    over: 'A day has passed, or the SIM moved again.',
+    options: [],
+  },
   slot_down: {
     severity: 'warning',
     raised: 'A slot that no operator took out of service is not `registered`.',

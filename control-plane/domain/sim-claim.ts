@@ -11,6 +11,15 @@ const CONTESTED_MAX = 3;
  */
 export const NEW_SIMS_MAX = 96;
 
+/**
+ * Known SIMs of other nodes that a node without them may get in a day, although nobody approved it: some moved modems. More than this is a
+ * rack that was moved, which its operator confirms, or a stolen key that takes the SIMs of a host that is away.
+ */
+export const MOVED_SIMS_MAX = 8;
+
+/** Moved SIMs of a node count for this long. */
+export const MOVED_SIMS_MS = 24 * 60 * 60_000;
+
 /** A claim next to a holder that reports the SIM may be honest for this long. After that only an operator's decision makes it count. */
 export const CONTESTED_MS = 2 * 60_000;
 
@@ -65,6 +74,10 @@ export interface ClaimInput {
   contested: ReadonlyMap<string, Date>;
   /** Reported SIMs that the node once held. They are no guesses, whichever node holds them now. */
   heldBefore: ReadonlySet<string>;
+  /** The last holder of each reported SIM that is known and has no holder now. Holders without proof do not count. */
+  lastHolders: ReadonlyMap<string, string>;
+  /** How many more known SIMs the node may get that it never held. */
+  movesLeft: number;
   /** The only node that may become the first holder, by SIM. */
   expected: ReadonlyMap<string, string>;
   /** Unknown SIMs that it reported recently. */
@@ -79,8 +92,11 @@ export interface ClaimInput {
 export interface ClaimDecision {
   /** One slot a SIM, by SIM. */
   held: SimSlot[];
-  /** SIMs of `held` that the node did not hold before. */
-  taken: Array<{ iccid: string; from: string | null }>;
+  /**
+   * SIMs of `held` that the node did not hold. `from`: the node that had not released it. `movedFrom`: the holder before, of a known SIM
+   * that this node never held.
+   */
+  taken: Array<{ iccid: string; from: string | null; movedFrom: string | null }>;
   refused: Array<{ iccid: string; slot: string; cause: RefusalCause; isKnown: boolean }>;
   /** SIMs that the node released. */
   released: string[];
@@ -109,7 +125,17 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
     ({ slot: { iccid }, verdict }) =>
       verdict === 'contested' && byIccid.get(iccid)?.isUnproven === false && !input.heldBefore.has(iccid),
   ).length;
-  const isSuspended = input.isSuspended || contested > CONTESTED_MAX || input.newSims > NEW_SIMS_MAX;
+  const moves = new Map(
+    claims.flatMap(({ slot: { iccid }, verdict }) => {
+      const from = isRefusal(verdict) ? undefined : movedFrom(byIccid.get(iccid), iccid, input);
+      return from === undefined ? [] : [[iccid, from]];
+    }),
+  );
+  const isSuspended =
+    input.isSuspended ||
+    contested > CONTESTED_MAX ||
+    moves.size > input.movesLeft ||
+    input.newSims > NEW_SIMS_MAX;
   const decision: ClaimDecision = {
     held: [...held],
     taken: [],
@@ -129,7 +155,7 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
     }
     decision.held.push(slot);
     const from = verdict === 'take_without_release' ? (tenure?.nodeId ?? null) : null;
-    decision.taken.push({ iccid, from });
+    decision.taken.push({ iccid, from, movedFrom: moves.get(iccid) ?? null });
   }
   decision.held.sort((a, b) => (a.iccid < b.iccid ? -1 : 1));
   const seen = new Set(held.map(({ iccid }) => iccid));
@@ -167,6 +193,18 @@ function verdictOn(
   }
   // A node that claimed it while the holder still had it did not have the SIM then.
   return contestedSince === undefined ? 'take_without_release' : 'barred';
+}
+
+/** The node from which a known SIM moves to one that never held it, and that no operator named for it. */
+function movedFrom(
+  tenure: Tenure | undefined,
+  iccid: string,
+  { expected, heldBefore, lastHolders, nodeId }: ClaimInput,
+): string | undefined {
+  // A holder without proof may itself have guessed the SIM.
+  const isHeld = tenure?.isKnown === true && !tenure.isUnproven;
+  const from = isHeld ? tenure.nodeId : lastHolders.get(iccid);
+  return from === nodeId || heldBefore.has(iccid) || expected.get(iccid) === nodeId ? undefined : from;
 }
 
 /** The holder has reported the SIM long enough to prove that it has the card. */

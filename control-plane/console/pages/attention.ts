@@ -89,6 +89,7 @@ const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {
   node_pending: nodePath,
   sim_pin: ofSlotName,
   plan_ending: (iccid) => `/find?find=${encodeURIComponent(iccid)}`,
+  sim_moved: ofSlotName,
   node_claims: nodePath,
   sending_limit: () => '/subscriptions',
   slot_down: ofSlotName,

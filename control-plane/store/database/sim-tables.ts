@@ -18,6 +18,8 @@ interface SimTenuresTable {
   sighting_since: Date;
   /** The previous node, if it had not released the SIM. Null once the holder has reported the SIM for a while. */
   taken_from: string | null;
+  /** The holder before, if this node had never held the SIM and no operator decided it. */
+  moved_from: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 /** SIMs that a node reports but another node holds. */

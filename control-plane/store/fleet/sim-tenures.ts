@@ -4,6 +4,8 @@ import {
   CLAIM_KEPT_MS,
   type ClaimDecision,
   CONTESTED_MS,
+  MOVED_SIMS_MAX,
+  MOVED_SIMS_MS,
   type Sighting,
   type Tenure,
 } from '../../domain/sim-claim.ts';
@@ -14,6 +16,10 @@ import { addRefusals } from './node-refusals.ts';
 const IS_KNOWN = sql`(
   exists (select from numbers where numbers.iccid = sim_tenures.iccid and unadmitted_since is null)
   or exists (select from former_cards where former_cards.iccid = sim_tenures.iccid))`;
+
+/** For rows of `sim_tenures`: the number was imported, and only the holder itself says that it has the card. */
+const IS_UNPROVEN = sql`exists (select from numbers where numbers.iccid = sim_tenures.iccid and retired_at is null
+  and unproven = 'holder')`;
 
 /** Former holders that are kept per SIM: cards seldom move. */
 const FORMER_MAX = 8;
@@ -41,8 +47,7 @@ export async function lockTenures(
     select iccid, node_id as "nodeId", slot, since, sighting, sighting_since as "sightingSince",
       taken_from as "takenFrom", nodes.link_alive_until as "aliveUntil",
       ${IS_KNOWN} as "isKnown",
-      exists (select from numbers where numbers.iccid = sim_tenures.iccid and retired_at is null
-        and unproven = 'holder') as "isUnproven"
+      ${IS_UNPROVEN} as "isUnproven"
     from sim_tenures join nodes on nodes.id = node_id
     where until is null and (iccid = any(${iccids}::text[]) or node_id = ${nodeId})
     order by iccid for update of sim_tenures`.execute(trx);
@@ -88,11 +93,12 @@ export async function writeTenures(
     taken.length === 0
       ? { rows: [] }
       : await sql<{ iccid: string }>`
-    insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since, taken_from)
-    select iccid, ${nodeId}, slot, ${now}::timestamptz, 'present', ${now}::timestamptz, taken_from
+    insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since, taken_from, moved_from)
+    select iccid, ${nodeId}, slot, ${now}::timestamptz, 'present', ${now}::timestamptz, taken_from, moved_from
     from unnest(${taken.map(({ iccid }) => iccid)}::text[],
       ${taken.map(({ iccid }) => slotOf.get(iccid)?.slot ?? '')}::text[],
-      ${taken.map(({ from }) => from)}::text[]) as claim (iccid, slot, taken_from)
+      ${taken.map(({ from }) => from)}::text[], ${taken.map((each) => each.movedFrom)}::text[])
+      as claim (iccid, slot, taken_from, moved_from)
     on conflict (iccid) where until is null do nothing returning iccid`.execute(trx);
   // A node that has reported a SIM for this long has the card, even if its modem is lost later.
   const settled = sql`case when sim_tenures.sighting <> 'present'
@@ -199,6 +205,30 @@ export async function readHeldBefore(
     .where('iccid', 'in', sql<string>`(select unnest(${iccids}::text[]))`)
     .execute();
   return new Set(rows.map(({ iccid }) => iccid));
+}
+
+/** The last holder of each of these SIMs that is known and has no holder now. Holders without proof do not count. */
+export async function readLastHolders(
+  trx: DatabaseTransaction,
+  iccids: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ iccid: string; node: string }>`
+    select distinct on (iccid) iccid, node_id as node from sim_tenures
+    where iccid = any(${iccids}::text[]) and ${IS_KNOWN} and not ${IS_UNPROVEN}
+      and not exists (select from sim_tenures as open where open.iccid = sim_tenures.iccid and open.until is null)
+    order by iccid, id desc`.execute(trx);
+  return new Map(rows.map(({ iccid, node }) => [iccid, node]));
+}
+
+/** How many more known SIMs the node may get that it never held. No bound holds for a node that an operator approved with too many. */
+export async function countMovesLeft(trx: DatabaseTransaction, nodeId: string, now: Date): Promise<number> {
+  const since = new Date(now.getTime() - MOVED_SIMS_MS);
+  const { rows } = await sql<{ moves: number; isApproved: boolean }>`
+    select new_sims_approved_at is not null as "isApproved",
+      (select count(distinct iccid)::int from sim_tenures
+        where node_id = ${nodeId} and moved_from is not null and sim_tenures.since > ${since}::timestamptz) as moves
+    from nodes where id = ${nodeId}`.execute(trx);
+  return rows[0]?.isApproved === true ? Number.POSITIVE_INFINITY : MOVED_SIMS_MAX - (rows[0]?.moves ?? 0);
 }
 
 /** Whether a node holds a SIM now, or held it at the time in question. */

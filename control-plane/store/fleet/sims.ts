@@ -7,7 +7,15 @@ import { type Database, type DatabaseTransaction, storableText } from '../databa
 import { anyOf } from '../database/lists.ts';
 import { disputeNumbers, dropOldRivals } from './number-disputes.ts';
 import { countNewSims, proveExpected, readExpected } from './sim-proof.ts';
-import { lockTenures, readContested, readHeldBefore, writeClaims, writeTenures } from './sim-tenures.ts';
+import {
+  countMovesLeft,
+  lockTenures,
+  readContested,
+  readHeldBefore,
+  readLastHolders,
+  writeClaims,
+  writeTenures,
+} from './sim-tenures.ts';
 import { writeSlots } from './slots.ts';
 
 /** Rules by which claims of SIMs are decided. */
@@ -83,6 +91,8 @@ export async function replaceSlots(
       tenures,
       contested,
       heldBefore,
+      lastHolders: await readLastHolders(trx, iccids),
+      movesLeft: await countMovesLeft(trx, nodeId, now),
       expected,
       newSims,
       isSuspended: wasSuspended,

@@ -1,6 +1,7 @@
 // Numbers that customers have paid for, and whether each has service.
 import { type RawBuilder, sql } from 'kysely';
 import type { ServiceState } from '#shared/operator/slot-health.ts';
+import { MOVED_SIMS_MS } from '../../domain/sim-claim.ts';
 import type { Database } from '../database/database.ts';
 import { allOf } from '../database/sorted-page.ts';
 
@@ -64,6 +65,26 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
   left join slots on slots.node_id = last.node_id and slots.slot = coalesce(sims.slot, last.slot)
     -- Another card in the slot says nothing of this one.
     and (slots.iccid is null or slots.iccid = numbers.iccid))`;
+
+/** A sold number whose SIM moved to a node that had never held it. */
+export interface MovedNumber {
+  subscriptionId: string;
+  from: string;
+  node: string;
+  slot: string;
+}
+
+/** Sold numbers whose SIMs moved within `MOVED_SIMS_MS`, the last one first. */
+export async function findMovedNumbers(db: Database, now: Date, limit: number): Promise<MovedNumber[]> {
+  const { rows } = await sql<MovedNumber>`
+    select subscriptions.id as "subscriptionId", moved_from as "from", node_id as node, slot
+    from sim_tenures
+    join numbers on numbers.iccid = sim_tenures.iccid and numbers.retired_at is null
+    join subscriptions on subscriptions.number = numbers.number and subscriptions.expires_at > ${now}::timestamptz
+    where until is null and moved_from is not null and since > ${new Date(now.getTime() - MOVED_SIMS_MS)}::timestamptz
+    order by since desc limit ${limit}`.execute(db);
+  return rows;
+}
 
 /** Named before they are cut off. */
 const NUMBERS_MAX = 20;

@@ -6,7 +6,12 @@ import { findPlanEnds, type PlanEnd } from '../cards/plan-ends.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { countAvailable } from '../fleet/number-pool.ts';
 import { SLOT_ROWS } from '../fleet/slots.ts';
-import { findDownNumbers, type SoldNumber } from '../fleet/sold-numbers.ts';
+import {
+  findDownNumbers,
+  findMovedNumbers,
+  type MovedNumber,
+  type SoldNumber,
+} from '../fleet/sold-numbers.ts';
 import { listPayments } from '../money/payment-list.ts';
 import { countRelayed, type RelayedPayments } from '../money/relayed-payments.ts';
 import { findSendingWarnings, type SendingWarning } from './sending-warnings.ts';
@@ -21,6 +26,8 @@ export interface FleetSnapshot {
   slots: readonly SlotReading[];
   /** Paid numbers without service. */
   down: readonly SoldNumber[];
+  /** Sold numbers whose SIMs lately moved to a node that had never held them. */
+  moved: readonly MovedNumber[];
   /** Numbers that nearly used a sending limit in the last hour, the least used limit of each first. */
   sending: readonly SendingWarning[];
   /** Locked cards whose PIN the service has. */
@@ -107,6 +114,7 @@ export async function readSnapshot(
     pending: await readPending(trx),
     slots: await readSlots(trx),
     down: await findDownNumbers(trx, now, DOWN_MAX),
+    moved: await findMovedNumbers(trx, now, DOWN_MAX),
     sending: await findSendingWarnings(trx, now),
     locked: await findLockedCards(trx, now),
     plans: await findPlanEnds(trx, { days: planDays, limit: PLANS_MAX, now }),

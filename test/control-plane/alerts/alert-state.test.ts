@@ -38,6 +38,7 @@ function book() {
       pending: [],
       slots: [],
       down: [],
+      moved: [],
       sending: [],
       locked: [],
       plans: [],

@@ -99,6 +99,40 @@ t.test(
   },
 );
 
+t.test('the SIM of a sold number that a node reports which never had it, for a day', TIMEOUT, async (t) => {
+  const { url, databaseUrl, clock, db, hook, pass } = await startAlerting(t, rig);
+  const slots = [slotAt(1), slotAt(2)];
+  const node = await rig.connect(t, url, { nodeId: 'rack-1', slots });
+  const { subscriptionId } = await subscribeInStore(
+    databaseUrl,
+    ALICE,
+    String(slots[0]?.number),
+    new Date(clock.now()),
+  );
+  const out = { state: 'sim_absent', iccid: null, number: null } as const;
+  node.send({ type: 'slots', slots: [slotAt(1, out), slotAt(2, out)], alarms: [] });
+  await pass(MINUTE_MS);
+  await rig.connect(t, url, {
+    nodeId: 'rogue',
+    slots: slots.map((slot, index) => ({ ...slot, slot: `r${index}` })),
+  });
+  const reported = (): string[] => hook.reported().filter((each) => each.includes('sim_moved'));
+  await until('the move is reported', async () => {
+    await pass(MINUTE_MS);
+    return reported().length > 0;
+  });
+  t.same(reported(), ['+sim_moved rogue/r0'], 'not of the number that nobody has');
+  const raised = hook.taken.flatMap(({ body }) => body.data.raised).find(({ kind }) => kind === 'sim_moved');
+  t.match(raised, {
+    severity: 'warning',
+    summary: `the SIM of ${subscriptionId} moved from node rack-1 to slot r0 of node rogue, which never had it`,
+  });
+  const since = new Date(clock.now() - 24 * 60 * MINUTE_MS);
+  await db.updateTable('sim_tenures').set({ since }).where('moved_from', 'is not', null).execute();
+  await pass(MINUTE_MS);
+  t.same(reported(), ['+sim_moved rogue/r0', '-sim_moved rogue/r0']);
+});
+
 t.test(
   'a number that nearly used a sending limit, or was refused for it, for an hour',
   TIMEOUT,

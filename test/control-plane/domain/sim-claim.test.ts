@@ -31,6 +31,8 @@ const decide = (change: Partial<ClaimInput>) =>
     contested: new Map(),
     isSuspended: false,
     heldBefore: new Set(),
+    lastHolders: new Map(),
+    movesLeft: 8,
     expected: new Map(),
     newSims: 0,
     waitMs: MINUTE_MS,
@@ -160,6 +162,25 @@ t.test('many unknown SIMs are guesses; those of holders without proof are none',
     late.refused.map(({ cause }) => cause),
     ['contested', 'contested', 'contested', 'contested'],
   );
+  t.end();
+});
+
+t.test('more moved SIMs than an operator moves by hand need an approval', (t) => {
+  const indices = [1, 2, 3, 4, 5];
+  const slots = indices.map((index) => slotAt(index));
+  const tenures = [1, 2].map((index) => held(index, { sighting: 'lost' }));
+  const lastHolders = new Map([3, 4].map((index) => [iccidOf(index), 'holder']));
+  const some = decide({ slots, tenures, lastHolders, movesLeft: 4 });
+  t.match(some, { isSuspended: false, refused: [] });
+  t.same(
+    some.taken.map(({ movedFrom }) => movedFrom),
+    ['holder', 'holder', 'holder', 'holder', null],
+  );
+  t.match(decide({ slots, tenures, lastHolders, movesLeft: 3 }), { isSuspended: true, taken: [] });
+  const heldBefore = new Set([iccidOf(1)]);
+  t.match(decide({ slots, tenures, lastHolders, heldBefore, movesLeft: 3 }), { isSuspended: false });
+  const unknown = tenures.map((tenure) => ({ ...tenure, isKnown: false }));
+  t.match(decide({ slots, tenures: unknown, lastHolders, movesLeft: 2 }), { isSuspended: false });
   t.end();
 });
 

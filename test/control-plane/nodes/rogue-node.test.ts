@@ -212,13 +212,16 @@ t.test('a node that is away keeps its SIMs for a while; later it gets them back'
 t.test('the key of a former rack takes back no card that its new node has for long', async (t) => {
   const service = { ...FAST, handoverWaitMs: 300 };
   const cards = Array.from({ length: 30 }, (_, index) => slotAt(index + 1));
-  const { url, node, db, holds, listed, send, history } = await honestNode(t, rig, {
+  const { url, node, db, holds, listed, operator, send, history } = await honestNode(t, rig, {
     slots: cards,
     service,
   });
   // The rack is off, and its cards are carried to another one.
   await node.drop();
   const honest = await linkNode(t, url, { nodeId: 'new', slots: cards });
+  await until('it gets none of so many', async () => (await listed('new'))?.is_suspended === true);
+  t.match(await listed('new'), { sims: 0, refused: { claims: 30 } });
+  await operator.call('approveNode', { node: 'new' });
   await holds('new');
   const hoursAgo = new Date(Date.now() - 20 * 3_600_000);
   await db

@@ -105,7 +105,8 @@ export const FLEET = [
     until timestamptz,
     sighting text not null check (sighting in ('present', 'lost', 'unseen')),
     sighting_since timestamptz not null,
-    taken_from text
+    taken_from text,
+    moved_from text
   )`,
   'create unique index sim_tenures_open on sim_tenures (iccid) where until is null',
   'create index sim_tenures_of_node on sim_tenures (node_id) where until is null',

@@ -10,6 +10,9 @@ import { clientNetworkOf } from './client-network.ts';
 import { errorAnswerOf } from './error-body.ts';
 import { linger, writeAnswer } from './raw-answer.ts';
 
+/** Common clients send a request after the last response. One that sends many at once takes the turns of the others. */
+const PIPELINED_MAX = 16;
+
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
@@ -32,16 +35,23 @@ export class Connections {
     this.#log = log;
   }
 
-  /** A request has begun. */
-  open(request: IncomingMessage, response: ServerResponse): void {
+  /** A request has begun. Returns false if it is dropped, with its connection: too many before it have no response yet. */
+  open(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
+    if (socket.destroyed) return false;
     const connection = this.#connectionOf(socket);
+    if (connection.exchanges.size >= PIPELINED_MAX) {
+      emitMetric({ kind: 'rate_limited', limit: 'pipelined' });
+      socket.resetAndDestroy();
+      return false;
+    }
     const exchange = { request, response };
     connection.exchanges.add(exchange);
     response.once('close', () => {
       connection.exchanges.delete(exchange);
       this.#proceed(socket, connection);
     });
+    return true;
   }
 
   /** The input is not HTTP, is too long, or did not arrive in time. */

@@ -79,7 +79,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     serve(app, onUpgrade) {
       const handle = app.callback();
       const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-        connections.open(request, response);
+        if (!connections.open(request, response)) return;
         try {
           normalize(request);
         } catch (error) {

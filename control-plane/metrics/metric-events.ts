@@ -59,6 +59,7 @@ export const LIMITS = [
   'console',
   'link',
   'connections',
+  'pipelined',
   'webhook_tests',
   'webhook_replays',
 ] as const;

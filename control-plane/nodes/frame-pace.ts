@@ -10,6 +10,9 @@ export const FRAME_BURST = 1_000;
 export const FRAMES_PER_SECOND = 50;
 const FRAMES = { burst: FRAME_BURST, perSecond: FRAMES_PER_SECOND };
 
+/** A daemon that restarts, or a network that comes and goes, opens a few links in a minute. Each costs as much as many frames. */
+const LINKS = { burst: 60, perSecond: 1 };
+
 /** Of new facts, which have a window. */
 export const FACT_COST = 0.1;
 /** A longer frame counts once more for each so many characters. */
@@ -18,21 +21,29 @@ const FRAME_UNIT_LENGTH = 16 * 1024;
 const REPORT_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;
 
-/** The budgets of nodes, which all their links share. */
-export class FrameBudgets {
+/** A budget for each node, which all its links share. */
+class NodeBudgets {
   readonly #clock: Clock;
+  readonly #size: { burst: number; perSecond: number };
   readonly #byNode = new LRUCache<string, TokenBucket>(upTo(NODES_MAX));
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, size: { burst: number; perSecond: number }) {
     this.#clock = clock;
+    this.#size = size;
   }
 
   of(nodeId: string): TokenBucket {
-    const budget = this.#byNode.get(nodeId) ?? new TokenBucket(this.#clock, FRAMES);
+    const budget = this.#byNode.get(nodeId) ?? new TokenBucket(this.#clock, this.#size);
     this.#byNode.set(nodeId, budget);
     return budget;
   }
 }
+
+/** The frames that nodes may send. */
+export const frameBudgets = (clock: Clock): NodeBudgets => new NodeBudgets(clock, FRAMES);
+
+/** The links that nodes may open. */
+export const linkBudgets = (clock: Clock): NodeBudgets => new NodeBudgets(clock, LINKS);
 
 interface FramePaceParts {
   clock: Clock;

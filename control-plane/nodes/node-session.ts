@@ -116,7 +116,11 @@ export class NodeSession implements NodeLink {
     });
     this.#timers.push(helloTimer);
     socket.on('message', (data, isBinary) => this.#onMessage(String(data), isBinary));
-    socket.on('pong', () => this.#heartbeat.answered());
+    socket.on('ping', () => this.#pace.count());
+    socket.on('pong', () => {
+      this.#pace.count();
+      this.#heartbeat.answered();
+    });
     socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'link error'));
     this.closed = new Promise((resolve) => {
       socket.on('close', (code) => void this.#onClose(code).finally(resolve));

@@ -3,7 +3,8 @@ import { WebSocketServer } from 'ws';
 import { readProof } from '#shared/link/proof.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { FrameBudgets } from '../../nodes/frame-pace.ts';
+import { emitMetric } from '../../metrics/metric-events.ts';
+import { frameBudgets, linkBudgets } from '../../nodes/frame-pace.ts';
 import { identify } from '../../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../../nodes/node-session.ts';
 import { errorAnswerOf } from '../error-body.ts';
@@ -15,6 +16,9 @@ const CHECKS_MAX = 1_000;
 
 /** By then another instance is running, or this one again. */
 const RETRY_AFTER_SECONDS = 1;
+
+/** For a node that opens links too often. */
+const RELINK_AFTER_SECONDS = 5;
 
 interface NodeUpgrades {
   onUpgrade: UpgradeHandler;
@@ -33,7 +37,8 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget'>): Nod
   sockets.on('wsClientError', (error, socket) =>
     writeAnswer(socket, errorAnswerOf(new Refusal('invalid_request', error.message), parts.log)),
   );
-  const budgets = new FrameBudgets(parts.clock);
+  const frames = frameBudgets(parts.clock);
+  const links = linkBudgets(parts.clock);
   const sessions = new Set<NodeSession>();
   let isDraining = false;
   let checks = 0;
@@ -66,9 +71,10 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget'>): Nod
       refuseWhileDraining(authorization);
       const node = await check(authorization);
       refuseWhileDraining(authorization);
+      if (!links.of(node.nodeId).takes()) throw tooManyLinks();
       if (socket.destroyed) return;
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const session = new NodeSession(webSocket, node, { ...parts, budget: budgets.of(node.nodeId) });
+        const session = new NodeSession(webSocket, node, { ...parts, budget: frames.of(node.nodeId) });
         sessions.add(session);
         void session.closed.finally(() => sessions.delete(session));
       });
@@ -79,6 +85,13 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget'>): Nod
       await Promise.all([...sessions].map((session) => session.drain()));
     },
   };
+}
+
+function tooManyLinks(): Refusal {
+  emitMetric({ kind: 'rate_limited', limit: 'link' });
+  return new Refusal('rate_limited', 'The node opens links too often.', {
+    headers: { 'Retry-After': String(RELINK_AFTER_SECONDS) },
+  });
 }
 
 const tryLater = (message: string): Refusal =>

@@ -18,12 +18,16 @@ import { TWILIO_MESSAGE_BYTES_MAX } from '../../voice/twilio-stream.ts';
 import { VONAGE_MESSAGE_BYTES_MAX } from '../../voice/vonage-stream.ts';
 import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
+import { limitFrames } from './frame-limit.ts';
 import { ReasonedSocket } from './reasoned-socket.ts';
 import type { SocketGuard } from './socket-guard.ts';
 import type { UpgradeHandlers } from './upgrades.ts';
 
 /** Watchers of presence send nothing. */
 const PRESENCE_MESSAGE_BYTES_MAX = 1024;
+
+/** Messages of streams and media links have limits of their own. */
+const CONTROL_FRAMES = ['ping', 'pong'] as const;
 
 const STOP_TIMEOUT_MS = 1_000;
 
@@ -83,6 +87,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       if (socket.destroyed) return;
       medias.handleUpgrade(request, socket, head, (link) => {
         keepAlive(link, clock, MEDIA_PING_MS);
+        limitFrames(link, clock, CONTROL_FRAMES);
         onLink(link);
       });
     },
@@ -92,6 +97,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       if (socket.destroyed) return;
       streams[protocol].handleUpgrade(request, socket, head, (client) => {
         keep(client, request, subscription);
+        limitFrames(client, clock, CONTROL_FRAMES);
         openStream(opening, client, { subscription, callId, protocol });
       });
     },
@@ -101,6 +107,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       if (socket.destroyed) return;
       presences.handleUpgrade(request, socket, head, (client) => {
         keep(client, request, subscription);
+        limitFrames(client, clock, ['message', ...CONTROL_FRAMES]);
         parts.presence.add(client, subscription);
       });
     },

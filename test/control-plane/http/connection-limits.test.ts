@@ -161,17 +161,36 @@ t.test('a client that sends requests and does not read the answers is cut off', 
   const { url } = await rig.start(t, { unreadTimeoutMs: 300 });
   const connection = new RawConnection(url);
   connection.socket.pause();
-  const requests = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100);
+  connection.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(16));
   await until(
     'cut off',
     () => {
-      connection.write(requests);
+      connection.write('x');
       return connection.isClosed || connection.socket.destroyed;
     },
     15_000,
   );
   t.equal((await fetch(`${url}/availability`)).status, 200);
 });
+
+t.test(
+  'requests that follow each other at once are answered in order; too many end the connection',
+  async (t) => {
+    const { url } = await rig.start(t);
+    const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const some = new RawConnection(url).write(request('/availability').repeat(15));
+    some.write('GET /availability HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const { answers } = await some.closed();
+    t.same(
+      answers.map(({ status }) => status),
+      Array.from({ length: 16 }, () => 200),
+    );
+    const refused = countObserved(t, ({ kind, limit }) => kind === 'rate_limited' && limit === 'pipelined');
+    const many = new RawConnection(url).write(request('/availability').repeat(1_000));
+    t.equal((await many.closed()).answers.length < 16, true);
+    t.equal(refused(), 1);
+  },
+);
 
 t.test('sockets of a token are bounded over all kinds, also when they all come at once', async (t) => {
   const { presence, stream, url, headers } = await telephone(t, rig, { service: { socketsPerToken: 5 } });

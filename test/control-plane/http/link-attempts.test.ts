@@ -6,7 +6,7 @@ import { LINK_PATH } from '#shared/link/version.ts';
 import { MEDIA_PATH } from '#shared/voice/media.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { countStatements } from '../../fixtures/database/statements.ts';
-import { newKey } from '../../fixtures/nodes/enrolled-node.ts';
+import { identityOf, type NodeIdentity, newKey } from '../../fixtures/nodes/enrolled-node.ts';
 import { roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 
@@ -35,6 +35,25 @@ function open(url: string, headers: Record<string, string>): Promise<Answer> {
 
 const times = <T>(count: number, act: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, act));
+
+t.test('a node that opens links again and again waits', async (t) => {
+  const clock = new ManualClock();
+  const { url } = await rig.start(t, { clock, heartbeatMs: 600_000 });
+  const [identity, other] = await Promise.all([identityOf(url, 'rack-1'), identityOf(url, 'rack-2')]);
+  const link = ({ nodeId, key }: NodeIdentity): Promise<Answer> =>
+    open(url.replace('http', 'ws') + LINK_PATH, {
+      authorization: makeProof({ nodeId, controlPlaneUrl: url, key }, clock.now()),
+    });
+  const flood = await times(100, () => link(identity));
+  t.equal(flood.filter(({ status }) => status === 101).length, 60);
+  t.match(
+    flood.find(({ status }) => status !== 101),
+    { status: 429, retryAfter: '5' },
+  );
+  t.match(await link(other), { status: 101 }, 'another node has links of its own');
+  clock.advance(5_000);
+  t.match(await link(identity), { status: 101 });
+});
 
 t.test('invalid proofs and tickets cost the database only so many queries a minute', async (t) => {
   const clock = new ManualClock();

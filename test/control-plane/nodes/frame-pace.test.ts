@@ -1,7 +1,7 @@
 // A node that floods its link: it is read at the pace of a rack, and nothing that it sent is lost.
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { FRAME_BURST, FRAMES_PER_SECOND, FrameBudgets, FramePace } from '#control-plane/nodes/frame-pace.ts';
+import { FRAME_BURST, FRAMES_PER_SECOND, FramePace, frameBudgets } from '#control-plane/nodes/frame-pace.ts';
 import { parseNodeFrame } from '#shared/link/frame.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
@@ -27,7 +27,7 @@ t.test('a burst is read at once; above it the socket rests until the frames are 
   const clock = new ManualClock();
   const calls: string[] = [];
   const exceeded: number[] = [];
-  const budget = new FrameBudgets(clock).of('rogue');
+  const budget = frameBudgets(clock).of('rogue');
   const pace = new FramePace({
     clock,
     budget,
@@ -54,7 +54,7 @@ t.test('a burst is read at once; above it the socket rests until the frames are 
 
 t.test('all links of a node share one budget, and a long frame costs more', async (t) => {
   const clock = new ManualClock();
-  const budgets = new FrameBudgets(clock);
+  const budgets = frameBudgets(clock);
   let pauses = 0;
   const link = (): FramePace => {
     const socket = { pause: () => (pauses += 1), resume: () => undefined };
@@ -74,6 +74,14 @@ t.test('facts that were acknowledged, sent again and again, are frames like any 
   const rogue = await rogueOf(t, url);
   await rogue.report(received('once'));
   for (let time = 0; time < 3 * FRAME_BURST; time += 1) rogue.sendFact(1, received('once'));
+  await until('it is noted', async () => ((await listed('rogue'))?.refused.frames ?? 0) > 0);
+  t.equal((await send(TEXT)).status, 200);
+});
+
+t.test('pings and pongs that nothing asked for are frames like any other', async (t) => {
+  const { url, listed, send } = await honestNode(t, rig);
+  const rogue = await rogueOf(t, url);
+  for (let time = 0; time < 2 * FRAME_BURST; time += 1) rogue.babble();
   await until('it is noted', async () => ((await listed('rogue'))?.refused.frames ?? 0) > 0);
   t.equal((await send(TEXT)).status, 200);
 });

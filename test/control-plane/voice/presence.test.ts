@@ -247,6 +247,26 @@ t.test('a revoked token closes its sockets within a second, also on another inst
   t.equal(phone.node.commands('hang_up').length, 0, 'the new token may take the call over');
 });
 
+t.test('a client that sends more than a listener has to say is cut off', async (t) => {
+  const phone = await telephone(t, rig);
+  const { call_id: callId } = phone.line.ring();
+  const quiet = await phone.presence();
+  const floods: Array<(socket: WebSocket) => void> = [
+    (socket) => socket.send('{}'),
+    (socket) => socket.ping(),
+    (socket) => socket.pong(),
+  ];
+  for (const flood of floods) {
+    const { socket } = await phone.presence();
+    for (let frame = 0; frame < 1_000; frame += 1) flood(socket);
+    await until('the end', () => socket.readyState === WebSocket.CLOSED);
+  }
+  const stream = await phone.stream(callId);
+  for (let frame = 0; frame < 1_000; frame += 1) stream.socket.pong();
+  await until('the end', () => stream.socket.readyState === WebSocket.CLOSED);
+  t.equal(quiet.socket.readyState, WebSocket.OPEN);
+});
+
 t.test('a token that is replaced without an event closes its sockets, too', async (t) => {
   const phone = await telephone(t, rig);
   const other = await rig.start(t, { databaseUrl: phone.databaseUrl });

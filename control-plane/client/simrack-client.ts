@@ -10,6 +10,7 @@ import type { Account } from './payments/account.ts';
 import { type WatchOptions, watchPresence } from './presence-watch.ts';
 import { purchase } from './purchase.ts';
 import type { Purchase, PurchaseOptions, RecoverOptions } from './purchase-options.ts';
+import { signInText } from './sign-in-text.ts';
 import { Transport } from './transport.ts';
 import { WebhooksClient } from './webhooks.ts';
 
@@ -18,6 +19,12 @@ export type Call = Answer<'calls'>['calls'][number];
 /** `account`: signs in place of a token. */
 export type ReceiptQuery = Query<'receipts'> & { account?: Account | undefined };
 export type Receipt = Answer<'receipts'>['receipts'][number];
+
+interface ClientOptions {
+  baseUrl: string;
+  token?: string | undefined;
+  domain?: string | undefined;
+}
 
 type CodeMessage = InboundMessage & { code: string };
 
@@ -37,13 +44,18 @@ export class SimrackClient {
   readonly #claimed: ClaimedMessages;
   /** Events posted to a URL of yours. */
   readonly webhooks: WebhooksClient;
+  readonly #domain: string | undefined;
   #token: string | undefined;
   #mayWait = true;
 
-  /** `baseUrl` as `https://host`; `token` of an earlier purchase or recovery. Throws `TypeError` for an invalid URL. */
-  constructor({ baseUrl, token }: { baseUrl: string; token?: string | undefined }) {
+  /**
+   * `baseUrl` as `https://host`; `token` of an earlier purchase or recovery; `domain` that wallets sign in to, if it is not the host of
+   * `baseUrl`. Throws `TypeError` for an invalid URL.
+   */
+  constructor({ baseUrl, token, domain }: ClientOptions) {
     this.#transport = new Transport(baseUrl);
     this.#token = token;
+    this.#domain = domain;
     this.webhooks = new WebhooksClient(this.#transport, () => this.#bearer());
     this.#claimed = new ClaimedMessages((...wait) => this.#claim(...wait));
   }
@@ -268,8 +280,9 @@ export class SimrackClient {
 
   async #proof(account: Account): Promise<{ wallet: string; nonce: string; signature: string }> {
     const { address: wallet } = account;
-    const { nonce, message } = await this.#transport.call(OPERATION.nonce, { body: { address: wallet } });
-    return { wallet, nonce, signature: await account.signMessage({ message }) };
+    const issued = await this.#transport.call(OPERATION.nonce, { body: { address: wallet } });
+    const message = signInText(issued, { baseUrl: this.#transport.baseUrl, domain: this.#domain });
+    return { wallet, nonce: issued.nonce, signature: await account.signMessage({ message }) };
   }
 
   async #claim(waitSeconds: number, signal: AbortSignal): Promise<readonly InboundMessage[]> {

@@ -13,6 +13,7 @@ import { addWebhookCommands } from './webhook-commands.ts';
 /** The environment variables. */
 export const ENVIRONMENT = {
   SIMRACK_URL: 'Base URL of the service. `--url` takes precedence.',
+  SIMRACK_DOMAIN: 'Domain that the wallet signs in to, if it is not the host of the URL.',
   SIMRACK_TOKEN: 'Bearer token. `--token` takes precedence. Without either, the stored token is used.',
   WALLET_KEY: 'Private key of the wallet: `0x` and 64 hexadecimal digits.',
   TWILIO_AUTH_TOKEN:

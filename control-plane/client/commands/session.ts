@@ -58,7 +58,7 @@ export class CommandSession {
 
   /** A client without a token. */
   anonymous(): SimrackClient {
-    return new SimrackClient({ baseUrl: this.baseUrl });
+    return new SimrackClient({ baseUrl: this.baseUrl, domain: this.#env['SIMRACK_DOMAIN'] || undefined });
   }
 
   /** A client with the given token, or the stored one of the named or default wallet. */

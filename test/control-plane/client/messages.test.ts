@@ -36,6 +36,36 @@ t.test('a wait gets the message that fits, and what it passed over is not lost',
   t.match(await client.receive(), { messages: [], count: 0 });
 });
 
+t.test('a service that passes on the sign-in of another one gets no signature', async (t) => {
+  const { url } = await rig.start(t, { serviceDomain: 'sim.example' });
+  const { fetch } = globalThis;
+  const signed: string[] = [];
+  globalThis.fetch = (target, options) =>
+    fetch(String(target).replace('https://false.example', url), options);
+  t.teardown(() => {
+    globalThis.fetch = fetch;
+  });
+  const wallet = privateKeyToAccount(ALICE.privateKey);
+  const account = {
+    ...wallet,
+    signMessage: ({ message }: { message: string }) => {
+      signed.push(message);
+      return wallet.signMessage({ message });
+    },
+  };
+  const clientOf = (baseUrl: string, domain?: string) => new SimrackClient({ baseUrl, domain });
+  await t.rejects(clientOf('https://false.example').recover({ account }), {
+    code: 'invalid_answer',
+    message: /asks the wallet to sign in to sim\.example/,
+  });
+  await t.rejects(clientOf(url, 'another.example').recover({ account }), { code: 'invalid_answer' });
+  t.same(signed, []);
+  const named = clientOf('https://false.example', 'sim.example').recover({ account });
+  await t.rejects(named, { code: 'no_active_subscription' });
+  await t.rejects(clientOf(url).recover({ account }), { code: 'no_active_subscription' });
+  t.equal(signed.length, 2);
+});
+
 /** Paths of the requests that this program makes from now on. */
 function recordedPaths(t: Parameters<typeof subscriber>[0]): string[] {
   const paths: string[] = [];

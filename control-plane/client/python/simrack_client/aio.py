@@ -33,9 +33,9 @@ _Streams = Tuple[asyncio.StreamReader, asyncio.StreamWriter]
 class AsyncSimrackClient:
     """The methods of `SimrackClient`, to be awaited."""
 
-    def __init__(self, base_url: str, token: Optional[str] = None) -> None:
+    def __init__(self, base_url: str, token: Optional[str] = None, *, domain: Optional[str] = None) -> None:
         self._origin = Origin(base_url)
-        self._flows = Flows(token)
+        self._flows = Flows(token, self._origin.host, domain)
 
     @property
     def token(self) -> Optional[str]:

@@ -35,11 +35,14 @@ _SILENCE_SECONDS = 60.0
 
 
 class SimrackClient:
-    """One number of a service. `token` is of an earlier purchase or sign-in. Use it from one thread at a time."""
+    """One number of a service. `token` is of an earlier purchase or sign-in. Use it from one thread at a time.
 
-    def __init__(self, base_url: str, token: Optional[str] = None) -> None:
+    `domain` is what wallets sign in to, if it is not the host of `base_url`.
+    """
+
+    def __init__(self, base_url: str, token: Optional[str] = None, *, domain: Optional[str] = None) -> None:
         self._origin = Origin(base_url)
-        self._flows = Flows(token)
+        self._flows = Flows(token, self._origin.host, domain)
 
     @property
     def token(self) -> Optional[str]:

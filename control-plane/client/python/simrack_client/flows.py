@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -46,14 +47,18 @@ _TOOL_WAIT_SECONDS = 50
 # After these a payment cannot have moved anything.
 _CHARGED_NOTHING = ("pool_exhausted", "settlement_unavailable", "overloaded", "restarting")
 _TRANSIENT = ("rate_limited", "settlement_unavailable", "overloaded", "restarting", "unavailable", "internal_error")
+# The own machine, which a tunnel may lead through.
+_LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|::1")
 _MCP = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
 
 
 class Flows:
     """One subscription: its token, and the texts that were claimed and not returned yet."""
 
-    def __init__(self, token: Optional[str]) -> None:
+    def __init__(self, token: Optional[str], host: str, domain: Optional[str]) -> None:
         self.token = token
+        self._host = host
+        self._domain = domain
         self._held: Deque[Dict[str, Any]] = deque()
 
     def bearer(self) -> Dict[str, str]:
@@ -81,8 +86,21 @@ class Flows:
 
     def _proof(self, signer: Signer) -> Flow:
         issued = yield from self.public("POST", "/auth/nonce", {"address": signer.address})
-        signature = signer.sign_message(issued["message"])
+        signature = signer.sign_message(self._sign_in_text(issued))
         return {"wallet": signer.address, "nonce": issued["nonce"], "signature": signature}
+
+    def _sign_in_text(self, issued: Dict[str, Any]) -> str:
+        """A false service could pass on the text of another one, and use the signature there."""
+        nonce, text = issued["nonce"], issued["message"]
+        found = re.fullmatch(r"Sign in to (\S+) SMS\nNonce: ([\w-]+)", text)
+        if found is None or found[2] != nonce:
+            raise InvalidAnswer("the service asks the wallet to sign something else than a sign-in")
+        if found[1] == (self._domain or self._host) or (self._domain is None and _LOOPBACK.fullmatch(self._host)):
+            return str(text)
+        raise InvalidAnswer(
+            f"{self._host} asks the wallet to sign in to {found[1]}, which is not its host. "
+            "If it is the same service, name that domain as `domain`."
+        )
 
     def subscribe(
         self, signer: Signer, max_amount: int, asset: Optional[str], resume: Optional[str],

@@ -5,8 +5,8 @@ import os
 import sys
 
 from simrack_client import (
-    ApiError, AsyncSimrackClient, InvalidRequest, KeySigner, NotPayable, PaymentRefused, PaymentUsed, SimrackClient,
-    Timeout, Unauthorized, Unreachable, has_code,
+    ApiError, AsyncSimrackClient, InvalidAnswer, InvalidRequest, KeySigner, NotPayable, PaymentRefused, PaymentUsed,
+    SimrackClient, Timeout, Unauthorized, Unreachable, has_code,
 )
 
 URL, KEY, PRICE = os.environ["SIMRACK_URL"], os.environ["WALLET_KEY"], 1_800_000_000
@@ -44,6 +44,7 @@ def sync():
     say("resumed", recovered=resumed["recovered"])
     old = client.token
     client.recover(signer)
+    say("elsewhere", error=failure(InvalidAnswer, lambda: SimrackClient(URL, domain="false.example").recover(signer)))
     say("revoked", error=failure(Unauthorized, SimrackClient(URL, old).number))
     say("number", number=client.number()["number"])
     say("empty", error=failure(InvalidRequest, lambda: client.send("+13105550188", "")))

@@ -68,6 +68,7 @@ t.test('the Python client buys once, signs in, texts and waits; refusals are typ
     bought: { number, renewed: false },
     resumed: { recovered: true },
     revoked: { error: ['Unauthorized', 'unauthorized', 401, null] },
+    elsewhere: { error: ['InvalidAnswer', 'invalid_answer', null, null] },
     number: { number },
     empty: { error: ['InvalidRequest', 'invalid_request', 400, 'body'] },
     emergency: { error: ['InvalidRequest', 'destination_not_allowed', 400] },
@@ -134,7 +135,7 @@ t.test('a wait goes on after the page of a proxy, and ends with one that is no r
   const program = `
 from simrack_client.errors import InvalidAnswer
 from simrack_client.flows import Flows, Pause, Request, Response
-flow = Flows("token").wait_for_message(30, None, None)
+flow = Flows("token", "127.0.0.1", None).wait_for_message(30, None, None)
 for status in (502, 503, 504):
     assert isinstance(next(flow), Request)
     assert isinstance(flow.send(Response(status, {}, None)), Pause)

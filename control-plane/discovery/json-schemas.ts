@@ -79,8 +79,28 @@ export function componentSchemas(): Record<string, JsonSchema> {
     uri: (id: string) => REFERENCE + id,
   });
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
+    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [
+      name,
+      withDefaultsInWords(schema),
+    ]),
   );
+}
+
+/** Some generators of clients require each field that has a default, in requests too. */
+function withDefaultsInWords(schema: JsonSchema): JsonSchema {
+  const properties = schema['properties'] as Record<string, JsonSchema> | undefined;
+  if (properties === undefined) return schema;
+  const inWords = ({ default: fallback, description, ...field }: JsonSchema): JsonSchema =>
+    fallback === undefined
+      ? { ...field, ...(description === undefined ? {} : { description }) }
+      : {
+          ...field,
+          description: `${description ?? ''} Default: \`${JSON.stringify(fallback)}\`.`.trimStart(),
+        };
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, inWords(field)])),
+  };
 }
 
 /** The reference to a schema in the description. Throws for a schema without a name. */

@@ -10,8 +10,8 @@ import { clientNetworkOf } from './client-network.ts';
 import { errorAnswerOf } from './error-body.ts';
 import { linger, writeAnswer } from './raw-answer.ts';
 
-/** Common clients send a request after the last response. One that sends many at once takes the turns of the others. */
-const PIPELINED_MAX = 16;
+/** Common clients send a request after the last response. One that sends many at once takes the turns of others. */
+const PIPELINED_MAX = 3;
 
 interface Exchange {
   request: IncomingMessage;
@@ -29,10 +29,13 @@ interface Connection {
 
 export class Connections {
   readonly #log: Logger;
+  readonly #onFlood: (socket: Socket) => void;
   readonly #connections = new WeakMap<Duplex, Connection>();
 
-  constructor(log: Logger) {
+  /** `onFlood` is called when a connection is dropped for its many requests. */
+  constructor(log: Logger, onFlood: (socket: Socket) => void) {
     this.#log = log;
+    this.#onFlood = onFlood;
   }
 
   /** A request has begun. Returns false if it is dropped, with its connection: too many before it have no response yet. */
@@ -43,6 +46,7 @@ export class Connections {
     if (connection.exchanges.size >= PIPELINED_MAX) {
       emitMetric({ kind: 'rate_limited', limit: 'pipelined' });
       socket.resetAndDestroy();
+      this.#onFlood(socket);
       return false;
     }
     const exchange = { request, response };
@@ -128,31 +132,58 @@ const WHY: Record<string, [RefusalCode, string] | undefined> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long.'],
 };
 
+/** Connections of a network that were dropped for their requests within `BLOCKED_MS`: so many, and it is blocked. */
+const FLOODS_MAX = 20;
+const BLOCKED_MS = 5_000;
+
+interface Neighbours {
+  sockets: Set<Socket>;
+  floods: number;
+}
+
 /**
  * Counts by the address at the other end of the socket, WebSockets included; an IPv6 /64 is one address. A connection beyond `max` is
- * reset: a response would keep it, and its cost, for longer.
+ * reset: a response would keep it, and its cost, for longer. Call the result with each socket that was dropped for its many requests: what
+ * it had sent is parsed nevertheless, so a network with many of them gets no connection for a while.
  */
-export function capConnections(server: Server, max: number): void {
-  const open = new Map<string, number>();
-  const counted = new WeakSet<Socket>();
+export function capConnections(server: Server, max: number): (flooding: Socket) => void {
+  const open = new Map<string, Neighbours>();
+  const networks = new WeakMap<Socket, string>();
+  const forget = (network: string): void => {
+    const { floods = 0, sockets } = open.get(network) ?? {};
+    if (floods === 0 && sockets?.size === 0) open.delete(network);
+  };
   server.on('connection', (socket: Socket) => {
     // A socket is reported again after a request whose protocol upgrade was ignored.
-    if (socket.remoteAddress === undefined || counted.has(socket)) return;
+    if (socket.remoteAddress === undefined || networks.has(socket)) return;
     const { network } = clientNetworkOf(socket.remoteAddress);
-    const before = open.get(network) ?? 0;
-    if (before >= max) {
+    const neighbours = open.get(network) ?? { sockets: new Set(), floods: 0 };
+    if (neighbours.sockets.size >= max || neighbours.floods >= FLOODS_MAX) {
       emitMetric({ kind: 'rate_limited', limit: 'connections' });
       socket.resetAndDestroy();
       return;
     }
-    counted.add(socket);
-    open.set(network, before + 1);
+    open.set(network, neighbours);
+    networks.set(socket, network);
+    neighbours.sockets.add(socket);
     socket.once('close', () => {
-      const left = (open.get(network) ?? 1) - 1;
-      if (left > 0) open.set(network, left);
-      else open.delete(network);
+      neighbours.sockets.delete(socket);
+      forget(network);
     });
   });
+  return (flooding) => {
+    const network = networks.get(flooding);
+    const neighbours = network === undefined ? undefined : open.get(network);
+    if (network === undefined || neighbours === undefined) return;
+    neighbours.floods += 1;
+    if (neighbours.floods === 1)
+      setTimeout(() => {
+        neighbours.floods = 0;
+        forget(network);
+      }, BLOCKED_MS).unref();
+    if (neighbours.floods < FLOODS_MAX) return;
+    for (const socket of neighbours.sockets) socket.resetAndDestroy();
+  };
 }
 
 /** A signal that aborts when the connection closes before the whole response was handed to the network. */

@@ -65,8 +65,10 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   });
   server.timeout = unreadTimeoutMs;
   server.maxHeadersCount = HEADERS_MAX;
-  const connections = new Connections(log);
-  if (!options.isBehindProxy) capConnections(server, options.connectionsPerAddress);
+  const onFlood = options.isBehindProxy
+    ? () => undefined
+    : capConnections(server, options.connectionsPerAddress);
+  const connections = new Connections(log, onFlood);
   server.on('clientError', (error, socket) => connections.fail(error, socket));
   server.on('timeout', (socket) => connections.idle(socket, unreadTimeoutMs));
   server.on('connect', (_request, socket) => {

@@ -1,5 +1,6 @@
 // Webhooks of subscribers, with the renderings of the API.
 import { toHistory, toInbound } from '../handlers/sms.ts';
+import type { QueuedCall } from '../store/webhooks/webhook-queue.ts';
 import { createPoster } from '../webhooks/poster.ts';
 import { Webhooks } from '../webhooks/webhooks.ts';
 import type { ServiceBase } from './store.ts';
@@ -18,24 +19,15 @@ export function startWebhooks(base: ServiceBase, { presenceEvents }: Telephony):
     renderings: {
       received: toInbound,
       sent: toHistory,
-      call(type, call, at) {
-        const {
-          answered_at: answeredAt,
-          answered_by: answeredBy,
-          cause,
-          direction,
-          ended_at: endedAt,
-          id,
-          number,
-          peer,
-          reason,
-        } = call;
-        const about = { callId: id, direction, peer, number };
-        if (type === 'call.ringing') return presenceEvents.ringing(about, at);
-        if (type === 'call.answered' || endedAt === null || reason === null || cause === null)
-          return presenceEvents.answered(about, at);
-        return presenceEvents.ended({ ...about, answeredAt, answeredBy, endedAt, reason, cause });
+      ringing: (call, at) => presenceEvents.ringing(aboutOf(call), at),
+      answered: (call, at) => presenceEvents.answered(aboutOf(call), at),
+      ended(call) {
+        const { answered_at: answeredAt, answered_by: answeredBy, cause, ended_at: endedAt, reason } = call;
+        if (endedAt === null || reason === null || cause === null) return undefined;
+        return presenceEvents.ended({ ...aboutOf(call), answeredAt, answeredBy, endedAt, reason, cause });
       },
     },
   });
 }
+
+const aboutOf = ({ id, direction, peer, number }: QueuedCall) => ({ callId: id, direction, peer, number });

@@ -6,6 +6,8 @@ import type { CallRow, EndedCall } from '../store/messages/calls.ts';
 
 type Call = Pick<CallRow, 'callId' | 'direction' | 'peer' | 'number'>;
 
+type EventOf<K extends PresenceEvent['kind']> = Extract<PresenceEvent, { kind: K }>;
+
 /** Makes the events; `streamUrl` gives the URL of a call's stream. */
 export function createPresenceEvents(streamUrl: (callId: string) => string) {
   const about = ({ callId, direction, number, peer }: Call, at: Date) => ({
@@ -18,16 +20,16 @@ export function createPresenceEvents(streamUrl: (callId: string) => string) {
     at: at.toISOString(),
   });
   return {
-    ringing: (call: Call, at: Date): PresenceEvent => ({ kind: 'ringing', ...about(call, at) }),
-    answered: (call: Call, at: Date): PresenceEvent => ({ kind: 'answered', ...about(call, at) }),
-    detected: (call: Call, answeredBy: Answerer, at: Date): PresenceEvent => ({
+    ringing: (call: Call, at: Date): EventOf<'ringing'> => ({ kind: 'ringing', ...about(call, at) }),
+    answered: (call: Call, at: Date): EventOf<'answered'> => ({ kind: 'answered', ...about(call, at) }),
+    detected: (call: Call, answeredBy: Answerer, at: Date): EventOf<'detected'> => ({
       kind: 'detected',
       ...about(call, at),
       answered_by: answeredBy,
     }),
     ended(
       call: Call & Pick<EndedCall, 'answeredAt' | 'answeredBy' | 'endedAt' | 'reason' | 'cause'>,
-    ): PresenceEvent {
+    ): EventOf<'ended'> {
       const { answeredAt, answeredBy, cause, endedAt, reason } = call;
       const durationMs = answeredAt === null ? 0 : Math.max(0, endedAt.getTime() - answeredAt.getTime());
       const event = {

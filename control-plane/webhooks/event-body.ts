@@ -1,5 +1,4 @@
 // The body of a delivery, made when it is sent: from the rows as they are then, by the functions that make the API's answers.
-import type { PresenceEvent } from '#shared/api/voice-frames.ts';
 import type { WebhookBody } from '#shared/api/webhooks.ts';
 import type { MessageRow } from '../store/messages/messages.ts';
 import type { QueuedCall, QueuedDelivery } from '../store/webhooks/webhook-queue.ts';
@@ -10,7 +9,10 @@ type DataOf<T extends WebhookBody['type']> = Extract<WebhookBody, { type: T }>['
 export interface Renderings {
   received(row: MessageRow): DataOf<'sms.received'>;
   sent(row: MessageRow): DataOf<'sms.status'>;
-  call(type: 'call.ringing' | 'call.answered' | 'call.ended', call: QueuedCall, at: Date): PresenceEvent;
+  ringing(call: QueuedCall, at: Date): DataOf<'call.ringing'>;
+  answered(call: QueuedCall, at: Date): DataOf<'call.answered'>;
+  /** Undefined for a call that has not ended. */
+  ended(call: QueuedCall): DataOf<'call.ended'> | undefined;
 }
 
 /** Undefined for a row that is gone. */
@@ -24,7 +26,13 @@ export function bodyOf(
       return text && { type, timestamp, data: renderings.received(text) };
     case 'sms.status':
       return text && { type, timestamp, data: renderings.sent(text) };
-    default:
-      return call && { type, timestamp, data: renderings.call(type, call, occurredAt) };
+    case 'call.ringing':
+      return call && { type, timestamp, data: renderings.ringing(call, occurredAt) };
+    case 'call.answered':
+      return call && { type, timestamp, data: renderings.answered(call, occurredAt) };
+    case 'call.ended': {
+      const data = call && renderings.ended(call);
+      return data && { type, timestamp, data };
+    }
   }
 }

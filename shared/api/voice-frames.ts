@@ -84,27 +84,37 @@ const presenceFields = {
   at: timeField,
 };
 
+export const ringingEventSchema = z
+  .object({ kind: z.literal('ringing'), ...presenceFields })
+  .meta({ description: 'An inbound call rings.' });
+
+export const answeredEventSchema = z
+  .object({ kind: z.literal('answered'), ...presenceFields })
+  .meta({ description: 'The call was answered.' });
+
+const detectedEventSchema = z
+  .object({ kind: z.literal('detected'), ...presenceFields, answered_by: answererSchema })
+  .meta({ description: 'It was judged who answered. Only of a call that was dialed with `detect_machine`.' });
+
+export const endedEventSchema = z
+  .object({
+    kind: z.literal('ended'),
+    ...presenceFields,
+    reason: endReasonSchema,
+    cause: causeSchema.meta({ description: 'Cause of ITU-T Q.850.' }),
+    duration_ms: countField.meta({ description: 'Duration of the conversation; 0 without one.' }),
+    answered_by: answererSchema.nullable().optional().meta({
+      description:
+        'A person or a machine; null if the call was not answered. Only of a call that was dialed with `detect_machine`.',
+    }),
+  })
+  .meta({ description: 'The call has ended.' });
+
 /** To watchers of a number. */
 export const presenceEventSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('ringing'), ...presenceFields }).meta({ description: 'An inbound call rings.' }),
-  z
-    .object({ kind: z.literal('answered'), ...presenceFields })
-    .meta({ description: 'The call was answered.' }),
-  z.object({ kind: z.literal('detected'), ...presenceFields, answered_by: answererSchema }).meta({
-    description: 'It was judged who answered. Only of a call that was dialed with `detect_machine`.',
-  }),
-  z
-    .object({
-      kind: z.literal('ended'),
-      ...presenceFields,
-      reason: endReasonSchema,
-      cause: causeSchema.meta({ description: 'Cause of ITU-T Q.850.' }),
-      duration_ms: countField.meta({ description: 'Duration of the conversation; 0 without one.' }),
-      answered_by: answererSchema.nullable().optional().meta({
-        description:
-          'A person or a machine; null if the call was not answered. Only of a call that was dialed with `detect_machine`.',
-      }),
-    })
-    .meta({ description: 'The call has ended.' }),
+  ringingEventSchema,
+  answeredEventSchema,
+  detectedEventSchema,
+  endedEventSchema,
 ]);
 export type PresenceEvent = z.input<typeof presenceEventSchema>;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { historyMessageSchema, inboundMessageSchema } from './answers.ts';
 import { countField, cursorField, timeField } from './fields.ts';
 import { dateTimeSchema, limitSchema } from './requests.ts';
-import { presenceEventSchema } from './voice-frames.ts';
+import { answeredEventSchema, endedEventSchema, ringingEventSchema } from './voice-frames.ts';
 
 export const WEBHOOK_EVENTS = [
   'sms.received',
@@ -202,11 +202,9 @@ const eventFields = { timestamp: timeField.meta({ description: 'When the event o
 export const webhookBodySchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('sms.received'), ...eventFields, data: inboundMessageSchema }),
   z.object({ type: z.literal('sms.status'), ...eventFields, data: historyMessageSchema }),
-  z.object({
-    type: z.enum(['call.ringing', 'call.answered', 'call.ended']),
-    ...eventFields,
-    data: presenceEventSchema,
-  }),
+  z.object({ type: z.literal('call.ringing'), ...eventFields, data: ringingEventSchema }),
+  z.object({ type: z.literal('call.answered'), ...eventFields, data: answeredEventSchema }),
+  z.object({ type: z.literal('call.ended'), ...eventFields, data: endedEventSchema }),
   z.object({ type: z.literal('webhook.test'), ...eventFields, data: z.object({ webhook_id: idField }) }),
 ]);
 export type WebhookBody = z.input<typeof webhookBodySchema>;

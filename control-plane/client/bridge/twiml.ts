@@ -60,14 +60,18 @@ function rootOf(text: string): Element {
   const refuse = (message: string): never => {
     throw new BotError(`the answer is not TwiML: ${message.split('\n', 1)[0]?.slice(0, 100)}`);
   };
+  let problem: string | undefined;
+  const onError = (_level: string, message: string): void => {
+    problem ??= message;
+  };
+  let root: Element | null = null;
   try {
-    const document = new DOMParser({ onError: (_level, message: string) => refuse(message) });
-    const root = document.parseFromString(text.trim(), 'text/xml').documentElement;
-    return root ?? refuse('it is empty');
+    root = new DOMParser({ onError }).parseFromString(text.trim(), 'text/xml').documentElement;
   } catch (error) {
-    if (error instanceof BotError) throw error;
-    return refuse((error as Error).message);
+    problem ??= (error as Error).message;
   }
+  if (problem !== undefined) return refuse(problem);
+  return root ?? refuse('it is empty');
 }
 
 export const childrenOf = (element: Element): Element[] =>

@@ -14,13 +14,19 @@ import {
 
 const headSchema = z.strictObject({ sequence: z.int().min(1), hash: receiptHashSchema });
 
-/** A file of receipts, as `simrack receipts` prints it. */
+/** A file of receipts, as `simrack receipts` prints it, or an answer of GET /receipts, which has `has_more` in place of `head`. */
 const receiptFileSchema = z.strictObject({
   receipts: z.array(receiptSchema.strict()),
   /** The last receipt. */
-  head: headSchema.nullable(),
+  head: headSchema.nullable().optional(),
+  has_more: z.boolean().optional(),
 });
-export type ReceiptFile = z.infer<typeof receiptFileSchema>;
+
+/** The file that `simrack receipts` prints. */
+export interface ReceiptFile {
+  receipts: Receipt[];
+  head: { sequence: number; hash: string } | null;
+}
 
 const keySetSchema = z.object({
   keys: z.array(
@@ -74,7 +80,7 @@ export async function verifyReceipts(
   if (!keys.success) return invalid('the keys are not a JSON Web Key Set');
   const parsed = receiptFileSchema.safeParse(file);
   if (!parsed.success) return invalid(`the file is not a file of receipts: ${whereIn(parsed.error)}`);
-  const { receipts, head } = parsed.data;
+  const { receipts, head, has_more: hasMore } = parsed.data;
   const problems: ReceiptProblem[] = [];
   let before: { hash: string; statement: ReceiptStatement | undefined } | undefined;
   for (const [index, receipt] of receipts.entries()) {
@@ -92,7 +98,13 @@ export async function verifyReceipts(
   }
   const whole = headOf(receipts);
   const isHead = head?.sequence === whole?.sequence && head?.hash === whole?.hash;
-  if (!isHead) problems.push({ place: null, problem: 'the head is not the last receipt' });
+  if (head !== undefined && !isHead)
+    problems.push({ place: null, problem: 'the head is not the last receipt' });
+  if (hasMore === true)
+    problems.push({
+      place: null,
+      problem: 'the file is one page of several: it does not have the newest receipts',
+    });
   if (since !== undefined && !contains(receipts, since)) {
     const problem =
       'the receipt that you saw last is neither in the file nor before it: the service dropped or replaced it, or the file begins later';

@@ -5,6 +5,7 @@ export { ApiError, isApiError } from '../api-error.ts';
 export type { Answer, Body, PresenceEvent, Query, ServerFrame } from '../api-types.ts';
 export type { CallStream, StreamOptions } from '../call-stream.ts';
 export type { InboundMessage, WaitOptions } from '../claimed-messages.ts';
+export { type LongText, PartlySentError, type SentLongText } from '../long-text.ts';
 export type { Account, Hex, TypedData } from '../payments/account.ts';
 export { NotPayableError, type Offer, type SpendLimit } from '../payments/offer.ts';
 export { PAYMENT_WAYS, type PaymentWay, type SignedPayment } from '../payments/sign.ts';
@@ -18,3 +19,4 @@ export {
   SimrackClient,
 } from '../simrack-client.ts';
 export type { StreamEnd } from '../stream-end.ts';
+export type { Webhook, WebhookChange, WebhookDelivery } from '../webhooks.ts';

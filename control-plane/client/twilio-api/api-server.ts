@@ -15,6 +15,8 @@ const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
 const CONNECTIONS_MAX = 256;
 const HEADERS_TIMEOUT_MS = 10_000;
+/** Time-outs may be this late. */
+const CHECK_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 interface TwilioApiRequest {
@@ -34,7 +36,11 @@ export type AnswerRequest = (request: TwilioApiRequest) => Promise<ApiAnswer | u
 
 export function createApiServer(account: TwilioAccount, answer: AnswerRequest): Server {
   const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_MS,
+    },
     (request, response) => void respond(request, response, { account, answer }),
   );
   server.maxConnections = CONNECTIONS_MAX;

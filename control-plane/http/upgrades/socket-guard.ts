@@ -1,7 +1,9 @@
 // Keeps sockets of clients open only while their token is valid: closes them when it is revoked or its year ends, and limits their number.
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import type { Timer } from '#shared/clock.ts';
+import { TokenBucket } from '#shared/token-bucket.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { Base } from '../../bus/base.ts';
 import { tokenKey, tokenOf } from '../../domain/bearer-token.ts';
@@ -20,6 +22,11 @@ const RECHECK_MS = 2_000;
 
 /** A database that does not respond proves nothing about a token: the check is repeated. */
 const ASK_AGAIN_MS = 1_000;
+
+/** A client may open all its sockets a few times in a row, and some a second after that: each upgrade costs as much as many frames. */
+const OPENINGS_A_PLACE = 5;
+const OPENINGS_PER_SECOND = 5;
+const REMEMBERED_MAX = 10_000;
 
 /** Retry time for a client that opens too many sockets. */
 const RETRY_AFTER_SECONDS = 5;
@@ -44,6 +51,8 @@ interface Bearer {
 
 export class SocketGuard {
   readonly #parts: SocketGuardParts;
+  /** The sockets that a subscription may open, with all its tokens. */
+  readonly #openings = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
   /** By the hash of the token. */
   readonly #bearers = new Map<string, Bearer>();
 
@@ -62,15 +71,19 @@ export class SocketGuard {
     const { authorization } = request.headers;
     const subscription = await this.#parts.authenticate(authorization, this.#parts.addressOf(request));
     const open = this.#bearers.get(keyOf(authorization))?.sockets.size ?? 0;
-    if (open < this.#parts.socketsPerToken) return subscription;
-    emitMetric({ kind: 'rate_limited', limit: 'sockets' });
-    throw new Refusal(
-      'rate_limited',
-      `A token may have at most ${this.#parts.socketsPerToken} open WebSockets.`,
-      {
-        headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-      },
-    );
+    if (open >= this.#parts.socketsPerToken)
+      throw tooMany(`A token may have at most ${this.#parts.socketsPerToken} open WebSockets.`);
+    if (!this.#openingsOf(subscription.id).takes()) throw tooMany('This number opens WebSockets too often.');
+    return subscription;
+  }
+
+  #openingsOf(subscriptionId: string): TokenBucket {
+    const { clock, socketsPerToken } = this.#parts;
+    const known =
+      this.#openings.get(subscriptionId) ??
+      new TokenBucket(clock, { burst: OPENINGS_A_PLACE * socketsPerToken, perSecond: OPENINGS_PER_SECOND });
+    this.#openings.set(subscriptionId, known);
+    return known;
   }
 
   /** Guards a socket that was admitted. */
@@ -135,6 +148,11 @@ export class SocketGuard {
       if (bearer.sockets.size > 0) this.#checkAfter(bearer, ASK_AGAIN_MS);
     }
   }
+}
+
+function tooMany(message: string): Refusal {
+  emitMetric({ kind: 'rate_limited', limit: 'sockets' });
+  return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
 }
 
 const keyOf = (authorization: string | undefined): string => tokenKey(tokenOf(authorization) ?? '');

@@ -81,7 +81,7 @@ t.test('openapi-typescript and openapi-fetch: typed bodies, answers and refusals
   }>(
     'fetched',
     `import createClient from 'openapi-fetch';
-import type { paths } from './api.ts';
+import type { components, paths } from './api.ts';
 export async function texts(baseUrl: string, headers: Record<string, string>) {
   const api = createClient<paths>({ baseUrl, headers });
   const sent = await api.POST('/sms/send', { body: { to: '+13105550188', body: 'hello' } });
@@ -90,6 +90,9 @@ export async function texts(baseUrl: string, headers: Record<string, string>) {
   const status: string | undefined = sent.data?.status;
   const code: string | undefined = refused.error?.error;
   const body: string | undefined = history.data?.messages[0]?.body;
+  void (() => api.POST('/webhooks', { body: { url: 'https://example.org/' } }));
+  void ((event: components['schemas']['WebhookBody']): string | undefined =>
+    event.type === 'call.ended' ? event.data.reason : undefined);
   // @ts-expect-error: a text needs a recipient
   void (() => api.POST('/sms/send', { body: { body: 'x' } }));
   return { status, code, body };

@@ -107,7 +107,10 @@ t.test('receipts and heads that the service did not sign are refused', async (t)
 });
 
 t.test('files of other kinds', async (t) => {
-  for (const file of [null, [], {}, { receipts: [] }, { ...FILE, note: 'x' }, { receipts: [{}], head: null }])
+  for (const file of [null, [], {}, { ...FILE, note: 'x' }, { receipts: [{}], head: null }])
     t.match(await problemsOf(file), [/^the file is not a file of receipts/]);
+  const { receipts } = FILE;
+  t.same(await problemsOf({ receipts, has_more: false }), [], 'an answer of the API');
+  t.match(await problemsOf({ receipts, has_more: true }), [/^the file is one page of several/]);
   t.match(await verifyReceipts(FILE, { keys: 'x' }), { valid: false, problems: [{ problem: /Key Set/ }] });
 });

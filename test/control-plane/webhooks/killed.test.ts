@@ -54,12 +54,15 @@ await insertWebhook(
   5,
 );
 
+const noCall = (): never => {
+  throw new Error('there is no call');
+};
 const renderings: Renderings = {
   received: toInbound,
   sent: toHistory,
-  call: () => {
-    throw new Error('there is no call');
-  },
+  ringing: noCall,
+  answered: noCall,
+  ended: noCall,
 };
 
 let instances = 0;

@@ -188,6 +188,11 @@ export const OPTIONS = {
     about: 'Refused node links and media links per minute and address',
     schema: integerOption(1, 1_000_000, 600),
   },
+  refusedTransfersPerDay: {
+    env: 'REFUSED_TRANSFERS_PER_DAY',
+    about: 'Payments per day and address whose transfers may be mined and refused by the token',
+    schema: integerOption(1, 1_000_000, 100),
+  },
   connectionsPerAddress: {
     env: 'CONNECTIONS_PER_ADDRESS',
     about: 'Open connections per address; an IPv6 /64 is one address; no effect with PROXY_HOPS',

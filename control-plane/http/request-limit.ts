@@ -145,12 +145,13 @@ const headersOf = (
 /**
  * Runs `attempt`. An attempt counts while it is under way and when it is refused, so parallel attempts give no more guesses than serial
  * ones. A failure for another reason, such as an unavailable database, does not count. Throws `Refusal` `rate_limited` after too many. A
- * refusal gets headers with the remaining attempts.
+ * refusal gets headers with the remaining attempts. `counts`: which refusals; by default those of credentials.
  */
 export async function countRefused<T>(
   limit: RequestLimit,
   address: string,
   attempt: () => Promise<T>,
+  counts: (error: Refusal) => boolean = isRefused,
 ): Promise<T> {
   const counted = await limit.count(address);
   try {
@@ -158,7 +159,7 @@ export async function countRefused<T>(
     counted.giveBack();
     return result;
   } catch (error) {
-    if (!isRefused(error)) {
+    if (!(error instanceof Refusal && counts(error))) {
       counted.giveBack();
       throw error;
     }
@@ -175,5 +176,4 @@ const REFUSED: readonly RefusalCode[] = [
   'approval_pending',
 ];
 
-const isRefused = (error: unknown): error is Refusal =>
-  error instanceof Refusal && REFUSED.includes(error.code);
+const isRefused = ({ code }: Refusal): boolean => REFUSED.includes(code);

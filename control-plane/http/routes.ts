@@ -19,6 +19,7 @@ import { issueNonce } from '../handlers/wallet-proof.ts';
 import * as webhooks from '../handlers/webhooks.ts';
 import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
 import type { Limit } from '../metrics/metric-events.ts';
+import { TransferRefused } from '../payments/rejection.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { untilGone } from './connections.ts';
 import { type HealthParts, routeHealth } from './health.ts';
@@ -41,6 +42,7 @@ interface RouteLimits {
   noncesPerMinute: number;
   signInsPerMinute: number;
   waitlistPerMinute: number;
+  refusedTransfersPerDay: number;
 }
 
 type RouteParts = Omit<AnswerParts, 'limits'> &
@@ -59,6 +61,7 @@ type RouteParts = Omit<AnswerParts, 'limits'> &
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Refused enrolments per address; an operator who mistypes needs a few. */
 const ENROLMENTS_REFUSED_MAX = 10;
@@ -91,6 +94,11 @@ export function createRouter(parts: RouteParts): Router {
   // By address only: no client can use up the attempts for another client's wallet.
   const limitNonces = perMinute('nonce', parts.noncesPerMinute);
   const limitSignIns = perMinute('auth', parts.signInsPerMinute);
+  const refusedTransfers = createAddressLimit(parts.clock, {
+    name: 'refused_transfers',
+    max: parts.refusedTransfersPerDay,
+    withinMs: DAY_MS,
+  });
   const limitWaitlist = perMinute('waitlist', parts.waitlistPerMinute);
 
   router.get('/', linked, async (ctx, next) => {
@@ -115,11 +123,17 @@ export function createRouter(parts: RouteParts): Router {
   router.post(TOOLS_PATH, serveTools(createToolEndpoint(parts), { ...parts, limits }));
 
   router.post(OPERATION.subscribe.path, limited, async (ctx) => {
-    const result = await subscribe(parts, {
+    const headers = {
       payment: ctx.headers['x-payment']?.toString(),
       paymentSignature: ctx.headers['payment-signature']?.toString(),
       authorization: ctx.headers.authorization,
-    });
+    };
+    const result = await countRefused(
+      refusedTransfers,
+      ctx.ip,
+      () => subscribe(parts, headers),
+      isTransferRefused,
+    );
     if (result.kind === 'challenge') {
       ctx.status = 402;
       ctx.set(result.challenge.headers);
@@ -193,3 +207,5 @@ export function createRouter(parts: RouteParts): Router {
   });
   return router;
 }
+
+const isTransferRefused = (error: Refusal): boolean => error instanceof TransferRefused;

@@ -58,6 +58,7 @@ export const LIMITS = [
   'calls',
   'console',
   'link',
+  'refused_transfers',
   'connections',
   'pipelined',
   'webhook_tests',

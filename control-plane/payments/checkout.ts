@@ -20,7 +20,7 @@ import {
 import type { Finality } from './finality.ts';
 import type { Offer, Sale } from './offer.ts';
 import type { Applied, ClaimResult, KnownPayment, Payment, PaymentLedger } from './payment.ts';
-import { PaymentRejected, unavailable } from './rejection.ts';
+import { PaymentRejected, TransferRefused, unavailable } from './rejection.ts';
 import type { RelayerWallets } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';
 
@@ -357,12 +357,11 @@ const pending = (cause?: unknown): Refusal =>
   );
 
 // Not a 402: the payer would sign another authorization while third parties can still submit this one.
-function refusedOnChain({ validBefore }: NamedAuthorization, now: Date): Refusal {
+function refusedOnChain({ validBefore }: NamedAuthorization, now: Date): TransferRefused {
   const expiresMs = Number(validBefore) * 1000;
   const waitSeconds = Math.max(PENDING_RETRY_SECONDS, Math.ceil((expiresMs - now.getTime()) / 1000));
-  return new Refusal(
-    'settlement_pending',
+  return new TransferRefused(
     `The transfer was refused and nothing was charged. Anyone can still submit this authorization until ${new Date(expiresMs).toISOString()}. Sign a new payment after that.`,
-    { headers: { 'Retry-After': String(waitSeconds) } },
+    waitSeconds,
   );
 }

@@ -88,6 +88,24 @@ t.test(
   },
 );
 
+t.test(
+  'an address whose payments are mined in vain again and again waits, whichever wallets they are of',
+  async (t) => {
+    const { url } = await setup(t, { proxyHops: 1, refusedTransfersPerDay: 1 });
+    const pay = async (privateKey: Hex, from: string) => {
+      const header = await signPaymentHeader(url, privateKey);
+      const answer = await fetch(`${url}/subscribe`, {
+        method: 'POST',
+        headers: { 'X-PAYMENT': header, 'X-Forwarded-For': from },
+      });
+      return answer.status;
+    };
+    t.equal(await revert(() => pay(ALICE.privateKey, '192.0.2.1')), 503);
+    t.equal(await pay(CAROL.privateKey, '192.0.2.1'), 429);
+    t.equal(await pay(CAROL.privateKey, '192.0.2.2'), 200);
+  },
+);
+
 t.test('money of an authorization that reverted first and is mined later still counts', async (t) => {
   const clock = new ManualClock();
   const { url, pay, paid } = await setup(t, { clock });

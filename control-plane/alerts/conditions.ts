@@ -241,7 +241,7 @@ function claimAdvice({ disputed, isSuspended, others, sims }: Omit<NodeReading['
     return 'Import the numbers with the ICCIDs of your cards: "control-plane number import". Revoke the node that does not have the cards.';
   if (sims === 0 && disputed === 0 && others === 0)
     return 'Read the log of its daemon. If the daemon sends nothing of the kind, the key of the node is stolen: revoke it.';
-  return 'If you moved a card there, run "control-plane slot transfer". Otherwise the key of the node may be stolen: revoke it.';
+  return 'If you moved a card there, run "control-plane slot transfer". If the fleet file names another node for the card, correct it. Otherwise the key of the node may be stolen: revoke it.';
 }
 
 function journalTrouble(

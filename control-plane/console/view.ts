@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Bus } from '../bus/bus.ts';
-import type { AlertRow } from '../domain/alert.ts';
+import type { ListedAlert } from '../domain/alert.ts';
 import type { Inventory } from '../metrics/inventory-metrics.ts';
 import { onMetricEvent } from '../metrics/metric-events.ts';
 import type { Operator } from '../operator/procedures/all-procedures.ts';
@@ -46,7 +46,7 @@ export class ConsoleView {
   readonly #down: Reading<SoldNumber[]>;
   readonly #inventory: Reading<Inventory>;
   readonly #stuck: Reading<Json<PaymentRow>[]>;
-  readonly #alerts: Reading<Json<AlertRow>[]>;
+  readonly #alerts: Reading<Json<ListedAlert>[]>;
   readonly #events: Reading<SlotHistoryEvent[]>;
   readonly #samples: Readonly<Record<Range, Reading<Sample[]>>>;
 

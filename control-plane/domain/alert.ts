@@ -50,6 +50,12 @@ export interface AlertRow extends Omit<AlertTrouble, 'reading' | 'isRecovering'>
   recovered_at: Date | null;
 }
 
+/** An alert of the list. */
+export interface ListedAlert extends AlertRow {
+  /** Since when the trouble is gone; null while it lasts. */
+  well_since: Date | null;
+}
+
 /** One message about everything that changed. */
 export interface AlertMessage {
   /** The same for every attempt. */

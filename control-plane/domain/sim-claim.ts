@@ -12,7 +12,7 @@ const CONTESTED_MAX = 3;
 export const NEW_SIMS_MAX = 96;
 
 /**
- * Known SIMs of other nodes that a node without them may get in a day, although nobody approved it: some moved modems. More than this is a
+ * Known SIMs of other nodes that a node without them may get in a day without an operator's approval: some moved modems. More than this is a
  * rack that was moved, which its operator confirms, or a stolen key that takes the SIMs of a host that is away.
  */
 export const MOVED_SIMS_MAX = 8;

@@ -4,7 +4,7 @@ import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { type Health, type Sign, soldStatus } from '#shared/operator/slot-health.ts';
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
-import { type AlertRow, alertKey } from '../../domain/alert.ts';
+import { alertKey, type ListedAlert } from '../../domain/alert.ts';
 import type { AlertKind } from '../../domain/alert-kinds.ts';
 import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
 import type { FleetNode } from '../../store/fleet/fleet-nodes.ts';
@@ -34,7 +34,7 @@ interface Attention {
   down: readonly SoldNumber[];
   stuck: readonly Json<PaymentRow>[];
   /** Those that are not over. */
-  alerts: readonly Json<AlertRow>[];
+  alerts: readonly Json<ListedAlert>[];
   /** Numbers that can be sold now. */
   available: number;
 }
@@ -102,13 +102,23 @@ const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {
   pool_low: () => '/numbers',
 };
 
-const ofAlert = ({ advice, kind, severity, subject, summary }: Json<AlertRow>): Trouble => ({
-  health: severity === 'critical' ? 'bad' : 'warn',
-  sign: 'cross',
+const ofAlert = ({
+  advice,
+  kind,
+  severity,
+  subject,
+  summary,
+  well_since: wellSince,
+}: Json<ListedAlert>): Trouble => ({
+  health: severity === 'critical' && wellSince === null ? 'bad' : 'warn',
+  sign: wellSince === null ? 'cross' : 'wait',
   // A newer instance knows more kinds.
   path: (ALERT_PATHS as Partial<typeof ALERT_PATHS>)[kind]?.(subject) ?? '/',
   subject,
-  what: `${summary}. ${advice}`,
+  what:
+    wellSince === null
+      ? `${summary}. ${advice}`
+      : html`over since ${shownAt(wellSince)}, and the alert ends soon: ${summary}`,
 });
 
 function ofSold(sold: SoldNumber): Trouble {

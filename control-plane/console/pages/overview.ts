@@ -2,7 +2,7 @@
 
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import type { AlertRow } from '../../domain/alert.ts';
+import type { ListedAlert } from '../../domain/alert.ts';
 import type { Inventory } from '../../metrics/inventory-metrics.ts';
 import type { SoldNumber } from '../../store/fleet/sold-numbers.ts';
 import type { SlotHistoryEvent } from '../../store/operations/events.ts';
@@ -16,7 +16,7 @@ import { plain } from './shown.ts';
 import { type TileFacts, tiles } from './tiles.ts';
 
 interface Overview extends TileFacts {
-  alerts: readonly Json<AlertRow>[];
+  alerts: readonly Json<ListedAlert>[];
   down: readonly SoldNumber[];
   samples: readonly Sample[];
   span: Span;

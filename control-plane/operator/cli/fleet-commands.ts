@@ -37,11 +37,11 @@ export const FLEET_COMMANDS = [
         return { cards, diff: await planOf(operator, cards) };
       });
       const isNothing = diff.changes.length === 0;
-      if (dryRun || isNothing) return json ? toJson({ ...diff, applied: false }) : shownDiff(diff);
-      await agree(shownDiff(diff), yes);
+      if (dryRun || isNothing) return json ? toJson({ ...diff, applied: false }) : shownDiff(diff, path);
+      await agree(shownDiff(diff, path), yes);
       await withPlaces(path, () => applyOf(operator, cards, diff.digest));
       if (json) return toJson({ ...diff, applied: true });
-      return yes ? `${shownDiff(diff)}\napplied` : 'applied';
+      return yes ? `${shownDiff(diff, path)}\napplied` : 'applied';
     },
   }),
   operatorCommand({
@@ -50,7 +50,7 @@ export const FLEET_COMMANDS = [
       'Give the PIN of a card to its node once more, after the alert sim_pin. The card is an ICCID, or the slot that it is in, as node/slot.',
     async run(operator, _, [text]) {
       const iccid = await operator.call('retryPin', { card: checked('card', cardTextSchema, text) });
-      return `the node of ${iccid} gets its PIN once more`;
+      return `the node of ${iccid} gets its PIN once more; it enters no PIN that the card refused before`;
     },
   }),
 ];
@@ -66,7 +66,7 @@ async function withPlaces<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function shownDiff({ changes, others, unchanged }: Diff): string {
+function shownDiff({ changes, notes, others, unchanged }: Diff, path: string): string {
   const cards = changes.map(({ fields, iccid, isNew }) =>
     [
       `${isNew ? '+' : '~'} ${iccid}`,
@@ -81,5 +81,6 @@ function shownDiff({ changes, others, unchanged }: Diff): string {
     others === 0
       ? ''
       : `; ${others} other ${others === 1 ? 'card stays as it is' : 'cards stay as they are'}`;
-  return [...cards, `${sum}${rest}`].join('\n');
+  const noted = notes.map(({ line, text }) => `${path}:${line}: note: ${text}`);
+  return [...cards, ...noted, `${sum}${rest}`].join('\n');
 }

@@ -57,7 +57,7 @@ export const NUMBER_COMMANDS = [
     options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema }, ...AGREED_OPTION },
     async run(operator, { reason, yes }, args) {
       const number = numberOf(args);
-      const done = `${number} is out of service: it is not sold, and a current subscriber keeps it`;
+      const done = `${number} is out of service: it is not sold again`;
       await agreeIfCustomers(operator, done, { of: { number }, effect: 'kept', isAgreed: yes });
       await operator.call('takeOutOfService', { number, reason });
       return done;

@@ -29,14 +29,14 @@ const notesOf = (node: NodeListing): string[] => [
 ];
 
 const WORDS = {
-  claims: 'of SIMs that other nodes hold',
+  claims: 'of SIMs that other nodes hold, or that were imported for them',
   facts: 'of SIMs that it does not hold',
   calls: 'of SIMs that it does not hold',
   numbers: 'outside the US mobile numbers, or of another SIM',
   frames: 'that came too fast',
 } as const;
 
-/** One piece of text for each reason: "refused: 3 claims of SIMs that other nodes hold". */
+/** One piece of text for each reason: "refused: 3 claims of SIMs that other nodes hold, or …". */
 export const shownRefusals = (refused: Refusals): string[] =>
   (Object.keys(WORDS) as Array<keyof typeof WORDS>).flatMap((reason) => {
     const count = refused[reason] ?? 0;

@@ -1,7 +1,7 @@
 // The lists of operators and of their alerts.
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import type { AlertRow } from '../../domain/alert.ts';
+import type { ListedAlert } from '../../domain/alert.ts';
 import type { OperatorRow } from '../../store/operations/operators.ts';
 
 export const OPERATORS: Listing<Json<OperatorRow>> = {
@@ -16,7 +16,7 @@ export const OPERATORS: Listing<Json<OperatorRow>> = {
   ],
 };
 
-export const ALERTS: Listing<Json<AlertRow>> = {
+export const ALERTS: Listing<Json<ListedAlert>> = {
   name: 'alerts',
   title: 'Alerts',
   empty: 'No alerts.',

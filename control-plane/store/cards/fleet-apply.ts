@@ -8,6 +8,8 @@ import { lockOpenTenures } from '../fleet/sim-proof.ts';
 import {
   type CardChange,
   changeOf,
+  type FleetNote,
+  noteOn,
   type StoredCard,
   type StoredPlace,
   type WrittenCard,
@@ -28,6 +30,8 @@ export interface FleetDiff {
   unchanged: number;
   /** Cards of the service that are not in the file; they stay as they are. */
   others: number;
+  /** Of cards that are applied, and do not get where the file says. */
+  notes: FleetNote[];
   /** Identifies the changes. */
   digest: string;
 }
@@ -94,7 +98,12 @@ export const applyFleet = (
       throw new OperatorRefusal('the fleet has changed since the diff was shown: run the command again');
     await writeCards(trx, cards, real, { pins, now });
     const others = await countOthers(trx, cards);
-    return { changes: real, unchanged: cards.length - real.length, others, digest };
+    const nodes = await readNodeNames(trx);
+    const notes = cards.flatMap((card) => {
+      const { place = NO_PLACE } = known.get(card.iccid) ?? {};
+      return noteOn(card, place, { isNode: nodes.has(card.node ?? '') }) ?? [];
+    });
+    return { changes: real, unchanged: cards.length - real.length, others, notes, digest };
   });
 
 interface Problem {
@@ -170,6 +179,12 @@ async function readCards(
       },
     ]),
   );
+}
+
+/** The nodes that were added and not removed. */
+async function readNodeNames(trx: DatabaseTransaction): Promise<Set<string>> {
+  const rows = await trx.selectFrom('nodes').select('id').where('revoked_at', 'is', null).execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 async function writeCards(

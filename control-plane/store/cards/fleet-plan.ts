@@ -44,6 +44,11 @@ export interface CardChange {
   fields: FieldChange[];
 }
 
+export interface FleetNote {
+  line: number;
+  text: string;
+}
+
 const PLAIN_FIELDS = ['label', 'carrier', 'plan', 'plan_expires', 'monthly_cost'] as const;
 const SET = 'set';
 
@@ -81,6 +86,18 @@ export function changeOf(
   if (typeof pin === 'string' && !isSamePin)
     fields.push({ field: 'pin', from: had ? SET : null, to: had ? 'another' : SET });
   return { line: card.line, iccid: card.iccid, isNew: known === undefined, fields };
+}
+
+/** What the operator should know about a card, although it is applied; undefined for nothing. */
+export function noteOn(
+  { iccid, line, node }: WrittenCard,
+  { holder, isProven }: StoredPlace,
+  { isNode }: { isNode: boolean },
+): FleetNote | undefined {
+  if (node === undefined) return undefined;
+  if (!isNode) return { line, text: `there is no node ${node}: no other node gets the card ${iccid}` };
+  if (!isProven || holder === null || holder === node) return undefined;
+  return { line, text: `the card ${iccid} is at ${holder}: node changes nothing` };
 }
 
 /** The node of the file counts until it is proven which node holds the card. Then another one, with an unproven claim, loses it. */

@@ -1,6 +1,7 @@
 // A number that gets another card: the carrier replaced a dead one. A subscriber keeps the number, its texts and its year.
+import { hasLuhnDigit } from '#shared/identities.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
-import { type Database, inTransaction } from '../database/database.ts';
+import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { keepFormerCard } from './holdings.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { lockReservations } from './number-pool.ts';
@@ -12,7 +13,7 @@ export type Card = { iccid: string } | SlotPlace;
 
 /**
  * Texts that were read from the former card and arrive later still belong to its subscriber. Returns both cards. Throws `OperatorRefusal` if the
- * number is unknown or has this card, if the card has another number, and if the slot reports no card, or not the `expected` one.
+ * number is unknown or has this card, if no node reports the card and its check digit is wrong, if the card has another number, and if the slot reports no card, or not the `expected` one.
  */
 export async function moveNumber(
   db: Database,
@@ -42,6 +43,8 @@ export async function moveNumber(
       .executeTakeFirst();
     if (other !== undefined)
       throw new OperatorRefusal(`the SIM ${to} has the number ${other.number}: retire that number first`);
+    if (!hasLuhnDigit(to) && !(await isReported(trx, to)))
+      throw new OperatorRefusal(`the ICCID ${to} has a wrong check digit: compare it with the card`);
     await trx.deleteFrom('former_cards').where('iccid', '=', to).execute();
     await keepFormerCard(trx, { number, now });
     await trx
@@ -66,4 +69,10 @@ export async function cardOf(db: Database, card: Card): Promise<string> {
     .executeTakeFirst();
   if (sim !== undefined) return sim.iccid;
   throw new OperatorRefusal(`${node} holds no SIM in ${slot}: see "slot list"`);
+}
+
+/** A node holds the card: then its ICCID is no typing error. */
+async function isReported(trx: DatabaseTransaction, iccid: string): Promise<boolean> {
+  const sim = await trx.selectFrom('sims').select('iccid').where('iccid', '=', iccid).executeTakeFirst();
+  return sim !== undefined;
 }

@@ -224,8 +224,12 @@ export async function retireNumber(db: Database, number: string, now: Date): Pro
       .executeTakeFirst();
     if (row === undefined) throw await unknownOrRetired(trx, number);
     if (row.wallet !== null && row.until !== null) {
+      const whose = `${number} is held by ${maskedWallet(row.wallet)}`;
+      const until = row.until.toISOString();
       throw new OperatorRefusal(
-        `${number} is held by ${maskedWallet(row.wallet)} until ${row.until.toISOString()}`,
+        row.until > now
+          ? `${whose} until ${until}`
+          : `${whose} for the grace time after its year, which ended at ${until}`,
       );
     }
     if (row.payment !== null) throw new OperatorRefusal(`${number} is reserved for payment ${row.payment}`);

@@ -1,6 +1,6 @@
 // Alerts: open ones, and ended ones for a while.
 import { type Selectable, sql } from 'kysely';
-import type { AlertRow, OpenAlert } from '../../domain/alert.ts';
+import type { ListedAlert, OpenAlert } from '../../domain/alert.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import type { AlertsTable } from '../database/operation-tables.ts';
@@ -109,10 +109,10 @@ export async function forgetAlerts(
 export function listAlerts(
   db: Database,
   { isAll, limit }: { isAll: boolean; limit: number },
-): Promise<AlertRow[]> {
+): Promise<ListedAlert[]> {
   let query = db
     .selectFrom('alerts')
-    .select(['id', 'kind', 'subject', 'severity', 'summary', 'advice', 'recovered_at'])
+    .select(['id', 'kind', 'subject', 'severity', 'summary', 'advice', 'well_since', 'recovered_at'])
     .select((eb) => eb.ref('raised_at').$castTo<Date>().as('raised_at'))
     .where('raised_at', 'is not', null);
   if (!isAll) query = query.where('recovered_at', 'is', null);

@@ -4,13 +4,16 @@ import os
 
 from simrack_client import ApiError, AsyncSimrackClient, KeySigner, PaymentRefused, Timeout
 
-client = AsyncSimrackClient(os.environ["SIMRACK_URL"])
+client = AsyncSimrackClient(os.environ["SIMRACK_URL"], os.environ.get("SIMRACK_TOKEN"))
 signer = KeySigner(os.environ["WALLET_KEY"])
 
 
 async def number():
-    """The wallet's number. Without one, this buys one for a year, for up to 1,800 USDC."""
+    """The number of a stored token, or the wallet's. Without one, this buys one for a year, for up to 1,800 USDC."""
+    if client.token:
+        return (await client.number())["number"]
     try:
+        # This ends the older tokens of the number.
         return (await client.recover(signer))["number"]
     except PaymentRefused:
         return (await client.subscribe(signer, max_amount=1_800_000_000))["number"]

@@ -2,16 +2,18 @@
 import { isApiError, SimrackClient } from 'simrack-client';
 import { privateKeyToAccount } from 'viem/accounts';
 
-const { SIMRACK_URL: baseUrl, SITE_URL: site, WALLET_KEY: key } = process.env;
+const { SIMRACK_URL: baseUrl, SIMRACK_TOKEN: token, SITE_URL: site, WALLET_KEY: key } = process.env;
 const account = privateKeyToAccount(key);
-const client = new SimrackClient({ baseUrl });
+const client = new SimrackClient({ baseUrl, token });
 const options = { account, maxAmount: 1_800_000_000n }; // up to 1,800 USDC, for a year
 
-// The wallet's number, if it has one. This is free.
-const { number } = await client.recover(options).catch((error) => {
-  if (isApiError(error, 'no_active_subscription')) return client.subscribe(options);
-  throw error;
-});
+// Without a stored token: the wallet's number, if it has one. This is free, and ends the older tokens of the number.
+const signedIn = () =>
+  client.recover(options).catch((error) => {
+    if (isApiError(error, 'no_active_subscription')) return client.subscribe(options);
+    throw error;
+  });
+const { number } = token ? await client.number() : await signedIn();
 
 const post = async (path, body) => {
   const headers = { 'Content-Type': 'application/json' };

@@ -7,6 +7,7 @@ import secrets
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import ecdsa
@@ -97,7 +98,7 @@ def payment(offer):
 def sign_in():
     """A new token for the wallet that has paid (EIP-191). Older tokens of the wallet end."""
     _, asked = request("POST", "/auth/nonce")
-    text = asked["message"].encode()
+    text = f"Sign in to {urllib.parse.urlsplit(URL).hostname} SMS\nNonce: {asked['nonce']}".encode()
     signature = sign(hash256(b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text))
     return request("POST", "/auth", {"wallet": wallet(), "nonce": asked["nonce"], "signature": signature})
 

@@ -1,5 +1,5 @@
 // An app that is written for Twilio, moved over by one line: it reminds a guest, and calls when asked to. npm i twilio
-// Beside it: simrack bridge --api 127.0.0.1:2010 --texts http://127.0.0.1:3000/sms
+// Beside it: simrack bridge --api 127.0.0.1:2010 --texts http://127.0.0.1:3000/sms. FROM is your number, TO the guest's, BOT_URL your bot's.
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import twilio from 'twilio';

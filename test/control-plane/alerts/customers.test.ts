@@ -121,7 +121,7 @@ t.test('the SIM of a sold number that a node reports which never had it, for a d
     await pass(MINUTE_MS);
     return reported().length > 0;
   });
-  t.same(reported(), ['+sim_moved rogue/r0'], 'not of the number that nobody has');
+  t.same(reported(), ['+sim_moved rogue/r0'], 'not of the number that is not sold');
   const raised = hook.taken.flatMap(({ body }) => body.data.raised).find(({ kind }) => kind === 'sim_moved');
   t.match(raised, {
     severity: 'warning',

@@ -193,7 +193,13 @@ t.test('a node is in the diff, alone or not, and needs a number', TIMEOUT, async
   await apply(named, '--yes');
   t.same(await holders(), ['null null lab', 'holder null lab'], 'its holder is proven');
   t.match(await apply(named, '--yes'), { stdout: /^0 new, 0 changed, 1 unchanged/ });
-  t.match(await apply(['iccid,node', `${SIM_1},other`], '--yes'), { stdout: /^0 new, 0 changed/ });
+  t.match(await apply(['iccid,node', `${SIM_1},other`], '--dry-run'), {
+    stdout: /fleet\.csv:2: note: there is no node other: no other node gets the card \d+\n0 new, 0 changed/,
+  });
+  await rig.connect(t, url, { nodeId: 'attic', slots: [] });
+  t.match(await apply(['iccid,node', `${SIM_1},attic`], '--yes'), {
+    stdout: /fleet\.csv:2: note: the card \d+ is at lab: node changes nothing\n0 new, 0 changed/,
+  });
 
   const mistyped = ['iccid,label,node', `${SIM_2},b,alb`];
   t.match(
@@ -202,7 +208,7 @@ t.test('a node is in the diff, alone or not, and needs a number', TIMEOUT, async
   );
   t.same(await holders(), ['null null lab', 'holder null lab'], 'a dry run takes no card away');
   await apply(mistyped, '--yes');
-  t.match(await apply(mistyped, '--yes'), { stdout: /^0 new, 0 changed/ });
+  t.match(await apply(mistyped, '--yes'), { stdout: /there is no node alb.*\n0 new, 0 changed/ });
   t.match(await apply(['iccid,node', `${SIM_2},lab`], '--dry-run'), { stdout: /^ {4}node: alb -> lab$/m });
 
   const unnumbered = await apply(['iccid,pin,node', `${SIM_3},0042,lab`, `${SIM_1},0042,lab`], '--yes');
@@ -284,6 +290,6 @@ t.test('the examples of the documentation apply, both with the same result', TIM
   t.ok((await db.selectFrom('cards').selectAll().execute()).length > 1);
   t.match(await control('fleet', 'apply', example('csv'), '--dry-run'), {
     status: 0,
-    stdout: /^0 new, 0 changed, \d+ unchanged\n$/,
+    stdout: /note: there is no node rack-1: .*\n0 new, 0 changed, \d+ unchanged\n$/,
   });
 });

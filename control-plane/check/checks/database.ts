@@ -3,6 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { examineNats } from '../../bus/nats-examination.ts';
+import { pinKeyFileOf } from '../../pins/pin-vault.ts';
 import { receiptKeyFileOf } from '../../receipts/receipt-key.ts';
 import { isMade } from '../../store/database/database.ts';
 import { shownDatabase } from '../../store/database/database-url.ts';
@@ -15,6 +16,7 @@ import {
   once,
   STATEMENT_TIMEOUT_MS,
 } from './check.ts';
+import { pinKey } from './pins.ts';
 import { receiptKey } from './receipts.ts';
 
 /** The oldest version that the tests ran with. */
@@ -51,6 +53,7 @@ export function storeChecks({ config }: CheckedSettings): Check[] {
     database('pooler', pooler),
     { check: 'nats', chain: null, run: () => nats(config, asked) },
     { check: 'receipt_key', chain: null, run: () => receiptKey(receiptKeyFileOf(config), asked) },
+    { check: 'pin_key', chain: null, run: () => pinKey(pinKeyFileOf(config), asked) },
   ];
 }
 

@@ -30,6 +30,8 @@ export interface SeenDatabase {
   readonly schemaProblem: string | undefined;
   /** Names the database; undefined before the first start. */
   readonly databaseId: string | undefined;
+  /** A sealed PIN of the fleet file for each key that sealed some. */
+  readonly sealedPins: ReadonlyArray<{ iccid: string; pin: string }>;
   /** Ids of the keys that have signed receipts. */
   readonly receiptKeys: readonly string[];
 }
@@ -71,6 +73,7 @@ async function examine(client: Client): Promise<SeenDatabase> {
     schemaProblem: await schemaRefusal(db),
     databaseId: schema === undefined ? undefined : await readDatabaseId(db),
     receiptKeys: schema === undefined ? [] : await readReceiptKeys(db),
+    sealedPins: schema === undefined ? [] : await readSealedPins(db),
   };
   // Last: a pooler that refuses it ends the connection.
   const transactionProblem = await sql`begin read only`.execute(db).then(
@@ -121,10 +124,22 @@ async function readDatabaseId(db: Kysely<Tables>): Promise<string | undefined> {
 }
 
 /** None if this user may not read them. */
-async function readReceiptKeys(db: Kysely<Tables>): Promise<string[]> {
+async function isReadable(db: Kysely<Tables>, table: string): Promise<boolean> {
   const { rows } = await sql<{ isReadable: boolean | null }>`
-    select has_table_privilege(to_regclass('receipt_keys'), 'select') as "isReadable"`.execute(db);
-  if (rows[0]?.isReadable !== true) return [];
+    select has_table_privilege(to_regclass(${table}), 'select') as "isReadable"`.execute(db);
+  return rows[0]?.isReadable === true;
+}
+
+/** `v1.<name of the key>.<sealed PIN>`. */
+async function readSealedPins(db: Kysely<Tables>): Promise<Array<{ iccid: string; pin: string }>> {
+  if (!(await isReadable(db, 'cards'))) return [];
+  const { rows } = await sql<{ iccid: string; pin: string }>`
+    select distinct on (split_part(pin, '.', 2)) iccid, pin from cards where pin is not null`.execute(db);
+  return rows;
+}
+
+async function readReceiptKeys(db: Kysely<Tables>): Promise<string[]> {
+  if (!(await isReadable(db, 'receipt_keys'))) return [];
   return (await db.selectFrom('receipt_keys').select('id').execute()).map(({ id }) => id);
 }
 

@@ -1,11 +1,12 @@
 // `control-plane check` as an operator runs it: before the first start, beside a running service, and with each thing wrong.
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Finding, reportSchema } from '#control-plane/check/report.ts';
+import { PinVault } from '#control-plane/pins/pin-vault.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { withClient } from '../../fixtures/agents/waiting-subscriber.ts';
 import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
@@ -152,6 +153,25 @@ t.test('beside the running service, behind proxies that are right and wrong', TI
   });
   proxy.target = await freePort();
   t.match((await check(outside)).find('public_url'), { verdict: 'problem', seen: /502/, advice: /upstream/ });
+});
+
+t.test('the key of the PINs, and its loss', TIMEOUT, async (t) => {
+  const env = await wholeEnvironment(t);
+  const url = String(await rig.postgres.createMigrated());
+  const found = async () => (await check({ ...env, DATABASE_URL: url })).find('pin_key');
+  t.match(await found(), { verdict: 'ok', seen: /has given no PIN/ });
+  const file = join(String(env['DATA_DIR']), 'pin.key');
+  const iccid = '8901260000000000014';
+  const pin = new PinVault(file).seal(iccid, '0042');
+  await withClient(url, (client) =>
+    client.query("insert into cards (iccid, pin, pin_state, updated_at) values ($1, $2, 'untried', now())", [
+      iccid,
+      pin,
+    ]),
+  );
+  t.match(await found(), { verdict: 'ok', seen: /opens the PINs/ });
+  rmSync(file);
+  t.match(await found(), { verdict: 'problem', seen: /cannot be opened: the key of the PINs is missing/ });
 });
 
 t.test('a Postgres that does not fit', TIMEOUT, async (t) => {

@@ -66,7 +66,7 @@ export function planTrouble({ daysLeft, iccid, isSold, label, lastDay, plan }: P
   };
 }
 
-/** A stolen key of a node claims a card that is out, and then writes texts to its subscriber. */
+/** A stolen node key can claim a SIM that is away, and then forge texts to its subscriber. */
 export const movedTrouble = ({ from, node, slot, subscriptionId }: MovedNumber): AlertTrouble => ({
   kind: 'sim_moved',
   subject: `${node}/${slot}`,

@@ -227,7 +227,7 @@ function claimTrouble({
     subject: id,
     severity: isSuspended ? 'critical' : 'warning',
     reading: null,
-    summary: `node ${id} reports ${what.join(', and ') || 'many unknown SIMs'}${
+    summary: `node ${id} reports ${what.join(', and ') || 'many SIMs that other nodes had, or that are unknown'}${
       isSuspended ? ': the service gives it no new SIMs' : ''
     }`,
     advice: claimAdvice({ disputed, isSuspended, others, sims }),

@@ -1,12 +1,12 @@
-// The text that a wallet signs to get a token. A false service could pass on that of another one, and use the signature there.
+// The text that a wallet signs to get a token. Another service could relay this one's text and use the signature here.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import { noAnswer } from './api-error.ts';
 
-/** The own machine, which a tunnel may lead through. */
+/** This machine: a tunnel may start here. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
- * The text of a nonce, if it signs in to `domain`: by default the host of `baseUrl`, and any domain on the own machine. Throws `ApiError`
+ * The text of a nonce, if it signs in to `domain`: by default the host of `baseUrl`, and any domain for this machine. Throws `ApiError`
  * `invalid_answer` for any other text.
  */
 export function signInText(
@@ -21,7 +21,8 @@ export function signInText(
     !/^[\w-]+$/.test(nonce)
   )
     throw noAnswer('invalid_answer', 'the service asks the wallet to sign something else than a sign-in');
-  if (named === (domain ?? hostname) || (domain === undefined && LOOPBACK.test(hostname))) return message;
+  const isSame = named.toLowerCase() === (domain ?? hostname).toLowerCase();
+  if (isSame || (domain === undefined && LOOPBACK.test(hostname))) return message;
   throw noAnswer(
     'invalid_answer',
     `${baseUrl} asks the wallet to sign in to ${named}, which is not its host. If it is the same service, name that domain as "domain".`,

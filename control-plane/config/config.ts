@@ -190,7 +190,7 @@ export const OPTIONS = {
   },
   refusedTransfersPerDay: {
     env: 'REFUSED_TRANSFERS_PER_DAY',
-    about: 'Payments per day and address whose transfers may be mined and refused by the token',
+    about: 'Payments per day and address that may be mined and then refused by the token',
     schema: integerOption(1, 1_000_000, 100),
   },
   connectionsPerAddress: {

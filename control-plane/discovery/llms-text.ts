@@ -36,7 +36,7 @@ export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string
 
 ## Lost token
 
-\`POST ${baseUrl}/auth/nonce\`, sign its \`message\` with the wallet (EIP-191 personal_sign), then
+\`POST ${baseUrl}/auth/nonce\`, check that its \`message\` names this service, sign it with the wallet (EIP-191 personal_sign), then
 \`POST ${baseUrl}/auth\` with \`{"wallet", "nonce", "signature"}\`. All earlier tokens of the wallet stop working.
 
 ## Use it

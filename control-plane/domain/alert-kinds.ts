@@ -74,7 +74,7 @@ export const ALERT_TEXTS = {
   },
   sim_moved: {
     severity: 'warning',
-    raised: 'The SIM of a sold number moved to a node that had never held it.',
+    raised: 'The SIM of a sold number moved to a node that had not held it in the last 30 days.',
     over: 'A day has passed, or the SIM moved again.',
     options: [],
   },

@@ -6,7 +6,7 @@ import { hashToken, mintToken } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { PLAN, type Subscription } from '../domain/subscription.ts';
 import { type Challenge, challengeFor } from '../payments/challenge.ts';
-import { type CheckoutParts, checkout } from '../payments/checkout.ts';
+import { type CheckoutParts, checkout, type RefusedTransfers } from '../payments/checkout.ts';
 import type { PaymentHeaders } from '../payments/credential.ts';
 import { PaymentRejected, unavailable } from '../payments/rejection.ts';
 import type { Database } from '../store/database/database.ts';
@@ -26,9 +26,13 @@ type SubscribeResult =
       body: AnswerOf<typeof OPERATION.subscribe>;
     };
 
-export async function subscribe(parts: SubscribeParts, headers: PaymentHeaders): Promise<SubscribeResult> {
+export async function subscribe(
+  parts: SubscribeParts,
+  headers: PaymentHeaders,
+  refusedTransfers: RefusedTransfers,
+): Promise<SubscribeResult> {
   try {
-    const { subscription, renewed, receipt } = await checkout(parts, headers);
+    const { subscription, renewed, receipt } = await checkout(parts, headers, refusedTransfers);
     parts.bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
     const token = mintToken();
     await insertToken(parts.db, {

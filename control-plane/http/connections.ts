@@ -149,6 +149,9 @@ interface Neighbours {
 export function capConnections(server: Server, max: number): (flooding: Socket) => void {
   const open = new Map<string, Neighbours>();
   const networks = new WeakMap<Socket, string>();
+  const upgraded = new WeakSet<Duplex>();
+  // A WebSocket does not end for the requests of a neighbour.
+  server.on('upgrade', (_request, socket) => upgraded.add(socket));
   const forget = (network: string): void => {
     const { floods = 0, sockets } = open.get(network) ?? {};
     if (floods === 0 && sockets?.size === 0) open.delete(network);
@@ -182,7 +185,7 @@ export function capConnections(server: Server, max: number): (flooding: Socket) 
         forget(network);
       }, BLOCKED_MS).unref();
     if (neighbours.floods < FLOODS_MAX) return;
-    for (const socket of neighbours.sockets) socket.resetAndDestroy();
+    for (const socket of neighbours.sockets) if (!upgraded.has(socket)) socket.resetAndDestroy();
   };
 }
 

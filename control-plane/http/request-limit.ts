@@ -145,13 +145,12 @@ const headersOf = (
 /**
  * Runs `attempt`. An attempt counts while it is under way and when it is refused, so parallel attempts give no more guesses than serial
  * ones. A failure for another reason, such as an unavailable database, does not count. Throws `Refusal` `rate_limited` after too many. A
- * refusal gets headers with the remaining attempts. `counts`: which refusals; by default those of credentials.
+ * refusal gets headers with the remaining attempts.
  */
 export async function countRefused<T>(
   limit: RequestLimit,
   address: string,
   attempt: () => Promise<T>,
-  counts: (error: Refusal) => boolean = isRefused,
 ): Promise<T> {
   const counted = await limit.count(address);
   try {
@@ -159,7 +158,7 @@ export async function countRefused<T>(
     counted.giveBack();
     return result;
   } catch (error) {
-    if (!(error instanceof Refusal && counts(error))) {
+    if (!isRefused(error)) {
       counted.giveBack();
       throw error;
     }
@@ -176,4 +175,5 @@ const REFUSED: readonly RefusalCode[] = [
   'approval_pending',
 ];
 
-const isRefused = ({ code }: Refusal): boolean => REFUSED.includes(code);
+const isRefused = (error: unknown): error is Refusal =>
+  error instanceof Refusal && REFUSED.includes(error.code);

@@ -19,7 +19,6 @@ import { issueNonce } from '../handlers/wallet-proof.ts';
 import * as webhooks from '../handlers/webhooks.ts';
 import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
 import type { Limit } from '../metrics/metric-events.ts';
-import { TransferRefused } from '../payments/rejection.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { untilGone } from './connections.ts';
 import { type HealthParts, routeHealth } from './health.ts';
@@ -128,12 +127,11 @@ export function createRouter(parts: RouteParts): Router {
       paymentSignature: ctx.headers['payment-signature']?.toString(),
       authorization: ctx.headers.authorization,
     };
-    const result = await countRefused(
-      refusedTransfers,
-      ctx.ip,
-      () => subscribe(parts, headers),
-      isTransferRefused,
-    );
+    const result = await subscribe(parts, headers, {
+      check: async () => (await refusedTransfers.count(ctx.ip)).giveBack(),
+      // Of parallel payments, some may be beyond the limit.
+      count: async () => void (await refusedTransfers.count(ctx.ip).catch(() => undefined)),
+    });
     if (result.kind === 'challenge') {
       ctx.status = 402;
       ctx.set(result.challenge.headers);
@@ -207,5 +205,3 @@ export function createRouter(parts: RouteParts): Router {
   });
   return router;
 }
-
-const isTransferRefused = (error: Refusal): boolean => error instanceof TransferRefused;

@@ -61,6 +61,7 @@ export const LIMITS = [
   'refused_transfers',
   'connections',
   'pipelined',
+  'frames',
   'webhook_tests',
   'webhook_replays',
 ] as const;

@@ -20,7 +20,7 @@ import {
 import type { Finality } from './finality.ts';
 import type { Offer, Sale } from './offer.ts';
 import type { Applied, ClaimResult, KnownPayment, Payment, PaymentLedger } from './payment.ts';
-import { PaymentRejected, TransferRefused, unavailable } from './rejection.ts';
+import { PaymentRejected, unavailable } from './rejection.ts';
 import type { RelayerWallets } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';
 
@@ -62,6 +62,14 @@ interface Paid extends Applied {
   receipt: Record<string, string>;
 }
 
+/** The transfers of one client that were mined and moved nothing: each costs the relayer gas. */
+export interface RefusedTransfers {
+  /** Throws `Refusal` `rate_limited` if there were too many lately. */
+  check(): Promise<void>;
+  /** Counts one. */
+  count(): Promise<void>;
+}
+
 /** Seconds after which a payer with an unsettled payment should call `/auth`. */
 const PENDING_RETRY_SECONDS = 10;
 
@@ -75,10 +83,14 @@ const POOL_RETRY_SECONDS = 60;
  * each 402, and would pay twice. Throws `Refusal`: `pool_exhausted` before any money moves; `payment_already_used` if the authorization was
  * on chain or presented before; `settlement_pending` once money may have moved.
  */
-export async function checkout(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
+export async function checkout(
+  parts: CheckoutParts,
+  headers: PaymentHeaders,
+  refusedTransfers: RefusedTransfers,
+): Promise<Paid> {
   const method = methodOf(headers);
   try {
-    const paid = await pay(parts, headers);
+    const paid = await pay(parts, headers, refusedTransfers);
     emitMetric({ kind: 'payment_attempted', method, outcome: 'settled' });
     return paid;
   } catch (error) {
@@ -105,9 +117,13 @@ const OUTCOME_OF: Readonly<Record<string, PaymentOutcome>> = {
   rate_limited: 'refused_for_a_while',
 };
 
-async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid> {
+async function pay(
+  parts: CheckoutParts,
+  headers: PaymentHeaders,
+  refusedTransfers: RefusedTransfers,
+): Promise<Paid> {
   const now = (): Date => new Date(parts.clock.now());
-  const check = (): Promise<Claimed> => claim(parts, headers);
+  const check = (): Promise<Claimed> => claim(parts, headers, refusedTransfers);
   const { call, credential, payment } = await (methodOf(headers) === 'none'
     ? check()
     : admissionOf(parts, headers).run(check));
@@ -124,6 +140,7 @@ async function pay(parts: CheckoutParts, headers: PaymentHeaders): Promise<Paid>
     case 'unsigned':
       throw unavailable(result.cause);
     case 'reverted':
+      await refusedTransfers.count();
       throw refusedOnChain(authorization, now());
     case 'void':
       throw new PaymentRejected('authorization_used');
@@ -146,7 +163,11 @@ interface Claimed {
 }
 
 /** Checks the payment, and claims its number. */
-async function claim(parts: CheckoutParts, headers: PaymentHeaders): Promise<Claimed> {
+async function claim(
+  parts: CheckoutParts,
+  headers: PaymentHeaders,
+  refusedTransfers: RefusedTransfers,
+): Promise<Claimed> {
   const now = (): Date => new Date(parts.clock.now());
   const credential = await credentialIn(headers, parts);
   const { authorization } = credential;
@@ -173,6 +194,7 @@ async function claim(parts: CheckoutParts, headers: PaymentHeaders): Promise<Cla
     throw rejectionOf(simulation.reason);
   }
 
+  await refusedTransfers.check();
   const { runsCode } = simulation;
   const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode };
   const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
@@ -357,11 +379,12 @@ const pending = (cause?: unknown): Refusal =>
   );
 
 // Not a 402: the payer would sign another authorization while third parties can still submit this one.
-function refusedOnChain({ validBefore }: NamedAuthorization, now: Date): TransferRefused {
+function refusedOnChain({ validBefore }: NamedAuthorization, now: Date): Refusal {
   const expiresMs = Number(validBefore) * 1000;
   const waitSeconds = Math.max(PENDING_RETRY_SECONDS, Math.ceil((expiresMs - now.getTime()) / 1000));
-  return new TransferRefused(
+  return new Refusal(
+    'settlement_pending',
     `The transfer was refused and nothing was charged. Anyone can still submit this authorization until ${new Date(expiresMs).toISOString()}. Sign a new payment after that.`,
-    waitSeconds,
+    { headers: { 'Retry-After': String(waitSeconds) } },
   );
 }

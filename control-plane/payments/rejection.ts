@@ -40,13 +40,6 @@ export const unavailable = (cause?: unknown): Refusal =>
 
 const UNAVAILABLE_RETRY_SECONDS = 10;
 
-/** A transfer was mined and moved nothing: the relayer has paid for it. */
-export class TransferRefused extends Refusal {
-  constructor(message: string, retryAfterSeconds: number) {
-    super('settlement_pending', message, { headers: { 'Retry-After': String(retryAfterSeconds) } });
-  }
-}
-
 export class PaymentRejected extends Error {
   override name = 'PaymentRejected';
   readonly code: RejectionCode;

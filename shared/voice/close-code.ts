@@ -28,6 +28,8 @@ export const STREAM_CLOSE = {
 export const PRESENCE_CLOSE = {
   /** The service restarts. Connect again; it reports the calls that still ring. */
   goingAway: 1001,
+  /** The client sent more than 100 messages, pings and pongs at once, or more than 10 a second. Watchers of presence send nothing. */
+  tooManyMessages: 1008,
   /** The client sent a message of more than 1 KiB. Watchers of presence send nothing. */
   tooBig: 1009,
   /** The token was revoked, or its year is over. Sign in and connect again. */

@@ -72,9 +72,10 @@ const MUTATIONS: readonly [name: string, mutation: Mutation, plan: Plan, rule: R
   [
     'a checkout that mints a token for a replay',
     {
-      checkout: async (parts, headers) => {
+      checkout: async (...given) => {
+        const [parts] = given;
         try {
-          return await checkout(parts, headers);
+          return await checkout(...given);
         } catch (error) {
           if (!(error instanceof Refusal) || error.code !== 'payment_already_used') throw error;
           const now = new Date(parts.clock.now());
@@ -96,8 +97,8 @@ const MUTATIONS: readonly [name: string, mutation: Mutation, plan: Plan, rule: R
   [
     'a checkout that asks for money again while a payment is open',
     {
-      checkout: (parts, headers) =>
-        checkout(parts, headers).catch((error: unknown) => {
+      checkout: (...given) =>
+        checkout(...given).catch((error: unknown) => {
           throw error instanceof Refusal && error.code === 'settlement_pending'
             ? new PaymentRejected('payment_required')
             : error;

@@ -79,11 +79,13 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
   };
   return {
     life,
-    pay: (headers) => (mutation.checkout ?? checkout)(checkoutParts, headers),
+    pay: (headers) => (mutation.checkout ?? checkout)(checkoutParts, headers, NO_LIMIT),
     reconcile: () => settlement.reconcile(() => undefined),
     finality: () => finality.round(),
   };
 }
+
+const NO_LIMIT = { check: async () => undefined, count: async () => undefined };
 
 /** The ledger, each transaction of it in its turn. Transactions that it has stored count as sent. */
 function inTurns(world: World, life: Life, ledger: PaymentLedger): PaymentLedger {

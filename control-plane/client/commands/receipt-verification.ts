@@ -103,7 +103,7 @@ export async function verifyReceipts(
   if (hasMore === true)
     problems.push({
       place: null,
-      problem: 'the file is one page of several: it does not have the newest receipts',
+      problem: 'the file does not have the newest receipts: has_more is true',
     });
   if (since !== undefined && !contains(receipts, since)) {
     const problem =

@@ -10,6 +10,7 @@ import { NodeSession, type NodeSessionParts } from '../../nodes/node-session.ts'
 import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
 import type { UpgradeHandler } from '../server.ts';
+import { limitClosing } from './frame-limit.ts';
 
 /** Concurrent checks of proofs; more than any fleet that reconnects together. */
 const CHECKS_MAX = 1_000;
@@ -71,9 +72,10 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget'>): Nod
       refuseWhileDraining(authorization);
       const node = await check(authorization);
       refuseWhileDraining(authorization);
-      if (!links.of(node.nodeId).takes()) throw tooManyLinks();
       if (socket.destroyed) return;
+      if (!links.of(node.nodeId).takes()) throw tooManyLinks();
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        limitClosing(webSocket);
         const session = new NodeSession(webSocket, node, { ...parts, budget: frames.of(node.nodeId) });
         sessions.add(session);
         void session.closed.finally(() => sessions.delete(session));

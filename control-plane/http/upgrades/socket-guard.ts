@@ -24,7 +24,7 @@ const RECHECK_MS = 2_000;
 const ASK_AGAIN_MS = 1_000;
 
 /** A client may open all its sockets a few times in a row, and some a second after that: each upgrade costs as much as many frames. */
-const OPENINGS_A_PLACE = 5;
+const OPENING_BURST_FACTOR = 5;
 const OPENINGS_PER_SECOND = 5;
 const REMEMBERED_MAX = 10_000;
 
@@ -81,7 +81,10 @@ export class SocketGuard {
     const { clock, socketsPerToken } = this.#parts;
     const known =
       this.#openings.get(subscriptionId) ??
-      new TokenBucket(clock, { burst: OPENINGS_A_PLACE * socketsPerToken, perSecond: OPENINGS_PER_SECOND });
+      new TokenBucket(clock, {
+        burst: OPENING_BURST_FACTOR * socketsPerToken,
+        perSecond: OPENINGS_PER_SECOND,
+      });
     this.#openings.set(subscriptionId, known);
     return known;
   }

@@ -18,7 +18,7 @@ import { TWILIO_MESSAGE_BYTES_MAX } from '../../voice/twilio-stream.ts';
 import { VONAGE_MESSAGE_BYTES_MAX } from '../../voice/vonage-stream.ts';
 import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
-import { limitFrames } from './frame-limit.ts';
+import { limitClosing, limitFrames } from './frame-limit.ts';
 import { ReasonedSocket } from './reasoned-socket.ts';
 import type { SocketGuard } from './socket-guard.ts';
 import type { UpgradeHandlers } from './upgrades.ts';
@@ -88,6 +88,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       medias.handleUpgrade(request, socket, head, (link) => {
         keepAlive(link, clock, MEDIA_PING_MS);
         limitFrames(link, clock, CONTROL_FRAMES);
+        limitClosing(link);
         onLink(link);
       });
     },
@@ -98,6 +99,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       streams[protocol].handleUpgrade(request, socket, head, (client) => {
         keep(client, request, subscription);
         limitFrames(client, clock, CONTROL_FRAMES);
+        limitClosing(client);
         openStream(opening, client, { subscription, callId, protocol });
       });
     },

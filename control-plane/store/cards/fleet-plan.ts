@@ -94,10 +94,15 @@ export function noteOn(
   { holder, isProven }: StoredPlace,
   { isNode }: { isNode: boolean },
 ): FleetNote | undefined {
-  if (node === undefined) return undefined;
-  if (!isNode) return { line, text: `there is no node ${node}: no other node gets the card ${iccid}` };
-  if (!isProven || holder === null || holder === node) return undefined;
-  return { line, text: `the card ${iccid} is at ${holder}: node changes nothing` };
+  if (node === undefined || (isProven && holder === node)) return undefined;
+  if (isProven)
+    return {
+      line,
+      text: `the card ${iccid} ${holder === null ? 'was' : `is at ${holder},`} proven: node changes nothing`,
+    };
+  return isNode
+    ? undefined
+    : { line, text: `there is no node ${node}: no other node gets the card ${iccid}` };
 }
 
 /** The node of the file counts until it is proven which node holds the card. Then another one, with an unproven claim, loses it. */

@@ -94,7 +94,8 @@ export async function writeTenures(
       ? { rows: [] }
       : await sql<{ iccid: string }>`
     insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since, taken_from, moved_from)
-    select iccid, ${nodeId}, slot, ${now}::timestamptz, 'present', ${now}::timestamptz, taken_from, moved_from
+    select iccid, ${nodeId}, slot, ${now}::timestamptz, 'present', ${now}::timestamptz, taken_from,
+      coalesce(moved_from, ${earlierMove(nodeId, now)})
     from unnest(${taken.map(({ iccid }) => iccid)}::text[],
       ${taken.map(({ iccid }) => slotOf.get(iccid)?.slot ?? '')}::text[],
       ${taken.map(({ from }) => from)}::text[], ${taken.map((each) => each.movedFrom)}::text[])
@@ -230,6 +231,13 @@ export async function countMovesLeft(trx: DatabaseTransaction, nodeId: string, n
     from nodes where id = ${nodeId}`.execute(trx);
   return rows[0]?.isApproved === true ? Number.POSITIVE_INFINITY : MOVED_SIMS_MAX - (rows[0]?.moves ?? 0);
 }
+
+/** For rows of `claim`: from where the SIM moved to the node before, if it gave it up and claims it again within the time in which moves count. */
+const earlierMove = (nodeId: string, now: Date) => sql`(
+  select former.moved_from from sim_tenures as former
+  where former.iccid = claim.iccid and former.node_id = ${nodeId} and former.moved_from is not null
+    and former.since > ${new Date(now.getTime() - MOVED_SIMS_MS)}::timestamptz
+  order by former.id desc limit 1)`;
 
 /** Whether a node holds a SIM now, or held it at the time in question. */
 type HeldAs = 'present holder' | 'former holder' | 'no holder';

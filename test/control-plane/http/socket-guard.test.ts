@@ -1,5 +1,6 @@
 // How soon the sockets of a revoked token are closed when the event of the revocation is missed.
 import { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type WebSocket from 'ws';
@@ -59,6 +60,8 @@ function guarded() {
     socketsPerToken: 9,
   });
   return {
+    clock,
+    guard,
     state,
     open() {
       const socket = new StubSocket();
@@ -126,4 +129,23 @@ t.test('sockets of a revoked token close two seconds after the bus is back', asy
   state.isRevoked = true;
   await pass(2_000);
   t.equal(socket.closeCode, 4401);
+});
+
+t.test('a subscription that opens sockets again and again waits', async (t) => {
+  const { clock, guard } = guarded();
+  const request = { headers: { authorization: 'Bearer x' } } as IncomingMessage;
+  const admitted = async (attempts: number): Promise<number> => {
+    let count = 0;
+    for (let attempt = 0; attempt < attempts; attempt += 1)
+      await guard.admit(request).then(
+        () => {
+          count += 1;
+        },
+        (error: unknown) => t.match(error, { code: 'rate_limited', headers: { 'Retry-After': '5' } }),
+      );
+    return count;
+  };
+  t.equal(await admitted(60), 5 * 9);
+  clock.advance(1_000);
+  t.equal(await admitted(60), 5);
 });

@@ -209,6 +209,35 @@ t.test('a node that is away keeps its SIMs for a while; later it gets them back'
   await until('it is refused again', async () => (await listed('rogue'))?.refused.claims === 1);
 });
 
+t.test(
+  'a rogue that gives moved SIMs up and claims them again gets no more of them, and hides no move',
+  async (t) => {
+    const service = { ...FAST, handoverWaitMs: 300 };
+    const cards = Array.from({ length: 12 }, (_, index) => slotAt(index + 1));
+    const { url, node, db, holds, listed } = await honestNode(t, rig, { slots: cards, service });
+    await node.drop();
+    const some = Array.from({ length: 8 }, (_, index) => claimOf(index + 1));
+    const rogue = await rogueOf(t, url, { slots: some });
+    await holds('rogue');
+    for (let round = 0; round < 10; round += 1) {
+      report(rogue, ...some.map((slot) => ({ ...slot, ...EMPTY })));
+      await heard(rogue);
+      await until('it has none', async () => (await listed('rogue'))?.sims === 0);
+      report(rogue, ...some);
+      await until('it has them again', async () => (await listed('rogue'))?.sims === 8);
+    }
+    const moved = await db
+      .selectFrom('sim_tenures')
+      .select('moved_from')
+      .where('until', 'is', null)
+      .where('node_id', '=', 'rogue')
+      .execute();
+    t.same(moved, Array(8).fill({ moved_from: 'honest' }));
+    report(rogue, ...Array.from({ length: 9 }, (_, index) => claimOf(index + 1)));
+    await until('one more is too many', async () => (await listed('rogue'))?.is_suspended === true);
+  },
+);
+
 t.test('the key of a former rack takes back no card that its new node has for long', async (t) => {
   const service = { ...FAST, handoverWaitMs: 300 };
   const cards = Array.from({ length: 30 }, (_, index) => slotAt(index + 1));

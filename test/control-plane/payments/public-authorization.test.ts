@@ -102,6 +102,8 @@ t.test(
     };
     t.equal(await revert(() => pay(ALICE.privateKey, '192.0.2.1')), 503);
     t.equal(await pay(CAROL.privateKey, '192.0.2.1'), 429);
+    const asked = { method: 'POST', headers: { 'X-Forwarded-For': '192.0.2.1' } };
+    t.equal((await fetch(`${url}/subscribe`, asked)).status, 402, 'the price is shown');
     t.equal(await pay(CAROL.privateKey, '192.0.2.2'), 200);
   },
 );

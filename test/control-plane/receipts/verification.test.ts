@@ -111,6 +111,6 @@ t.test('files of other kinds', async (t) => {
     t.match(await problemsOf(file), [/^the file is not a file of receipts/]);
   const { receipts } = FILE;
   t.same(await problemsOf({ receipts, has_more: false }), [], 'an answer of the API');
-  t.match(await problemsOf({ receipts, has_more: true }), [/^the file is one page of several/]);
+  t.match(await problemsOf({ receipts, has_more: true }), [/^the file does not have the newest receipts/]);
   t.match(await verifyReceipts(FILE, { keys: 'x' }), { valid: false, problems: [{ problem: /Key Set/ }] });
 });

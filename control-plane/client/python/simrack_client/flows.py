@@ -47,7 +47,7 @@ _TOOL_WAIT_SECONDS = 50
 # After these a payment cannot have moved anything.
 _CHARGED_NOTHING = ("pool_exhausted", "settlement_unavailable", "overloaded", "restarting")
 _TRANSIENT = ("rate_limited", "settlement_unavailable", "overloaded", "restarting", "unavailable", "internal_error")
-# The own machine, which a tunnel may lead through.
+# This machine: a tunnel may start here.
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|::1")
 _MCP = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
 
@@ -90,12 +90,13 @@ class Flows:
         return {"wallet": signer.address, "nonce": issued["nonce"], "signature": signature}
 
     def _sign_in_text(self, issued: Dict[str, Any]) -> str:
-        """A false service could pass on the text of another one, and use the signature there."""
+        """Another service could relay this one's text and use the signature here."""
         nonce, text = issued["nonce"], issued["message"]
         found = re.fullmatch(r"Sign in to (\S+) SMS\nNonce: ([\w-]+)", text)
         if found is None or found[2] != nonce:
             raise InvalidAnswer("the service asks the wallet to sign something else than a sign-in")
-        if found[1] == (self._domain or self._host) or (self._domain is None and _LOOPBACK.fullmatch(self._host)):
+        is_same = found[1].lower() == (self._domain or self._host).lower()
+        if is_same or (self._domain is None and _LOOPBACK.fullmatch(self._host)):
             return str(text)
         raise InvalidAnswer(
             f"{self._host} asks the wallet to sign in to {found[1]}, which is not its host. "

@@ -111,6 +111,7 @@ export const FLEET = [
   'create unique index sim_tenures_open on sim_tenures (iccid) where until is null',
   'create index sim_tenures_of_node on sim_tenures (node_id) where until is null',
   'create index sim_tenures_history on sim_tenures (iccid, until)',
+  'create index sim_tenures_moved on sim_tenures (node_id) where moved_from is not null',
   `create table sim_claims (
     node_id text not null references nodes (id) on delete cascade,
     iccid text not null,

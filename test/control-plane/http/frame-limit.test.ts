@@ -30,7 +30,7 @@ class StubSocket extends EventEmitter {
   }
 }
 
-t.test('so many frames at once, and some a second after that', async (t) => {
+t.test('a socket gets a burst of frames, and some a second after that', async (t) => {
   const clock = new ManualClock();
   const socket = new StubSocket();
   limitFrames(socket.asWebSocket(), clock, ['ping', 'pong']);

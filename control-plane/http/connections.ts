@@ -132,6 +132,10 @@ const WHY: Record<string, [RefusalCode, string] | undefined> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long.'],
 };
 
+/** RFC 6455 §4.1 requires a GET. An upgrade with any other method is ignored. */
+export const isWebSocket = ({ headers, method }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+
 /** Connections of a network that were dropped for their requests within `BLOCKED_MS`: so many, and it is blocked. */
 const FLOODS_MAX = 20;
 const BLOCKED_MS = 5_000;
@@ -151,7 +155,9 @@ export function capConnections(server: Server, max: number): (flooding: Socket) 
   const networks = new WeakMap<Socket, string>();
   const upgraded = new WeakSet<Duplex>();
   // A WebSocket does not end for the requests of a neighbour.
-  server.on('upgrade', (_request, socket) => upgraded.add(socket));
+  server.on('upgrade', (request, socket) => {
+    if (isWebSocket(request)) upgraded.add(socket);
+  });
   const forget = (network: string): void => {
     const { floods = 0, sockets } = open.get(network) ?? {};
     if (floods === 0 && sockets?.size === 0) open.delete(network);

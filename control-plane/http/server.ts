@@ -6,7 +6,7 @@ import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import { Connections, capConnections } from './connections.ts';
+import { Connections, capConnections, isWebSocket } from './connections.ts';
 import { errorAnswerOf } from './error-body.ts';
 import { endWith, writeAnswer } from './raw-answer.ts';
 
@@ -114,10 +114,6 @@ const noTunnel = (): Refusal =>
   new Refusal('method_not_allowed', 'This server is not a proxy.', {
     headers: { Allow: 'GET, HEAD, POST, OPTIONS' },
   });
-
-/** RFC 6455 §4.1 requires a GET. An upgrade with any other method is ignored. */
-const isWebSocket = ({ headers, method }: IncomingMessage): boolean =>
-  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
 /** A request that offers another protocol, such as h2c, is an ordinary request (RFC 9110 §7.8): it is parsed again without the offer. */
 function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -186,14 +186,17 @@ export class AudioBridge {
       onExceeded: (frames) =>
         this.#log.warn({ frames }, 'a node sends audio much faster than real time: it is read later'),
     });
+    let isBad = false;
     link.on('message', (data: Buffer, isBinary) => {
-      if (this.#link !== link) return;
+      if (this.#link !== link || isBad) return;
       pace.count();
       try {
         if (isBinary) this.#onCapture(data);
         else this.#onText(data.toString());
       } catch (error) {
         if (!(error instanceof MediaFrameError)) throw error;
+        // What the node sends until it reads the close is not read.
+        isBad = true;
         this.#log.warn({ err: error }, 'bad frame on a media link');
         link.close(MEDIA_CLOSE.protocolError, 'bad frame');
       }

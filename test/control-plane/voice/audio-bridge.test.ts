@@ -1,9 +1,10 @@
-// A node that sends the audio of one call much faster than real time: its link is read later, and nothing is lost.
+// A node that sends the audio of one call much faster than real time, or frames that are none.
 import { EventEmitter } from 'node:events';
 import t from 'tap';
 import type { WebSocket } from 'ws';
 import { AudioBridge } from '#control-plane/voice/audio-bridge.ts';
 import { silentLogger } from '#shared/log.ts';
+import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { encodeCapture, FRAME_BYTES } from '#shared/voice/media.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
@@ -45,4 +46,31 @@ t.test('a flood rests the link, and the clock resumes it', async (t) => {
   link.emit('close', 1006);
   clock.advance(60_000);
   t.same(asked, ['pause', 'resume', 'pause'], 'a link that has ended is left alone');
+});
+
+t.test('a bad frame closes the link once, and what follows is not read', async (t) => {
+  const closes: number[] = [];
+  const warnings: string[] = [];
+  const link = Object.assign(new EventEmitter(), {
+    close: (code: number) => closes.push(code),
+    pause: () => undefined,
+    resume: () => undefined,
+  });
+  let heard = 0;
+  const bridge = new AudioBridge({
+    queueFrames: 10,
+    clock: new ManualClock(),
+    log: { ...silentLogger, warn: (_fields, message) => warnings.push(message) },
+    onLinkClosed: () => undefined,
+    onAudio: () => {
+      heard += 1;
+    },
+  });
+  bridge.connect(link as unknown as WebSocket);
+  for (let frame = 0; frame < 1_000; frame += 1) link.emit('message', Buffer.from('a'), false);
+  const capture = { sequence: 0, played: 0, granted: 0, audio: new Uint8Array(FRAME_BYTES) };
+  link.emit('message', Buffer.from(encodeCapture(capture)), true);
+  t.same(closes, [MEDIA_CLOSE.protocolError]);
+  t.equal(warnings.length, 1);
+  t.equal(heard, 0);
 });

@@ -53,7 +53,7 @@ function tilesOf({ fleet, inventory, stuck, lately }: TileFacts): Tile[] {
       path: '#racks-title',
       name: 'Slots up',
       figure: `${up}/${slots.length}`,
-      note: up === slots.length ? 'all in service' : `${slots.length - up} down`,
+      note: up === slots.length ? 'all registered' : `${slots.length - up} down`,
       health:
         slots.length === 0 ? 'off' : up === slots.length ? 'good' : up * 2 < slots.length ? 'bad' : 'warn',
     },

@@ -128,6 +128,7 @@ async function statementOf(jws: string, { keys }: JSONWebKeySet): Promise<Receip
   if (jwk === undefined) throw new Error(`the service has no key ${header.data.kid}`);
   const { kty, crv, x } = jwk;
   if (kty !== 'OKP' || crv !== 'Ed25519' || x === undefined) throw new Error('the key is not an Ed25519 key');
+  if (isOfSmallOrder(x)) throw new Error('the key is one for which everyone can sign');
   try {
     await compactVerify(jws, await importJWK({ kty, crv, x }, RECEIPT_ALGORITHM), {
       algorithms: [RECEIPT_ALGORITHM],
@@ -138,6 +139,28 @@ async function statementOf(jws: string, { keys }: JSONWebKeySet): Promise<Receip
   const statement = receiptStatementSchema.safeParse(jsonIn(parts[1]));
   if (!statement.success) throw new Error(`the statement is unknown: ${whereIn(statement.error)}`);
   return statement.data;
+}
+
+const HIGH_BYTES = 'ff'.repeat(30);
+
+/**
+ * Encodings of the points of small order, without their sign: one signature fits every message (Chalkias, Garillot, Nikolaenko: Taming the
+ * many EdDSAs, table 1). A service with such a key could deny each receipt.
+ */
+const SMALL_ORDER: ReadonlySet<string> = new Set([
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  `ec${HIGH_BYTES}7f`,
+  `ed${HIGH_BYTES}7f`,
+  `ee${HIGH_BYTES}7f`,
+]);
+
+function isOfSmallOrder(x: string): boolean {
+  const point = Buffer.from(x, 'base64url');
+  point[31] = (point[31] ?? 0) & 0x7f;
+  return SMALL_ORDER.has(point.toString('hex'));
 }
 
 function jsonIn(part = ''): unknown {

@@ -106,6 +106,24 @@ t.test('receipts and heads that the service did not sign are refused', async (t)
   t.match(await problemsOf(withReceipts(mixed)), [/does not follow/, /another subscription/]);
 });
 
+t.test('a key for which everyone can sign', async (t) => {
+  // The neutral element of the curve: R is it, too, and S is 0.
+  const neutral = Buffer.alloc(32);
+  neutral[0] = 1;
+  const signature = Buffer.concat([neutral, Buffer.alloc(32)]).toString('base64url');
+  const jws = `${at(0).jws.split('.').slice(0, 2).join('.')}.${signature}`;
+  const file = withReceipts([{ ...at(0), jws }]);
+  for (const sign of [0, 0x80]) {
+    const point = Buffer.from(neutral);
+    point[31] = sign;
+    const weak = { keys: [{ ...KEY.jwk, x: point.toString('base64url') }] };
+    t.match(await verifyReceipts(file, weak), {
+      valid: false,
+      problems: [{ place: 1, problem: 'the key is one for which everyone can sign' }],
+    });
+  }
+});
+
 t.test('files of other kinds', async (t) => {
   for (const file of [null, [], {}, { ...FILE, note: 'x' }, { receipts: [{}], head: null }])
     t.match(await problemsOf(file), [/^the file is not a file of receipts/]);

@@ -113,6 +113,8 @@ t.test('a dialled call: connected comes with the answer, and no audio before it'
   const client = await phone.stream(callId, { protocol: 'vonage', protocols: [] });
   const media = await until('the media link', () => phone.line.media);
   media.capture(Buffer.alloc(FRAME_BYTES, 1));
+  // The answer comes over another connection.
+  await media.isRead();
   phone.line.answer(callId);
   await until('connected', () => client.texts.length === 1);
   t.match(client.texts, [{ from_number: phone.number, to_number: FAR_END, direction: 'outbound' }]);

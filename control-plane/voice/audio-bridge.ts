@@ -195,7 +195,7 @@ export class AudioBridge {
         else this.#onText(data.toString());
       } catch (error) {
         if (!(error instanceof MediaFrameError)) throw error;
-        // What the node sends until it reads the close is not read.
+        // The node may send on until it reads the close.
         isBad = true;
         this.#log.warn({ err: error }, 'bad frame on a media link');
         link.close(MEDIA_CLOSE.protocolError, 'bad frame');

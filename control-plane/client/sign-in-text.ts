@@ -25,6 +25,6 @@ export function signInText(
   if (isSame || (domain === undefined && LOOPBACK.test(hostname))) return message;
   throw noAnswer(
     'invalid_answer',
-    `${baseUrl} asks the wallet to sign in to ${named}, which is not its host. If it is the same service, name that domain as "domain".`,
+    `${baseUrl} asks the wallet to sign in to ${named}, which is not its host. If it is the same service, name that domain: the option "domain", or SIMRACK_DOMAIN.`,
   );
 }

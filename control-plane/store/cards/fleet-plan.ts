@@ -88,7 +88,7 @@ export function changeOf(
   return { line: card.line, iccid: card.iccid, isNew: known === undefined, fields };
 }
 
-/** What the operator should know about a card, although it is applied; undefined for nothing. */
+/** A note on a card whose `node` has no effect, now or at all. The card is applied nevertheless. */
 export function noteOn(
   { iccid, line, node }: WrittenCard,
   { holder, isProven }: StoredPlace,

@@ -123,7 +123,7 @@ async function readDatabaseId(db: Kysely<Tables>): Promise<string | undefined> {
   return row && databaseIdOf(row.value);
 }
 
-/** None if this user may not read them. */
+/** Whether the table exists, and this user may read it. */
 async function isReadable(db: Kysely<Tables>, table: string): Promise<boolean> {
   const { rows } = await sql<{ isReadable: boolean | null }>`
     select has_table_privilege(to_regclass(${table}), 'select') as "isReadable"`.execute(db);

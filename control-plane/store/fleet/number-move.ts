@@ -13,7 +13,8 @@ export type Card = { iccid: string } | SlotPlace;
 
 /**
  * Texts that were read from the former card and arrive later still belong to its subscriber. Returns both cards. Throws `OperatorRefusal` if the
- * number is unknown or has this card, if no node reports the card and its check digit is wrong, if the card has another number, and if the slot reports no card, or not the `expected` one.
+ * number is unknown or has this card, if the card has another number, if its check digit is wrong and no node reports it, and if the slot
+ * reports no card, or not the `expected` one.
  */
 export async function moveNumber(
   db: Database,

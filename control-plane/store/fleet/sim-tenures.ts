@@ -229,7 +229,9 @@ export async function countMovesLeft(trx: DatabaseTransaction, nodeId: string, n
       (select count(distinct iccid)::int from sim_tenures
         where node_id = ${nodeId} and moved_from is not null and sim_tenures.since > ${since}::timestamptz) as moves
     from nodes where id = ${nodeId}`.execute(trx);
-  return rows[0]?.isApproved === true ? Number.POSITIVE_INFINITY : MOVED_SIMS_MAX - (rows[0]?.moves ?? 0);
+  return rows[0]?.isApproved === true
+    ? Number.POSITIVE_INFINITY
+    : Math.max(0, MOVED_SIMS_MAX - (rows[0]?.moves ?? 0));
 }
 
 /** For rows of `claim`: from where the SIM moved to the node before, if it gave it up and claims it again within the time in which moves count. */

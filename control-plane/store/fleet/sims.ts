@@ -85,14 +85,18 @@ export async function replaceSlots(
     const wasSuspended = node.claims_suspended_at !== null;
     const expected = await readExpected(trx, iccids);
     const newSims = admitsNew ? 0 : await countNewSims(trx, nodeId, iccids, now);
+    // Most reports claim nothing.
+    const own = new Set(tenures.flatMap((tenure) => (tenure.nodeId === nodeId ? [tenure.iccid] : [])));
+    const claimed = iccids.filter((iccid) => !own.has(iccid));
+    const isClaiming = claimed.length > 0;
     const decision = decideClaims({
       nodeId,
       slots: reported,
       tenures,
       contested,
       heldBefore,
-      lastHolders: await readLastHolders(trx, iccids),
-      movesLeft: await countMovesLeft(trx, nodeId, now),
+      lastHolders: isClaiming ? await readLastHolders(trx, claimed) : new Map(),
+      movesLeft: isClaiming ? await countMovesLeft(trx, nodeId, now) : 0,
       expected,
       newSims,
       isSuspended: wasSuspended,

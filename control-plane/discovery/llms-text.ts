@@ -30,6 +30,7 @@ export function llmsText({ baseUrl, sale, serviceName }: DiscoveryParts): string
 3. Repeat the request with the payment: 200 with \`token\`, \`number\`, \`expires_at\`. Keep the token secret.
 4. Pay with a wallet that you keep. The number belongs to it and cannot be recovered without it. Never use a temporary wallet.
 5. After a timeout, 503 \`settlement_pending\` or 409 \`payment_already_used\`: do not pay again. Sign in (below).
+   With x402 version 2 and the extension \`payment-identifier\`, send the same payment again: it returns the same token.
 6. To renew, pay again with the same wallet: it adds a year to the same number (\`renewed: true\`). There is a limit (409 \`paid_ahead\`).
    To get a token, sign in. Do not pay again.
 7. A smart account can pay too (EIP-1271, EIP-7702, ERC-6492). It signs in with the account's own signature, on the network that it paid on.

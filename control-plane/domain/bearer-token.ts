@@ -1,11 +1,19 @@
 // Bearer tokens: 256 random bits behind a prefix that secret scanners can find. Only the hash is stored.
-import { hash, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 
 const PREFIX = 'simrack_';
 const TOKEN_PATTERN = /^simrack_[A-Za-z0-9_-]{43}$/;
 
 /** A new token. It is shown once and never stored. */
 export const mintToken = (): string => PREFIX + randomBytes(32).toString('base64url');
+
+/**
+ * The token of a payment that its payer named: the same each time, and never stored. `secret`: of the service; the
+ * name alone does not give the token.
+ */
+export const tokenOfPayment = (secret: string, payment: { id: string; identifier: string }): string =>
+  PREFIX +
+  createHmac('sha256', secret).update(`token ${payment.id} ${payment.identifier}`).digest('base64url');
 
 /** SHA-256 of the whole token, as stored. */
 export const hashToken = (token: string): Buffer => hash('sha256', token, 'buffer');

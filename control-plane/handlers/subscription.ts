@@ -2,16 +2,17 @@
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
-import { hashToken, mintToken } from '../domain/bearer-token.ts';
+import { hashToken, mintToken, tokenOfPayment } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { PLAN, type Subscription } from '../domain/subscription.ts';
 import { type Challenge, challengeFor } from '../payments/challenge.ts';
 import { type CheckoutParts, checkout, type RefusedTransfers } from '../payments/checkout.ts';
 import type { PaymentHeaders } from '../payments/credential.ts';
-import { PaymentRejected, unavailable } from '../payments/rejection.ts';
+import { alreadyUsed, PaymentRejected, unavailable } from '../payments/rejection.ts';
 import type { Database } from '../store/database/database.ts';
 import { countAvailable } from '../store/fleet/number-pool.ts';
 import { insertToken } from '../store/money/credentials.ts';
+import { hasToken } from '../store/money/repeated-payments.ts';
 
 export interface SubscribeParts extends CheckoutParts, Pick<Base, 'db' | 'bus' | 'clock'> {
   /** Asks the node to confirm a new number; resolves when it has, or after a timeout. */
@@ -32,20 +33,26 @@ export async function subscribe(
   refusedTransfers: RefusedTransfers,
 ): Promise<SubscribeResult> {
   try {
-    const { subscription, renewed, receipt } = await checkout(parts, headers, refusedTransfers);
+    const { subscription, renewed, receipt, named } = await checkout(parts, headers, refusedTransfers);
     parts.bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
-    const token = mintToken();
-    await insertToken(parts.db, {
+    const token = named === undefined ? mintToken() : tokenOfPayment(parts.sale.challengeSecret, named);
+    const row = {
       hash: hashToken(token),
       subscriptionId: subscription.id,
       now: new Date(parts.clock.now()),
-    }).catch((cause: unknown) => {
+    };
+    const { repeated } = named ?? {};
+    const isValid = await (repeated === undefined
+      ? insertToken(parts.db, row).then(() => true)
+      : hasToken(parts.db, row, { canBeNew: repeated.isOurs, claimedAt: repeated.claimedAt })
+    ).catch((cause: unknown) => {
       throw new Refusal('settlement_pending', 'The payment is complete. Sign in with /auth to get a token.', {
         cause,
         headers: { 'Retry-After': '1' },
       });
     });
-    if (!renewed) await parts.provision(subscription.number);
+    if (!isValid) throw alreadyUsed();
+    if (!renewed && repeated === undefined) await parts.provision(subscription.number);
     return {
       kind: 'subscribed',
       headers: receipt,
@@ -62,7 +69,9 @@ export async function subscribe(
     // A challenge without a payment option would be useless.
     if (networks.openOffers.length === 0) throw unavailable();
     const open = { ...sale, offers: networks.openOffers };
-    return { kind: 'challenge', challenge: challengeFor(open, error.code, new Date(clock.now())) };
+    const signed = await parts.signer.offers(open);
+    const challenge = challengeFor(open, error.code, { now: new Date(clock.now()), signed });
+    return { kind: 'challenge', challenge };
   }
 }
 

@@ -19,6 +19,7 @@ import { issueNonce } from '../handlers/wallet-proof.ts';
 import * as webhooks from '../handlers/webhooks.ts';
 import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
 import type { Limit } from '../metrics/metric-events.ts';
+import { didDocument } from '../receipts/did.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
 import { untilGone } from './connections.ts';
 import { type HealthParts, routeHealth } from './health.ts';
@@ -164,6 +165,11 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.receipts, async ({ subscription, query }) => receipts(parts, subscription, query));
   answer(OPERATION.walletReceipts, async ({ body }) => receiptsOfWallet(parts, body), limitSignIns);
   answer(OPERATION.receiptKeys, async () => parts.receipts.keySet());
+  router.get('/.well-known/did.json', limited, async (ctx) => {
+    const { keys } = await parts.receipts.keySet();
+    ctx.type = 'application/did+json';
+    ctx.body = JSON.stringify(didDocument(parts.baseUrl, keys));
+  });
 
   const replays = createAmountLimit(parts.clock, {
     name: 'webhook_replays',

@@ -1,7 +1,14 @@
 // The 402 response: readers of the service document, x402 clients of both versions and MPP clients can all pay it.
 
-import { EXTENSIONS, OUTPUT_SCHEMA, sellerOf } from '#shared/api/bazaar.ts';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
+import {
+  BAZAAR,
+  OUTPUT_SCHEMA,
+  PAYMENT_IDENTIFIER,
+  type SignedStatement,
+  sellerOf,
+  signedOffers,
+} from '#shared/api/x402-extensions.ts';
 import { mppChallenge } from './mpp.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer, type Sale } from './offer.ts';
 
@@ -32,15 +39,22 @@ interface AcceptedPayment {
 
 const MIME_TYPE = 'application/json';
 
-/** `error`: the stable code of why the payment was rejected, or that there was none. */
-export function challengeFor(sale: Sale, error: string, now: Date): Challenge {
+/**
+ * `error`: the stable code of why the payment was rejected, or that there was none. `signed`: a statement for each offer, or none if the
+ * service cannot sign.
+ */
+export function challengeFor(
+  sale: Sale,
+  error: string,
+  { now, signed }: { now: Date; signed: readonly SignedStatement[] },
+): Challenge {
   const { resource: url, description, offers } = sale;
   const required = {
     x402Version: 2,
     error,
     resource: resourceOf(sale),
     accepts: offers.map(requirementsOf),
-    extensions: EXTENSIONS,
+    extensions: { ...BAZAAR, ...PAYMENT_IDENTIFIER, ...(signed.length > 0 && signedOffers(signed)) },
   };
   return {
     body: {

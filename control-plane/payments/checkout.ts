@@ -1,4 +1,5 @@
 // One paid POST /subscribe, from header to subscription. Every outcome says whether money may have moved.
+import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
@@ -12,15 +13,23 @@ import {
   type Credential,
   chainNamedIn,
   methodOf,
-  type NamedAuthorization,
   type PaymentHeaders,
   readCredential,
   receiptHeaders,
 } from './credential.ts';
 import type { Finality } from './finality.ts';
-import type { Offer, Sale } from './offer.ts';
-import type { Applied, ClaimResult, KnownPayment, Payment, PaymentLedger } from './payment.ts';
-import { PaymentRejected, unavailable } from './rejection.ts';
+import type { Offer, PaymentSigner, Sale } from './offer.ts';
+import type { Applied, ClaimResult, Payment, PaymentLedger, RepeatedPayment } from './payment.ts';
+import {
+  alreadyUsed,
+  PaymentRejected,
+  PENDING_RETRY_SECONDS,
+  pending,
+  refusedOnChain,
+  refuseKnown,
+  rejectionOf,
+  unavailable,
+} from './rejection.ts';
 import type { RelayerWallets } from './relayer-wallet.ts';
 import type { Settlement } from './settlement.ts';
 
@@ -45,6 +54,7 @@ interface OpenNetworks {
 
 export interface CheckoutParts {
   sale: Sale;
+  signer: PaymentSigner;
   networks: OpenNetworks;
   /** By chain id; every offer of the sale has one. */
   settlementNetworks: ReadonlyMap<number, SettlementNetwork>;
@@ -60,6 +70,16 @@ export interface CheckoutParts {
 interface Paid extends Applied {
   /** Headers for the payer's client. */
   receipt: Record<string, string>;
+  /** Undefined if the payer did not name the payment. */
+  named: NamedPayment | undefined;
+}
+
+/** A payment that its payer can present again. */
+interface NamedPayment {
+  id: string;
+  identifier: string;
+  /** It was applied by an earlier request. */
+  repeated?: Pick<RepeatedPayment, 'claimedAt' | 'isOurs'>;
 }
 
 /** The transfers of one client that were mined and moved nothing: each costs the relayer gas. */
@@ -69,9 +89,6 @@ export interface RefusedTransfers {
   /** Counts one. */
   count(): Promise<void>;
 }
-
-/** Seconds after which a payer with an unsettled payment should call `/auth`. */
-const PENDING_RETRY_SECONDS = 10;
 
 /** Seconds. Numbers become available when payments fail, or when SIMs return to the network. */
 const POOL_RETRY_SECONDS = 60;
@@ -124,17 +141,30 @@ async function pay(
 ): Promise<Paid> {
   const now = (): Date => new Date(parts.clock.now());
   const check = (): Promise<Claimed> => claim(parts, headers, refusedTransfers);
-  const { call, credential, payment } = await (methodOf(headers) === 'none'
-    ? check()
-    : admissionOf(parts, headers).run(check));
-  const { authorization } = credential;
-  const result = await settlementNetworkOf(parts, authorization).settlement.settle(payment, call);
+  const found = await (methodOf(headers) === 'none' ? check() : admissionOf(parts, headers).run(check));
+  const { credential, payment } = found;
+  const { authorization, identifier } = credential;
+  const paid = async (applied: Applied, transaction: Hex, repeated?: RepeatedPayment): Promise<Paid> => ({
+    ...applied,
+    named:
+      identifier === undefined ? undefined : { id: payment.id, identifier, ...(repeated && { repeated }) },
+    receipt: receiptHeaders(credential, transaction, {
+      now: now(),
+      signed: await parts.signer.receipt(parts.sale, {
+        chainId: credential.offer.chainId,
+        payer: authorization.from,
+        transaction,
+      }),
+    }),
+  });
+  if (found.kind === 'repeated') return paid(found.payment, found.payment.transferHash, found.payment);
+  const result = await settlementNetworkOf(parts, authorization).settlement.settle(found.payment, found.call);
   switch (result.kind) {
     case 'applied':
       // A third party sent the same transfer first, perhaps before it was presented here, which an RPC that lags does not show. That party
       // has read the authorization, and may be the one that presents it.
       if (!result.isOurs) throw alreadyUsed();
-      return { ...result.applied, receipt: receiptHeaders(credential, result.transaction, now()) };
+      return paid(result.applied, result.transaction);
     case 'pending':
       throw pending();
     case 'unsigned':
@@ -155,12 +185,11 @@ function admissionOf(
   return (chainId === undefined ? undefined : settlementNetworks.get(chainId)?.admission) ?? admission;
 }
 
-/** A payment that is ready to be signed. */
-interface Claimed {
-  credential: Credential;
-  payment: Payment;
-  call: PricedCall;
-}
+type Claimed =
+  /** Ready to be signed. */
+  | { kind: 'claimed'; credential: Credential; payment: Payment; call: PricedCall }
+  /** Applied before, and presented again by the name that its payer gave it. */
+  | { kind: 'repeated'; credential: Credential; payment: RepeatedPayment };
 
 /** Checks the payment, and claims its number. */
 async function claim(
@@ -170,10 +199,16 @@ async function claim(
 ): Promise<Claimed> {
   const now = (): Date => new Date(parts.clock.now());
   const credential = await credentialIn(headers, parts);
-  const { authorization } = credential;
+  const { authorization, identifier } = credential;
   const { chain } = settlementNetworkOf(parts, authorization);
   // The ledger decides first: the clock and the chain do not describe a payment that is under way.
-  refuseKnown(await parts.ledger.find(authorization), authorization, now());
+  const known = await parts.ledger.find(authorization);
+  if (known?.state === 'applied' && identifier !== undefined) {
+    const payment = await parts.ledger.findRepeated(authorization, identifier);
+    if (payment !== undefined && payment.subscription.expiresAt > now())
+      return { kind: 'repeated', credential, payment };
+  }
+  refuseKnown(known, authorization, now());
   const isOpen = parts.networks.isOpen(authorization.chainId);
   const isOver = refusesWindow(authorization, now());
   if (isOver !== undefined) {
@@ -196,10 +231,10 @@ async function claim(
 
   await refusedTransfers.check();
   const { runsCode } = simulation;
-  const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode };
+  const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode, identifier };
   const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
   emitMetric({ kind: 'payment_verified', method: methodOf(headers) });
-  return { credential, payment, call: simulation.call };
+  return { kind: 'claimed', credential, payment, call: simulation.call };
 }
 
 async function credentialIn(
@@ -230,37 +265,6 @@ function settlementNetworkOf(
   const network = settlementNetworks.get(chainId);
   if (network === undefined) throw new Error(`no chain ${chainId}`);
   return network;
-}
-
-function refuseKnown(known: KnownPayment | undefined, authorization: NamedAuthorization, now: Date): void {
-  switch (known?.state) {
-    case undefined:
-    case 'released':
-      return;
-    case 'claimed':
-    case 'in_flight':
-      throw pending();
-    case 'reverted':
-      // A third party that was shown it may be the one that presents it.
-      throw known.isSigned ? refusedOnChain(authorization, now) : shownToOthers();
-    // Its transaction is public: presenting it again proves nothing.
-    case 'applied':
-    case 'taken_back':
-      throw alreadyUsed();
-    case 'refunding':
-    case 'refunded':
-      throw new Refusal(
-        'payment_already_used',
-        'An operator has refunded this payment to its payer, or is about to.',
-      );
-    case 'closed':
-      throw new Refusal(
-        'payment_already_used',
-        'An operator has closed this payment, because its money could not be refunded. Contact the service.',
-      );
-    case 'void':
-      throw new PaymentRejected('authorization_used');
-  }
 }
 
 function refusesWindow(authorization: TransferAuthorization, now: Date): PaymentRejected | undefined {
@@ -296,6 +300,11 @@ function claimed(claim: ClaimResult, authorization: TransferAuthorization, now: 
     case 'taken':
       refuseKnown(claim.known, authorization, now);
       throw pending();
+    case 'identifier_reused':
+      throw new Refusal(
+        'payment_identifier_reused',
+        'This wallet gave the same payment-identifier to another payment. Nothing was charged for this one. Present the other one again, or choose another identifier.',
+      );
     case 'payer_busy':
       throw new Refusal(
         'settlement_pending',
@@ -346,45 +355,4 @@ async function applyForeignTransfer(
   if (result.kind === 'applied') throw alreadyUsed();
   if (result.kind === 'void') throw new PaymentRejected('authorization_used');
   throw pending();
-}
-
-// Revert reasons of Circle's FiatToken.
-function rejectionOf(reason: string): PaymentRejected {
-  if (/exceeds balance/i.test(reason)) return new PaymentRejected('insufficient_funds');
-  if (/not yet valid/i.test(reason)) return new PaymentRejected('authorization_not_yet_valid');
-  if (/expired/i.test(reason)) return new PaymentRejected('authorization_expired');
-  if (/invalid signature/i.test(reason)) return new PaymentRejected('invalid_signature');
-  if (/blacklisted/i.test(reason)) return new PaymentRejected('payer_blocked');
-  if (/paused/i.test(reason)) return new PaymentRejected('asset_paused');
-  return new PaymentRejected('transfer_refused', { cause: reason });
-}
-
-const alreadyUsed = (): Refusal =>
-  new Refusal(
-    'payment_already_used',
-    'This authorization was used before. Do not pay again. Sign in with /auth to get a token.',
-  );
-
-const shownToOthers = (): Refusal =>
-  new Refusal(
-    'payment_already_used',
-    'A third party may have this authorization, so you cannot get a token with it. Call /auth to learn when you can pay again.',
-  );
-
-const pending = (cause?: unknown): Refusal =>
-  new Refusal(
-    'settlement_pending',
-    'The payment is in progress. Do not pay again. Sign in with /auth in a few seconds.',
-    { cause, headers: { 'Retry-After': String(PENDING_RETRY_SECONDS) } },
-  );
-
-// Not a 402: the payer would sign another authorization while third parties can still submit this one.
-function refusedOnChain({ validBefore }: NamedAuthorization, now: Date): Refusal {
-  const expiresMs = Number(validBefore) * 1000;
-  const waitSeconds = Math.max(PENDING_RETRY_SECONDS, Math.ceil((expiresMs - now.getTime()) / 1000));
-  return new Refusal(
-    'settlement_pending',
-    `The transfer was refused and nothing was charged. Anyone can still submit this authorization until ${new Date(expiresMs).toISOString()}. Sign a new payment after that.`,
-    { headers: { 'Retry-After': String(waitSeconds) } },
-  );
 }

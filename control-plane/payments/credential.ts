@@ -2,6 +2,7 @@
 import type { Hex } from 'viem';
 import * as z from 'zod';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
+import { type SignedStatement, signedReceipt } from '#shared/api/x402-extensions.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import type { PaymentMethod } from '../metrics/metric-events.ts';
@@ -28,6 +29,8 @@ export interface Credential {
   protocol: Protocol;
   authorization: TransferAuthorization;
   offer: Offer;
+  /** The payer's secret name for the payment; only x402 v2 has one. */
+  identifier?: string | undefined;
 }
 
 const MPP_SCHEME = /^payment\s+/i;
@@ -117,11 +120,14 @@ export async function readCredential(
   return { protocol: { kind: 'x402', version }, ...paid };
 }
 
-/** Headers of a 200 response. `transaction`: hash of the transaction that moved the money. */
+/**
+ * Headers of a 200 response. `transaction`: hash of the transaction that moved the money. `signed`: the receipt of x402 v2, if the service can
+ * sign.
+ */
 export function receiptHeaders(
   { protocol, authorization, offer }: Credential,
   transaction: Hex,
-  now: Date,
+  { now, signed }: { now: Date; signed: SignedStatement | undefined },
 ): Record<string, string> {
   if (protocol.kind === 'mpp') {
     const receipt = {
@@ -142,6 +148,7 @@ export function receiptHeaders(
     transaction,
     payer: authorization.from,
     network: protocol.version === 1 ? NETWORKS[offer.chainId].network : caip2(offer.chainId),
+    ...(signed !== undefined && protocol.version === 2 && { extensions: signedReceipt(signed) }),
   };
   const text = Buffer.from(JSON.stringify(response)).toString('base64');
   return protocol.version === 1 ? { 'X-PAYMENT-RESPONSE': text } : { 'PAYMENT-RESPONSE': text };

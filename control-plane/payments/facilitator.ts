@@ -1,8 +1,8 @@
 // Settles through an x402 facilitator, which verifies authorizations and puts them on the chain (x402 v2, POST /verify and /settle).
 import type { Hex } from 'viem';
 import * as z from 'zod';
-import { EXTENSIONS } from '#shared/api/bazaar.ts';
 import { caip2 } from '#shared/api/payment-networks.ts';
+import { BAZAAR } from '#shared/api/x402-extensions.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
@@ -124,7 +124,7 @@ export class Facilitator implements Submitter {
           accepted: paymentRequirements,
           payload: payloadOf(authorization),
           // Ours, not the payer's: a facilitator lists what it reads here.
-          extensions: EXTENSIONS,
+          extensions: BAZAAR,
         },
         paymentRequirements,
       }),

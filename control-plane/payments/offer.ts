@@ -1,6 +1,7 @@
 // The service's product, its price and its payment options: checks and challenges read them only here.
-import { type Address, formatUnits } from 'viem';
+import { type Address, formatUnits, type Hex } from 'viem';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
+import type { SignedStatement } from '#shared/api/x402-extensions.ts';
 
 /** A network as an operator configures it. */
 export interface PaymentNetwork {
@@ -48,6 +49,19 @@ export interface Sale {
   challengeSecret: string;
   /** The known offers. Those of a closed network are not in the 402. */
   readonly offers: readonly Offer[];
+}
+
+/** Signs offers and settled payments (extension `offer-receipt` of x402). It signs nothing without its key, and never rejects. */
+export interface PaymentSigner {
+  /** A statement for each open offer. */
+  offers(sale: Sale): Promise<readonly SignedStatement[]>;
+  receipt(sale: Sale, paid: PaidTransfer): Promise<SignedStatement | undefined>;
+}
+
+export interface PaidTransfer {
+  chainId: Offer['chainId'];
+  payer: Address;
+  transaction: Hex;
 }
 
 /** Time between challenge and credential. */

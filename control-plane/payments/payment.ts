@@ -72,11 +72,23 @@ export interface KnownPayment {
   isSigned: boolean;
 }
 
+/** An applied payment that its payer presents again by its name. */
+export interface RepeatedPayment extends Applied {
+  id: string;
+  /** The transaction that transferred the money. */
+  transferHash: Hex;
+  /** A transaction of this service transferred the money, not one of a third party that could read the authorization. */
+  isOurs: boolean;
+  claimedAt: Date;
+}
+
 /** Only the first one changed the ledger. */
 export type ClaimResult =
   | { kind: 'claimed'; payment: Payment }
   /** This authorization was presented before. */
   | { kind: 'taken'; known: KnownPayment }
+  /** Another payment of the wallet has this identifier, and has moved money or still may. */
+  | { kind: 'identifier_reused' }
   /** A new wallet, and no available number. */
   | { kind: 'pool_exhausted' }
   /** Another payment of the wallet may still move money; seconds until it may be over. */
@@ -95,6 +107,8 @@ export interface ClaimTerms {
   yearsAheadMax: number;
   /** The transfer runs code of the payer's account, whatever signed it: the token calls an address with code (EIP-1271, EIP-7702). */
   runsCode: boolean;
+  /** The payer's secret name for the payment. */
+  identifier?: string | undefined;
 }
 
 export interface Applied {
@@ -113,6 +127,14 @@ export interface PaymentLedger {
   find(authorization: TransferAuthorization): Promise<KnownPayment | undefined>;
   /** The same for one that could not be verified, on whatever chain and for whatever token it was presented. */
   findNamed(named: Pick<TransferAuthorization, 'from' | 'nonce'>): Promise<KnownPayment | undefined>;
+  /**
+   * An applied payment with this identifier. A wrong identifier removes the right one, so that it cannot be guessed: anyone can read the
+   * authorization on the chain.
+   */
+  findRepeated(
+    authorization: TransferAuthorization,
+    identifier: string,
+  ): Promise<RepeatedPayment | undefined>;
   /** Claims the authorization, and reserves a number for a wallet without one. */
   claim(authorization: TransferAuthorization, terms: ClaimTerms): Promise<ClaimResult>;
   /**

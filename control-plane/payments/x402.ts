@@ -2,6 +2,8 @@
 import { isAddressEqual } from 'viem';
 import * as z from 'zod';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
+import { paymentIdSchema } from '#shared/api/x402-extensions.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import {
   type AccountsByChain,
@@ -14,8 +16,8 @@ import {
 import type { Offer } from './offer.ts';
 import { PaymentRejected } from './rejection.ts';
 
-/** Longest accepted header; real ones have about 650 (v1) and 1100 (v2) characters. */
-const HEADER_CHARACTERS_MAX = 8_192;
+/** Longest accepted header. Real ones have about 650 characters (v1), or 5,000 with the extensions of the 402, which clients of v2 repeat. */
+const HEADER_CHARACTERS_MAX = 12_288;
 
 const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/;
 
@@ -39,17 +41,24 @@ const envelopeV2Schema = z.object({
     extra: z.object({ name: z.string(), version: z.string() }).partial().optional(),
   }),
   payload: payloadSchema,
+  extensions: z
+    .object({ 'payment-identifier': z.object({ info: z.object({ id: z.unknown() }) }) })
+    .optional()
+    .catch(undefined),
 });
 
 interface X402Credential {
   version: 1 | 2;
   authorization: TransferAuthorization;
   offer: Offer;
+  /** The payer's secret name for the payment (extension `payment-identifier`). */
+  identifier?: string | undefined;
 }
 
 /**
  * Reads an `X-PAYMENT` or `PAYMENT-SIGNATURE` header of the version that it states. Checks it against the offers and its signature, but not
- * against the clock: an expired payment may have been used before. Throws `PaymentRejected`.
+ * against the clock: an expired payment may have been used before. Throws `PaymentRejected`; `Refusal` `invalid_request` for a malformed
+ * identifier.
  */
 export async function readX402(
   header: string,
@@ -88,7 +97,7 @@ async function readV1(
 }
 
 async function readV2(
-  { accepted, payload }: z.output<typeof envelopeV2Schema>,
+  { accepted, payload, extensions }: z.output<typeof envelopeV2Schema>,
   offers: readonly Offer[],
   accounts: AccountsByChain,
 ): Promise<X402Credential> {
@@ -102,7 +111,19 @@ async function readV2(
   if (name !== offer.assetName || version !== offer.assetVersion) throw new PaymentRejected('invalid_domain');
   checkTerms(payload.authorization, offer);
   const signed = { ...payload.authorization, signature: payload.signature };
-  return { version: 2, authorization: await checkSignature(signed, offer, accounts), offer };
+  const identifier = identifierOf(extensions?.['payment-identifier'].info.id);
+  return { version: 2, authorization: await checkSignature(signed, offer, accounts), offer, identifier };
+}
+
+function identifierOf(id: unknown): string | undefined {
+  if (id === undefined) return undefined;
+  const parsed = paymentIdSchema.safeParse(id);
+  if (parsed.success) return parsed.data;
+  throw new Refusal(
+    'invalid_request',
+    'The id of the extension payment-identifier must be 16 to 128 letters, digits, "-" or "_". Nothing was charged.',
+    { details: { field: 'extensions.payment-identifier.info.id' } },
+  );
 }
 
 function decode(header: string): unknown {

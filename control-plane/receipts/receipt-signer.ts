@@ -24,7 +24,7 @@ export class ReceiptSigner {
 
   /** The receipt of an event: a compact JWS. Rejects with `ReceiptKeyError`. */
   async sign(subscriptionId: string, { kind, at, facts, sequence, previous }: ReceiptEvent): Promise<string> {
-    const { id, privateKey } = await this.#usedKey();
+    const { id, privateKey } = await this.key();
     const statement = receiptStatementSchema.parse({
       iss: this.#parts.url,
       sub: subscriptionId,
@@ -42,12 +42,12 @@ export class ReceiptSigner {
 
   /** Before the transaction of the first signature: the embedded database has one connection, and the key is stored through it. */
   async prepare(): Promise<void> {
-    await this.#usedKey();
+    await this.key();
   }
 
   /** The key set (RFC 7517), former keys included. Rejects with `ReceiptKeyError`. */
   async keySet(): Promise<AnswerOf<typeof OPERATION.receiptKeys>> {
-    await this.#usedKey();
+    await this.key();
     const keys = await listReceiptKeys(this.#parts.db);
     return {
       keys: keys.map(({ id, jwk: { kty, crv, x } }) => ({
@@ -61,8 +61,8 @@ export class ReceiptSigner {
     };
   }
 
-  /** Its public half is in the database before it signs anything. A failure is tried again by the next call. */
-  async #usedKey(): Promise<ReceiptKey> {
+  /** Its public half is in the database before it signs anything. A failure is tried again by the next call. Rejects with `ReceiptKeyError`. */
+  async key(): Promise<ReceiptKey> {
     this.#key ??= this.#readKey();
     try {
       return await this.#key;

@@ -13,6 +13,7 @@ import { createNodeUpgrades } from '../http/upgrades/node-upgrade.ts';
 import { SocketGuard } from '../http/upgrades/socket-guard.ts';
 import { routeUpgrades } from '../http/upgrades/upgrades.ts';
 import { createVoiceUpgrades } from '../http/upgrades/voice-upgrade.ts';
+import { createPaymentSigner } from '../receipts/payment-signer.ts';
 import type { ReceiptSigner } from '../receipts/receipt-signer.ts';
 import { CallWaits } from '../speech/call-waits.ts';
 import { SpeechPrograms } from '../speech/speech-programs.ts';
@@ -74,6 +75,7 @@ export function serveApi(
     canSpeak: programs.canSpeak,
     webhooks,
     receipts,
+    signer: createPaymentSigner({ key: () => receipts.key(), url, clock, log }),
     baseUrl: url,
     checks: {
       database: remembered(clock, () => checkDatabase(db)),

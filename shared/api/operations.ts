@@ -82,6 +82,7 @@ const subscribe = {
   refusals: [
     'invalid_request',
     'payment_already_used',
+    'payment_identifier_reused',
     'pool_exhausted',
     'settlement_pending',
     'settlement_unavailable',

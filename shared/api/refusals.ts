@@ -118,6 +118,11 @@ export const REFUSALS = {
     meaning: 'This authorization was used before, or a third party may have it.',
     action: 'Do not pay again. Sign in with `POST /auth` for a token.',
   },
+  payment_identifier_reused: {
+    status: 409,
+    meaning: 'The wallet gave this `payment-identifier` to another payment. Nothing was charged.',
+    action: 'Present the other payment again, or give this one an identifier of its own.',
+  },
   paid_ahead: {
     status: 409,
     meaning: 'The subscription is paid as far ahead as allowed, until `expires_at`. Nothing was charged.',

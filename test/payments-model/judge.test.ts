@@ -87,7 +87,7 @@ const MUTATIONS: readonly [name: string, mutation: Mutation, plan: Plan, rule: R
             createdAt: now,
             expiresAt: now,
           };
-          return { subscription, renewed: true, receipt: {} };
+          return { subscription, renewed: true, receipt: {}, named: undefined };
         }
       },
     },

@@ -68,6 +68,7 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
   const finality = new Finality(parts);
   const checkoutParts: CheckoutParts = {
     sale: SALE,
+    signer: { offers: async () => [], receipt: async () => undefined },
     ledger,
     admission: new Admission(clock),
     clock,

@@ -188,6 +188,7 @@ export interface PaymentsTable {
   signed_by: ColumnType<SignedBy, SignedBy | undefined, SignedBy>;
   /** The transfer runs code of the payer's account. */
   runs_code: Generated<boolean>;
+  identifier_hash: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>;
   /** How often the reconciler found nothing new. */
   checks: ColumnType<number, number | undefined, number>;
   next_check_at: ColumnType<Date | null, Date | null | undefined, Date | null>;

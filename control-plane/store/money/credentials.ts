@@ -10,6 +10,8 @@ export async function insertToken(
   await db
     .insertInto('tokens')
     .values({ hash: token.hash, subscription_id: token.subscriptionId, created_at: token.now })
+    // The same payment, presented again by its payer, may have stored its token first.
+    .onConflict((conflict) => conflict.column('hash').doNothing())
     .execute();
 }
 

@@ -10,6 +10,7 @@ import { lockReservations, pickAvailable } from '../fleet/number-pool.ts';
 import { openPaymentOf, payerRefusals } from './payers.ts';
 import { addPaymentEvent } from './payment-events.ts';
 import { keyOf, toPayment } from './payment-rows.ts';
+import { hashIdentifier, isIdentifierUsed } from './repeated-payments.ts';
 
 export const NEVER_CHECKED = { checks: 0, next_check_at: null, final_at: null } as const;
 
@@ -50,13 +51,16 @@ export async function findNamed(
 export async function claim(
   trx: DatabaseTransaction,
   authorization: TransferAuthorization,
-  { now, yearsAheadMax, runsCode }: ClaimTerms,
+  { now, yearsAheadMax, runsCode, identifier }: ClaimTerms,
 ): Promise<ClaimResult> {
   await lockReservations(trx);
   const known = await findKnown(trx, authorization);
   if (known !== undefined && known.state !== 'released') return { kind: 'taken', known };
 
   const { payer } = keyOf(authorization);
+  const identifierHash = identifier === undefined ? null : hashIdentifier(identifier);
+  if (identifierHash !== null && (await isIdentifierUsed(trx, authorization, identifierHash)))
+    return { kind: 'identifier_reused' };
   const open = await openPaymentOf(trx, payer, now);
   if (open !== undefined) return { kind: 'payer_busy', ...open };
   const refused = await payerRefusals(trx, payer, { runsCode, now });
@@ -70,11 +74,17 @@ export async function claim(
     }
     if (extendedExpiry(expiresAt, now) > yearsFrom(now, yearsAheadMax))
       return { kind: 'paid_ahead', expiresAt };
-    return claimed(trx, authorization, { state: 'claimed', number: undefined, runsCode, now });
+    return claimed(trx, authorization, {
+      state: 'claimed',
+      number: undefined,
+      runsCode,
+      identifierHash,
+      now,
+    });
   }
   const number = await pickAvailable(trx, now);
   if (number === undefined) return { kind: 'pool_exhausted' };
-  return claimed(trx, authorization, { state: 'claimed', number, runsCode, now });
+  return claimed(trx, authorization, { state: 'claimed', number, runsCode, identifierHash, now });
 }
 
 /** No number is reserved: the payer may have moved no money at all. */
@@ -86,7 +96,13 @@ export async function noteUsed(
   await lockReservations(trx);
   const known = await findKnown(trx, authorization);
   if (known !== undefined && known.state !== 'released') return { kind: 'taken', known };
-  return claimed(trx, authorization, { state: 'in_flight', number: undefined, runsCode: false, now });
+  return claimed(trx, authorization, {
+    state: 'in_flight',
+    number: undefined,
+    runsCode: false,
+    identifierHash: null,
+    now,
+  });
 }
 
 async function claimed(
@@ -96,8 +112,13 @@ async function claimed(
     state,
     number,
     runsCode,
+    identifierHash,
     now,
-  }: Pick<ClaimTerms, 'runsCode' | 'now'> & { state: PaymentState; number: string | undefined },
+  }: Pick<ClaimTerms, 'runsCode' | 'now'> & {
+    state: PaymentState;
+    number: string | undefined;
+    identifierHash: Buffer | null;
+  },
 ): Promise<ClaimResult> {
   const row: Omit<Insertable<PaymentsTable>, 'id' | 'created_at'> = {
     ...keyOf(authorization),
@@ -108,6 +129,7 @@ async function claimed(
     signature: authorization.signature,
     signed_by: authorization.signedBy,
     runs_code: runsCode,
+    identifier_hash: identifierHash,
     state,
     reserved_number: number ?? null,
     raw_transaction: null,

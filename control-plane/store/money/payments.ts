@@ -13,6 +13,7 @@ import { lockReservations, pickAvailable } from '../fleet/number-pool.ts';
 import { claim, findKnown, findNamed, lockHolder, NEVER_CHECKED, noteUsed } from './payment-claims.ts';
 import { addPaymentEvent, movePayment } from './payment-events.ts';
 import { OPEN_STATES, toPayment } from './payment-rows.ts';
+import { findRepeated } from './repeated-payments.ts';
 import { sentTransactions, transactionColumns } from './sent-transactions.ts';
 import { extendOrCreate } from './subscriptions.ts';
 
@@ -37,6 +38,8 @@ export function createPaymentLedger(db: Database): PaymentLedger {
     ...sentTransactions(db),
     find: (authorization) => findKnown(db, authorization),
     findNamed: (named) => findNamed(db, named),
+    findRepeated: (authorization, identifier) =>
+      db.transaction().execute((trx) => findRepeated(trx, authorization, identifier)),
     claim: (authorization, terms) => db.transaction().execute((trx) => claim(trx, authorization, terms)),
     noteUsed: (authorization, now) => db.transaction().execute((trx) => noteUsed(trx, authorization, now)),
 

@@ -73,7 +73,7 @@ export async function extendOrCreate(
   };
 }
 
-function toSubscription(row: Selectable<SubscriptionsTable>): Subscription {
+export function toSubscription(row: Selectable<SubscriptionsTable>): Subscription {
   return {
     id: row.id,
     wallet: row.wallet,

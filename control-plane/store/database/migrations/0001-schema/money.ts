@@ -61,6 +61,8 @@ export const MONEY = [
     -- Signed by the key of the address, or accepted by the code of the account there.
     signed_by text not null default 'key' check (signed_by in ('key', 'account')),
     runs_code boolean not null default false,
+    -- SHA-256 of the payer's secret name for the payment.
+    identifier_hash bytea,
     checks integer not null default 0,
     next_check_at timestamptz,
     final_at timestamptz,

@@ -1,9 +1,6 @@
 // Indexes of paid resources: the package of x402 reads and validates what the 402 says, in both versions.
 import t from 'tap';
 import { subscribedSchema } from '#shared/api/answers.ts';
-import { ALICE } from '../../dev-stack/wallets.ts';
-import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { requireTool } from '../../fixtures/tools.ts';
 
@@ -28,9 +25,6 @@ const {
   sanitizeResourceServiceMetadata(resource: Json): object;
   validateDiscoveryExtension(bazaar: Json): object;
   validateDiscoveryExtensionSpec(bazaar: Json): object;
-};
-const { appendPaymentIdentifierToExtensions } = requireTool('@x402/extensions/payment-identifier') as {
-  appendPaymentIdentifierToExtensions(extensions: Json, id: string): Json;
 };
 
 async function challenge(url: string) {
@@ -85,25 +79,4 @@ t.test('an index of v1 finds each payment option', async (t) => {
       input: { type: 'http', method: 'POST' },
       output: Object,
     });
-});
-
-t.test('an identifier of the payer changes nothing: a payment that was used is used', async (t) => {
-  const { url } = await rig.start(t);
-  await rig.connect(t, url, { slots: [slotAt(0)] });
-  const signed = JSON.parse(
-    Buffer.from(await signPaymentHeader(url, ALICE.privateKey), 'base64').toString(),
-  ) as Json;
-  const { required } = await challenge(url);
-  const declared = { 'payment-identifier': { info: { required: false }, schema: {} } };
-  const extensions = appendPaymentIdentifierToExtensions(declared, 'pay_0123456789abcdef');
-  const payment = { x402Version: 2, accepted: required.accepts[0], payload: signed['payload'], extensions };
-  const headers = { 'PAYMENT-SIGNATURE': Buffer.from(JSON.stringify(payment)).toString('base64') };
-  const first = await fetch(`${url}/subscribe`, { method: 'POST', headers });
-  t.equal(first.status, 200);
-  const again = await fetch(`${url}/subscribe`, { method: 'POST', headers });
-  t.equal(again.status, 409);
-  const refused = (await again.json()) as Json;
-  t.match(refused, { error: 'payment_already_used' });
-  t.notOk('token' in refused);
-  t.equal((await recoverToken(url, ALICE.privateKey)).status, 200);
 });

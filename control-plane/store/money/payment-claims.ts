@@ -5,7 +5,7 @@ import { extendedExpiry } from '../../domain/subscription.ts';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import type { ClaimResult, ClaimTerms, KnownPayment, PaymentState } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import type { PaymentsTable } from '../database/tables.ts';
+import type { PaymentsTable } from '../database/payment-tables.ts';
 import { lockReservations, pickAvailable } from '../fleet/number-pool.ts';
 import { openPaymentOf, payerRefusals } from './payers.ts';
 import { addPaymentEvent } from './payment-events.ts';

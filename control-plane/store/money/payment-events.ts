@@ -2,7 +2,7 @@
 import type { Updateable } from 'kysely';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import type { PaymentsTable } from '../database/tables.ts';
+import type { PaymentsTable } from '../database/payment-tables.ts';
 
 export interface PaymentEvent {
   /** The state after the event. */

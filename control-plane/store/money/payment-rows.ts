@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import type { Payment, PaymentState, RelayedTransaction } from '../../payments/payment.ts';
-import type { PaymentsTable } from '../database/tables.ts';
+import type { PaymentsTable } from '../database/payment-tables.ts';
 
 /** The payment may still change. */
 export const OPEN_STATES: readonly PaymentState[] = ['claimed', 'in_flight', 'reverted'];

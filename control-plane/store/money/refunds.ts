@@ -6,7 +6,7 @@ import type { PaymentState } from '../../payments/payment.ts';
 import type { RefundablePayment, RefundLedger } from '../../payments/refund.ts';
 import type { RefundTransaction } from '../../payments/refund-wallet.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
-import type { RefundsTable } from '../database/tables.ts';
+import type { RefundsTable } from '../database/payment-tables.ts';
 import { addPaymentEvent } from './payment-events.ts';
 
 /** States in which the money may have arrived and bought nothing. */

@@ -110,7 +110,7 @@ export function referenceTo(schema: z.ZodType): { $ref: string } {
   return { $ref: REFERENCE + id };
 }
 
-interface PlainSchema extends JsonSchema {
+export interface PlainSchema extends JsonSchema {
   type: 'object';
   properties?: Record<string, JsonSchema>;
   required?: string[];

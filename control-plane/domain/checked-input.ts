@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import { refusedFields } from '#shared/api/requests.ts';
 import { likelyNumber } from '#shared/destination.ts';
+import { allowedKeys, closest, type Path } from '#shared/process/suggestion.ts';
 import { Refusal } from './refusal.ts';
 
 /** The `field` of a refusal of the whole body: the root, as in JSONPath (RFC 9535). */
@@ -18,18 +19,26 @@ export function check<T>(
   if (named !== undefined) {
     throw new Refusal(fieldRefusal, `"${named.field}" ${named.why}`, { details: { field: named.field } });
   }
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(withoutEmpty(schema, input));
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : [];
   const field = unknown ?? issue?.path.join('.') ?? '';
   if (field === '')
     throw new Refusal('invalid_request', 'The body must be a JSON object.', { details: { field: WHOLE } });
-  throw new Refusal(
-    fieldRefusal,
-    `"${field}": ${unknown === undefined ? issue?.message : 'is not a field of this request'}`,
-    { details: { field, ...numberDetails(field, input) } },
-  );
+  if (unknown !== undefined) throw unknownField(unknown, allowedKeys(schema, issue?.path as Path));
+  throw new Refusal(fieldRefusal, `"${field}": ${issue?.message}`, {
+    details: { field, ...numberDetails(field, input) },
+  });
+}
+
+function unknownField(field: string, allowed: readonly string[]): Refusal {
+  const meant = closest(field, allowed);
+  const known = allowed.length === 0 ? 'It has none.' : `Its fields are ${allowed.join(', ')}.`;
+  const hint = meant === undefined ? known : `Did you mean "${meant}"?`;
+  return new Refusal('invalid_request', `"${field}" is not a field of this request. ${hint}`, {
+    details: { field, ...(meant !== undefined && { suggestion: meant }) },
+  });
 }
 
 /** Fields that contain a phone number. */
@@ -52,6 +61,14 @@ function refusedFieldOf(schema: z.ZodType, input: unknown): { field: string; why
     ([name, value]) => Object.hasOwn(refused, name) && !isEmpty(value),
   );
   return found && { field: found[0], why: refused[found[0]] ?? '' };
+}
+
+/** The input without such fields that are empty: a client that sends all that it knows counts on none of them. */
+function withoutEmpty(schema: z.ZodType, input: unknown): unknown {
+  const refused = refusedFields.get(schema);
+  if (refused === undefined || typeof input !== 'object' || input === null || Array.isArray(input))
+    return input;
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !Object.hasOwn(refused, name)));
 }
 
 const isEmpty = (value: unknown): boolean =>

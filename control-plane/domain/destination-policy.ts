@@ -20,5 +20,14 @@ export function suggestionOf(to: string): { suggestion?: string } {
   return suggestion === undefined ? {} : { suggestion };
 }
 
+/** Checks the sender of texts that are waited for. Throws `Refusal` `invalid_request` for a number that no text can have. */
+export function checkSender(from: string | undefined): void {
+  const suggestion = from === undefined ? undefined : likelyNumber(from);
+  if (suggestion === undefined) return;
+  throw new Refusal('invalid_request', `"from" must be as in from_number: E.164, such as ${suggestion}.`, {
+    details: { field: 'from', expected: 'E.164', suggestion },
+  });
+}
+
 export const destinationNotAllowed = (message: string): Refusal =>
-  new Refusal('destination_not_allowed', message);
+  new Refusal('destination_not_allowed', message, { details: { field: 'to' } });

@@ -4,6 +4,7 @@ import type { awaitedCodeSchema } from '#shared/api/answers.ts';
 import type { receiveToolSchema, waitForCodeToolSchema } from '#shared/api/requests.ts';
 import type { Timer } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
+import { checkSender } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
 import type { WaitPlaces } from '../waits/wait-places.ts';
@@ -91,6 +92,7 @@ export class SmsWaits {
     { from, max_age_seconds: ageSeconds, wait_seconds: seconds }: z.output<typeof waitForCodeToolSchema>,
   ): Promise<z.output<typeof awaitedCodeSchema>> {
     const { clock, inbox } = this.#parts;
+    checkSender(from);
     const since = new Date(clock.now() - ageSeconds * 1000);
     const { messages } = await this.#wait(claimant, seconds, () =>
       inbox.claimCode(claimant.subscription, { from, since }),

@@ -6,7 +6,7 @@ import { hashToken, mintToken, tokenOfPayment } from '../domain/bearer-token.ts'
 import { Refusal } from '../domain/refusal.ts';
 import { PLAN, type Subscription } from '../domain/subscription.ts';
 import { type Challenge, challengeFor } from '../payments/challenge.ts';
-import { type CheckoutParts, checkout, type RefusedTransfers } from '../payments/checkout.ts';
+import { type CheckoutParts, checkout, type PayingClient } from '../payments/checkout.ts';
 import type { PaymentHeaders } from '../payments/credential.ts';
 import { alreadyUsed, PaymentRejected, unavailable } from '../payments/rejection.ts';
 import type { Database } from '../store/database/database.ts';
@@ -30,10 +30,10 @@ type SubscribeResult =
 export async function subscribe(
   parts: SubscribeParts,
   headers: PaymentHeaders,
-  refusedTransfers: RefusedTransfers,
+  client: PayingClient,
 ): Promise<SubscribeResult> {
   try {
-    const { subscription, renewed, receipt, named } = await checkout(parts, headers, refusedTransfers);
+    const { subscription, renewed, receipt, named } = await checkout(parts, headers, client);
     parts.bus.publish({ kind: 'subscription_changed', subscriptionId: subscription.id });
     const token = named === undefined ? mintToken() : tokenOfPayment(parts.sale.challengeSecret, named);
     const row = {

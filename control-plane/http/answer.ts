@@ -41,7 +41,7 @@ export function createAnswer(router: Router, { authenticate, limits }: AnswerPar
     const { answer, auth, body, fieldRefusal, isClaim = false, method, params, path, query } = operation;
     const route = router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx: Context) => {
       if (auth !== 'bearer') ctx.set((await limit.count(ctx.ip)).headers);
-      if (body === undefined && method !== 'get') await skipBody(ctx);
+      if (body === undefined && method !== 'get') await skipBody(ctx, { mayHave: method !== 'delete' });
       const asked = {
         ctx,
         subscription: auth === 'bearer' ? await holderOf(ctx) : undefined,

@@ -43,9 +43,20 @@ async function readBytes(ctx: Context): Promise<Buffer> {
   return readBounded(ctx);
 }
 
-/** Reads and drops a body that no handler needs. Throws `Refusal`: `payload_too_large`, `invalid_request`. */
-export async function skipBody(ctx: Context): Promise<void> {
-  await readBounded(ctx);
+/**
+ * Reads and drops a body that no handler needs. Throws `Refusal`: `payload_too_large`, `invalid_request`. `mayHave`: false refuses any but an
+ * empty one, because its client counts on it.
+ */
+export async function skipBody(ctx: Context, { mayHave }: { mayHave: boolean }): Promise<void> {
+  const text = (await readBounded(ctx)).toString().trim();
+  if (mayHave || text === '' || text === '{}') return;
+  throw new Refusal(
+    'invalid_request',
+    `${ctx.method} takes no body. Put filters into the query of the URL.`,
+    {
+      details: { field: WHOLE },
+    },
+  );
 }
 
 async function readBounded(ctx: Context): Promise<Buffer> {

@@ -21,6 +21,7 @@ import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint
 import type { Limit } from '../metrics/metric-events.ts';
 import { didDocument } from '../receipts/did.ts';
 import { type AnswerParts, createAnswer } from './answer.ts';
+import { clientNetworkOf } from './client-network.ts';
 import { untilGone } from './connections.ts';
 import { type HealthParts, routeHealth } from './health.ts';
 import { prefersHtml, sendPage, serveDocument } from './pages.ts';
@@ -128,10 +129,14 @@ export function createRouter(parts: RouteParts): Router {
       paymentSignature: ctx.headers['payment-signature']?.toString(),
       authorization: ctx.headers.authorization,
     };
+    const { network, site = network } = clientNetworkOf(ctx.ip);
     const result = await subscribe(parts, headers, {
-      check: async () => (await refusedTransfers.count(ctx.ip)).giveBack(),
-      // Of parallel payments, some may be beyond the limit.
-      count: async () => void (await refusedTransfers.count(ctx.ip).catch(() => undefined)),
+      network: site,
+      refusedTransfers: {
+        check: async () => (await refusedTransfers.count(ctx.ip)).giveBack(),
+        // Of parallel payments, some may be beyond the limit.
+        count: async () => void (await refusedTransfers.count(ctx.ip).catch(() => undefined)),
+      },
     });
     if (result.kind === 'challenge') {
       ctx.status = 402;

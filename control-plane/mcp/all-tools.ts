@@ -16,7 +16,7 @@ import { bearerTool, publicTool, type Tool } from './tool.ts';
 
 const LOOKS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
-const nothing = z.object({});
+const nothing = z.strictObject({});
 
 export function serviceTools(parts: ServicesParts): Tool[] {
   const services = createServices(parts);
@@ -125,7 +125,7 @@ export const numberTools = (): Tool[] => [
     name: 'get_number',
     title: 'Show your number',
     description: 'The phone number of the token, and when it expires.',
-    input: z.object({}),
+    input: nothing,
     output: OPERATION.number.answer,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: async ({ caller }) => describeNumber(caller.subscription),

@@ -7,7 +7,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { refusalSchema } from '#shared/api/answers.ts';
-import { plainJsonSchema } from '../discovery/json-schemas.ts';
+import { type PlainSchema, plainJsonSchema } from '../discovery/json-schemas.ts';
 import { check } from '../domain/checked-input.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Claimant } from '../handlers/sms-waits.ts';
@@ -111,13 +111,18 @@ function listed({
   } as unknown as ListedTool;
 }
 
-/** Some clients validate a refusal against the schema of the answer, so that allows both. */
-function orRefusal({ properties = {}, required = [] }: ReturnType<typeof plainJsonSchema>) {
-  const refusal = plainJsonSchema(refusalSchema);
+/** Some clients validate a refusal against the schema of the answer, so that allows both. A field of both has the form of either. */
+function orRefusal({ properties = {}, required = [] }: PlainSchema) {
+  const { properties: refused = {}, required: needed } = plainJsonSchema(refusalSchema);
+  const shared = Object.entries(properties).filter(([name]) => name in refused);
+  const either = shared.map(([name, form]) => [name, { anyOf: [form, refused[name]] }]);
   return {
     type: 'object',
-    properties,
-    anyOf: [{ required }, { properties: refusal.properties, required: refusal.required }],
+    properties: { ...properties, ...Object.fromEntries(either) },
+    anyOf: [
+      { ...(shared.length > 0 && { properties: Object.fromEntries(shared) }), required },
+      { properties: refused, required: needed },
+    ],
   };
 }
 

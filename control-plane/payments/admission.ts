@@ -1,4 +1,4 @@
-// Checks a few payments at a time: a rush of payers must not delay every other request.
+// Checks a few payments at a time, in turns by client: a rush of one client's payments must not delay those of others.
 import type { Clock, Timer } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
 
@@ -15,22 +15,27 @@ const RETRY_AFTER_SECONDS = 5;
 
 interface Waiting {
   admit(): void;
+  refuse(): void;
   timer: Timer;
 }
 
 export class Admission {
   readonly #clock: Clock;
   #underWay = 0;
-  readonly #waiting = new Set<Waiting>();
+  /** By client; the one whose turn it is comes first, and none is empty. */
+  readonly #waiting = new Map<string, Set<Waiting>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Settles as `work` does, once it is its turn. Throws `Refusal` `overloaded` when too many wait, and after a long wait. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Settles as `work` does, once it is its turn. `client`: the network of its address. Throws `Refusal` `overloaded` after a long wait, and
+   * when too many wait: then a payment of the client with the most.
+   */
+  async run<T>(client: string, work: () => Promise<T>): Promise<T> {
     if (this.#underWay < AT_ONCE) this.#underWay += 1;
-    else await this.#turn();
+    else await this.#turn(client);
     try {
       return await work();
     } finally {
@@ -38,30 +43,52 @@ export class Admission {
     }
   }
 
-  #turn(): Promise<void> {
-    if (this.#waiting.size >= WAITING_MAX) throw overloaded();
+  #turn(client: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        admit: resolve,
-        timer: this.#clock.after(WAIT_TIMEOUT_MS, () => {
-          this.#waiting.delete(waiting);
-          reject(overloaded());
-        }),
+      const end = (): void => {
+        waiting.timer.cancel();
+        const own = this.#waiting.get(client);
+        own?.delete(waiting);
+        if (own?.size === 0) this.#waiting.delete(client);
       };
-      this.#waiting.add(waiting);
+      const refuse = (): void => {
+        end();
+        reject(overloaded());
+      };
+      const waiting: Waiting = {
+        admit: () => {
+          end();
+          resolve();
+        },
+        refuse,
+        timer: this.#clock.after(WAIT_TIMEOUT_MS, refuse),
+      };
+      const own = this.#waiting.get(client) ?? new Set();
+      this.#waiting.set(client, own.add(waiting));
+      this.#refuseBeyond();
     });
   }
 
-  /** The next one takes the place. */
+  #refuseBeyond(): void {
+    const queues = [...this.#waiting.values()];
+    const total = queues.reduce((sum, { size }) => sum + size, 0);
+    if (total <= WAITING_MAX) return;
+    const longest = queues.reduce((most, queue) => (queue.size >= most.size ? queue : most));
+    [...longest].at(-1)?.refuse();
+  }
+
+  /** The next client takes the place, and then goes to the end of the line. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
       this.#underWay -= 1;
       return;
     }
-    this.#waiting.delete(next);
-    next.timer.cancel();
-    next.admit();
+    const [client, queue] = next;
+    this.#waiting.delete(client);
+    this.#waiting.set(client, queue);
+    const [waiting] = queue;
+    waiting?.admit();
   }
 }
 

@@ -82,6 +82,13 @@ interface NamedPayment {
   repeated?: Pick<RepeatedPayment, 'claimedAt' | 'isOurs'>;
 }
 
+/** A client that pays. */
+export interface PayingClient {
+  /** Of its address: payments of one network wait behind each other. */
+  network: string;
+  refusedTransfers: RefusedTransfers;
+}
+
 /** The transfers of one client that were mined and moved nothing: each costs the relayer gas. */
 export interface RefusedTransfers {
   /** Throws `Refusal` `rate_limited` if there were too many lately. */
@@ -103,11 +110,11 @@ const POOL_RETRY_SECONDS = 60;
 export async function checkout(
   parts: CheckoutParts,
   headers: PaymentHeaders,
-  refusedTransfers: RefusedTransfers,
+  client: PayingClient,
 ): Promise<Paid> {
   const method = methodOf(headers);
   try {
-    const paid = await pay(parts, headers, refusedTransfers);
+    const paid = await pay(parts, headers, client);
     emitMetric({ kind: 'payment_attempted', method, outcome: 'settled' });
     return paid;
   } catch (error) {
@@ -137,11 +144,13 @@ const OUTCOME_OF: Readonly<Record<string, PaymentOutcome>> = {
 async function pay(
   parts: CheckoutParts,
   headers: PaymentHeaders,
-  refusedTransfers: RefusedTransfers,
+  { network, refusedTransfers }: PayingClient,
 ): Promise<Paid> {
   const now = (): Date => new Date(parts.clock.now());
   const check = (): Promise<Claimed> => claim(parts, headers, refusedTransfers);
-  const found = await (methodOf(headers) === 'none' ? check() : admissionOf(parts, headers).run(check));
+  const found = await (methodOf(headers) === 'none'
+    ? check()
+    : admissionOf(parts, headers).run(network, check));
   const { credential, payment } = found;
   const { authorization, identifier } = credential;
   const paid = async (applied: Applied, transaction: Hex, repeated?: RepeatedPayment): Promise<Paid> => ({

@@ -31,8 +31,11 @@ const LIVE_FRAMES_MAX = 5;
 /** Unconfirmed clears. A clear is confirmed within a frame or two. */
 const CLEARS_MAX = 100;
 
-/** Of messages on a media link: more than any line has after a pause, and a hundred times real time in the long run. */
-const LINK_MESSAGES = { burst: 20_000, perSecond: 5_000 };
+/**
+ * Messages of a node about a call, over all its media links: half a minute of audio after a pause of the network, and four times real time in
+ * the long run.
+ */
+const LINK_MESSAGES = { burst: 1_500, perSecond: 200 };
 
 /** Key presses that are kept until there is a link. */
 const KEYS_MAX = 16;
@@ -70,6 +73,7 @@ export class AudioBridge {
   readonly #onAudio: (frame: Uint8Array) => void;
   readonly #queue: PlayoutQueue;
   readonly #pace = new Pace();
+  readonly #budget: TokenBucket;
   #listener: AudioListener | undefined;
   #link: WebSocket | undefined;
   /** Frame counters of the link, as in shared/voice/media.ts. */
@@ -101,6 +105,7 @@ export class AudioBridge {
     onAudio: (frame: Uint8Array) => void;
   }) {
     this.#clock = options.clock;
+    this.#budget = new TokenBucket(options.clock, LINK_MESSAGES);
     this.#queue = new PlayoutQueue(options.queueFrames);
     this.#log = options.log;
     this.#onLinkClosed = options.onLinkClosed;
@@ -181,7 +186,7 @@ export class AudioBridge {
     for (const digits of this.#keys.splice(0)) this.#send({ type: 'dtmf', digits });
     const pace = new FramePace({
       clock: this.#clock,
-      budget: new TokenBucket(this.#clock, LINK_MESSAGES),
+      budget: this.#budget,
       socket: link,
       onExceeded: (frames) =>
         this.#log.warn({ frames }, 'a node sends audio much faster than real time: it is read later'),

@@ -40,6 +40,8 @@ const UNHELD_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Larger than any rack. */
 const CALLS_PER_NODE_MAX = 1_000;
+/** A line has one call; the end of the one before may be reported late. */
+const CALLS_PER_SIM_MAX = 2;
 /** Ended calls that are remembered, so that a late report does not begin them again. */
 const ENDED_MAX = 10_000;
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
@@ -244,9 +246,11 @@ export class LiveCalls implements CallWatch {
     return [...this.#sessions.values()].filter(({ call }) => call.nodeId === nodeId);
   }
 
-  #callsOf(nodeId: string): number {
+  #hasTooMany(nodeId: string, iccid: string): boolean {
     const pending = [...this.#pending.values()].filter((call) => call.nodeId === nodeId);
-    return this.#ofNode(nodeId).length + pending.length;
+    const calls = [...this.#ofNode(nodeId).map(({ call }) => call), ...pending.map(({ frame }) => frame)];
+    const ofSim = calls.filter((call) => call.iccid === iccid);
+    return calls.length >= CALLS_PER_NODE_MAX || ofSim.length >= CALLS_PER_SIM_MAX;
   }
 
   #onReport(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
@@ -262,7 +266,7 @@ export class LiveCalls implements CallWatch {
     } else if (pending !== undefined) {
       if (isSameCall(pending.frame, frame)) pending.frame = frame;
       else refuseChanged(this.#parts, nodeId, callId);
-    } else if (this.#callsOf(nodeId) >= CALLS_PER_NODE_MAX) {
+    } else if (this.#hasTooMany(nodeId, frame.iccid)) {
       this.#parts.log.warn({ node: nodeId }, 'a node reported too many calls');
     } else {
       this.#pending.set(callId, { nodeId, frame });

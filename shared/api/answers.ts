@@ -307,4 +307,16 @@ export const refusalSchema = z.looseObject({
   error: z.string().meta({ description: 'Error code. It never changes.' }),
   message: z.string().meta({ description: 'Text for people. Do not parse it.' }),
   request_id: z.string().optional().meta({ description: 'Id of the request in the log of the service.' }),
+  field: z
+    .string()
+    .optional()
+    .meta({ description: 'The field that is missing or wrong; `$` is the whole body.' }),
+  expected: z
+    .string()
+    .optional()
+    .meta({ description: 'The form that the field must have, such as `E.164`.' }),
+  suggestion: z
+    .string()
+    .optional()
+    .meta({ description: 'The value, or the name of the field, that was probably meant.' }),
 });

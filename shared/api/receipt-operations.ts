@@ -8,7 +8,7 @@ const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
 
 /** Query of GET /receipts. */
-const receiptsQuerySchema = z.object({
+const receiptsQuerySchema = z.strictObject({
   after: z
     .string({ error: `must be one integer from 0 to ${SEQUENCE_MAX}` })
     .regex(/^\d{1,10}$/, `must be an integer from 0 to ${SEQUENCE_MAX}`)

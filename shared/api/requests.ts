@@ -1,4 +1,5 @@
-// The requests of the public API: one definition gives validation and types.
+// The requests of the public API: one definition gives validation and types. A request that acts or filters refuses unknown fields: a mistyped
+// one must not leave a default in its place.
 import * as z from 'zod';
 
 const requiredText = z.string({ error: 'a string is required' }).min(1, 'must not be empty');
@@ -10,11 +11,13 @@ const CONTROL = /\p{Control}/u;
 /** Text of one line. No pattern: it would be published, and RE2, Python and ECMA-262 write these classes differently. */
 const printableText = (max: number) =>
   requiredText
-    .max(max, 'is too long')
+    .max(max, `must have at most ${max} characters`)
     .refine((text) => !CONTROL.test(text) && !LONE_SURROGATE.test(text), 'must be printable');
 
 /** POST /auth/nonce. `address` only helps the server to limit rates. */
-export const nonceRequestSchema = z.object({ address: z.string().max(64).optional() });
+export const nonceRequestSchema = z.object({
+  address: z.string('must be a string').max(64, 'must have at most 64 characters').optional(),
+});
 
 /**
  * RFC 5321 §4.1.2 without quoted names and address literals, which are not in use. A domain has at least two
@@ -26,7 +29,7 @@ const EMAIL =
 /** RFC 5321 §4.5.3.1.3: a path has 256 octets, brackets included. */
 export const emailSchema = z
   .string('must be an e-mail address')
-  .max(254, { error: 'is too long', abort: true })
+  .max(254, { error: 'must have at most 254 characters', abort: true })
   .check(z.email({ pattern: EMAIL, error: 'must be an e-mail address' }));
 
 /** POST /waitlist. */
@@ -50,8 +53,8 @@ export const authRequestSchema = z.object({
 });
 
 /** POST /sms/send. */
-export const smsSendRequestSchema = z.object({
-  to: requiredText.max(32, 'is too long'),
+export const smsSendRequestSchema = z.strictObject({
+  to: requiredText.max(32, 'must have at most 32 characters'),
   body: requiredText
     .refine((text) => !text.includes('\u0000'), 'must not contain NUL')
     .refine((text) => !LONE_SURROGATE.test(text), 'must be valid Unicode')
@@ -75,8 +78,8 @@ refusedFields.add(smsSendRequestSchema, {
 });
 
 /** The tool split_text. */
-export const splitToolSchema = z.object({
-  body: smsSendRequestSchema.shape.body.max(10_000, 'is too long'),
+export const splitToolSchema = z.strictObject({
+  body: smsSendRequestSchema.shape.body.max(10_000, 'must have at most 10,000 characters'),
   transliterate: z.boolean().default(false).meta({
     description:
       'Replace curly quotes, dashes, ellipses and special spaces, so that a text has 160 characters and not 70. Letters stay.',
@@ -105,12 +108,16 @@ export const isStorable = (date: Date): boolean =>
   date.getTime() >= TIME_MS_MIN && date.getTime() <= TIME_MS_MAX;
 
 export const dateTimeSchema = z.iso
-  .datetime({ offset: true, error: 'must be an RFC 3339 date-time with a zone' })
+  .datetime({
+    offset: true,
+    error:
+      'must be an RFC 3339 date-time with a zone, such as 2026-01-31T12:00:00Z; in a URL, write "+" as %2B',
+  })
   .transform((text) => new Date(text))
   .refine((date) => isStorable(date), 'must be within the years 1 to 9999 (UTC)');
 
 /** Query of GET /sms/receive. */
-export const receiveQuerySchema = z.object({ limit: limitSchema(20) });
+export const receiveQuerySchema = z.strictObject({ limit: limitSchema(20) });
 
 /** Clients of tools give up after 60 s by default. */
 const WAIT_SECONDS_MAX = 50;
@@ -127,7 +134,7 @@ const CODE_AGE_SECONDS = 600;
 const CODE_AGE_SECONDS_MAX = 86_400;
 
 /** The tool wait_for_code. */
-export const waitForCodeToolSchema = z.object({
+export const waitForCodeToolSchema = z.strictObject({
   wait_seconds: receiveToolSchema.shape.wait_seconds,
   from: printableText(32).optional().meta({
     description: 'Only a text from this sender: E.164, a short code or a name, as in `from_number`.',
@@ -145,7 +152,7 @@ const pageFields = {
 };
 
 /** Query of GET /sms/messages. */
-export const messagesQuerySchema = z.object({
+export const messagesQuerySchema = z.strictObject({
   direction: z
     .enum(['sent', 'received', 'both'], { error: 'must be sent, received or both' })
     .default('both'),
@@ -162,7 +169,7 @@ export const messagePathSchema = z.object({
     .meta({ type: 'integer', minimum: 1, description: 'The `id` of a message in /sms/messages.' }),
 });
 
-/** Query of DELETE /sms/messages. A mistyped filter must not delete everything, so unknown keys are refused. */
+/** Query of DELETE /sms/messages. */
 export const deleteQuerySchema = z.strictObject({
   direction: messagesQuerySchema.shape.direction,
   since: messagesQuerySchema.shape.since,
@@ -173,7 +180,7 @@ export const deleteQuerySchema = z.strictObject({
 const DELETED_IDS_MAX = 100;
 
 /** The tool delete_messages: it deletes messages that the caller has seen, never all. */
-export const deleteToolSchema = z.object({
+export const deleteToolSchema = z.strictObject({
   ids: z
     .array(
       z.number('must be the id of a message').int().min(1).max(Number.MAX_SAFE_INTEGER),
@@ -185,7 +192,7 @@ export const deleteToolSchema = z.object({
 });
 
 /** Query of GET /voice/calls. */
-export const callsQuerySchema = z.object({
+export const callsQuerySchema = z.strictObject({
   direction: z
     .enum(['inbound', 'outbound', 'both'], { error: 'must be inbound, outbound or both' })
     .default('both'),
@@ -193,9 +200,9 @@ export const callsQuerySchema = z.object({
 });
 
 /** POST /voice/dial. */
-export const dialRequestSchema = z.object({
-  phone_number: requiredText.max(32, 'is too long'),
-  to: requiredText.max(32, 'is too long'),
+export const dialRequestSchema = z.strictObject({
+  phone_number: requiredText.max(32, 'must have at most 32 characters'),
+  to: requiredText.max(32, 'must have at most 32 characters'),
   detect_machine: z.boolean('must be true or false').optional().meta({
     description:
       'Whether to judge, by the first seconds of audio, if a person or a machine answered. See `answered_by` of the call.',
@@ -206,15 +213,15 @@ export const dialRequestSchema = z.object({
 const SPOKEN_CHARACTERS_MAX = 600;
 
 /** The tool say. */
-export const sayToolSchema = z.object({
+export const sayToolSchema = z.strictObject({
   call_id: printableText(64),
   text: smsSendRequestSchema.shape.body
-    .max(SPOKEN_CHARACTERS_MAX, 'is too long')
+    .max(SPOKEN_CHARACTERS_MAX, `must have at most ${SPOKEN_CHARACTERS_MAX} characters`)
     .meta({ description: 'The text, in plain words: at most 600 characters, 40 seconds of speech.' }),
 });
 
 /** The tool listen. */
-export const listenToolSchema = z.object({
+export const listenToolSchema = z.strictObject({
   call_id: printableText(64),
   wait_seconds: receiveToolSchema.shape.wait_seconds.meta({
     description: 'How long to wait for the far end to speak and fall silent.',
@@ -222,7 +229,7 @@ export const listenToolSchema = z.object({
 });
 
 /** The tool wait_for_call. */
-export const waitForCallToolSchema = z.object({
+export const waitForCallToolSchema = z.strictObject({
   wait_seconds: receiveToolSchema.shape.wait_seconds.meta({
     description: 'How long to wait if no call rings; 0 answers at once.',
   }),

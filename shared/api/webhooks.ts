@@ -28,7 +28,7 @@ const idField = z.string().meta({ description: 'Id of the webhook.', examples: [
 const urlField = z
   .string({ error: 'must be an https URL' })
   .min(1, 'must be an https URL')
-  .max(URL_CHARACTERS_MAX, 'is too long')
+  .max(URL_CHARACTERS_MAX, `must have at most ${URL_CHARACTERS_MAX} characters`)
   .meta({
     description:
       'Where events are posted: an https URL with a public address, without user name and password. Redirects are not followed.',
@@ -36,7 +36,7 @@ const urlField = z
   });
 
 const eventsField = z
-  .array(z.enum(WEBHOOK_EVENTS, { error: `must be of ${WEBHOOK_EVENTS.join(', ')}` }), {
+  .array(z.enum(WEBHOOK_EVENTS, { error: `each must be one of ${WEBHOOK_EVENTS.join(', ')}` }), {
     error: 'must be a list of events',
   })
   .min(1, 'must have at least one event')
@@ -51,11 +51,11 @@ const claimField = z.boolean({ error: 'must be true or false' }).meta({
 
 const descriptionField = z
   .string({ error: 'must be a string' })
-  .max(DESCRIPTION_CHARACTERS_MAX, 'is too long')
+  .max(DESCRIPTION_CHARACTERS_MAX, `must have at most ${DESCRIPTION_CHARACTERS_MAX} characters`)
   .refine((text) => !/[\p{Control}\p{Surrogate}]/u.test(text), 'must be printable')
   .meta({ description: 'A note for yourself.' });
 
-/** POST /webhooks. A mistyped key must not leave a default in its place, so unknown keys are refused. */
+/** POST /webhooks. */
 export const webhookRequestSchema = z.strictObject({
   url: urlField,
   events: eventsField.default([...WEBHOOK_EVENTS]),
@@ -167,8 +167,8 @@ export const webhookDeliveriesSchema = z.object({
 });
 
 /** Query of GET /webhooks/{id}/deliveries. */
-export const webhookDeliveriesQuerySchema = z.object({
-  state: z.enum(DELIVERY_STATES, { error: `must be ${DELIVERY_STATES.join(', ')}` }).optional(),
+export const webhookDeliveriesQuerySchema = z.strictObject({
+  state: z.enum(DELIVERY_STATES, { error: `must be one of ${DELIVERY_STATES.join(', ')}` }).optional(),
   limit: limitSchema(50),
   cursor: z.string().max(256, 'must be the next_cursor of an earlier answer').optional(),
 });

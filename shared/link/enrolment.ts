@@ -26,7 +26,7 @@ export const readCode = (typed: string): string =>
 
 const codeSchema = z
   .string({ error: 'a string is required' })
-  .max(64, 'is too long')
+  .max(64, 'must have at most 64 characters')
   .transform(readCode)
   .refine(
     (code) =>

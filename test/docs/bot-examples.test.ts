@@ -107,7 +107,10 @@ t.test('receptionist.mjs speaks first, hears the caller, and texts the message t
     () => model.of({ type: 'response.create' }).length === 1,
     WAIT_MS,
   );
-  t.match(JSON.stringify(model.of({ type: 'session.update' })), /take_message/);
+  const updates = model.of({ type: 'session.update' });
+  t.match(JSON.stringify(updates), /take_message/);
+  const { audio } = (updates.at(-1) as { session: { audio: Record<'input' | 'output', object> } }).session;
+  t.match(audio, { input: { format: { type: 'audio/pcmu' } }, output: { format: { type: 'audio/pcmu' } } });
   speak(model);
   await until('the caller hears it', () => {
     media.capture(Buffer.alloc(FRAME_BYTES, 1));

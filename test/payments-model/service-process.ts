@@ -80,13 +80,16 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
   };
   return {
     life,
-    pay: (headers) => (mutation.checkout ?? checkout)(checkoutParts, headers, NO_LIMIT),
+    pay: (headers) => (mutation.checkout ?? checkout)(checkoutParts, headers, CLIENT),
     reconcile: () => settlement.reconcile(() => undefined),
     finality: () => finality.round(),
   };
 }
 
-const NO_LIMIT = { check: async () => undefined, count: async () => undefined };
+const CLIENT = {
+  network: '127.0.0.1',
+  refusedTransfers: { check: async () => undefined, count: async () => undefined },
+};
 
 /** The ledger, each transaction of it in its turn. Transactions that it has stored count as sent. */
 function inTurns(world: World, life: Life, ledger: PaymentLedger): PaymentLedger {

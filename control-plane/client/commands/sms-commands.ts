@@ -12,6 +12,9 @@ import type { CommandSession } from './session.ts';
 
 const WAIT_SECONDS = 60;
 const LIMIT = 50;
+/** A number without its country code: no text has such a sender. Short codes have fewer digits. */
+const NATIONAL = /^[\d\s().-]{7,}$/;
+
 const PAGE_LIMIT = 100;
 
 interface HistoryOptions {
@@ -136,6 +139,8 @@ async function list(at: CommandSession, { limit, ...query }: HistoryOptions): Pr
 
 async function receive(at: CommandSession, { wait, from }: ReceiveOptions): Promise<void> {
   if (wait === undefined && from !== undefined) throw new UsageError('--from needs --wait');
+  if (from !== undefined && NATIONAL.test(from))
+    throw new UsageError(`--from ${from}: write the number in E.164, such as +13105550188`);
   const client = await at.client();
   if (wait === undefined) {
     const claimed = await client.receive({ limit: PAGE_LIMIT });

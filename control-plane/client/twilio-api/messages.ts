@@ -71,6 +71,8 @@ export class Messages {
       ...text
     }: { to: string; body: string; gsm7?: 'transliterate' | undefined; url?: string | undefined },
   ): Promise<MessageView> {
+    // An app that answers texts would answer itself for ever.
+    if (text.to === phone.number) throw invalid(21_266, 'The To and From numbers cannot be the same.');
     if (text.body.length > BODY_CHARACTERS_MAX)
       throw invalid(21_617, `The body has more than ${BODY_CHARACTERS_MAX} characters.`);
     const sent = new TwilioMessage(

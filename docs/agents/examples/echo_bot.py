@@ -26,11 +26,14 @@ async def main():
             text = await client.wait_for_message(timeout=3600)
         except Timeout:
             continue
-        # Names and short codes cannot be answered, and STOP must not be.
-        if not text["from_number"].startswith("+") or text["opt_out_type"] == "stop":
+        # Names and short codes cannot be answered, and STOP must not be. An echo to the own number would never end.
+        sender = text["from_number"]
+        if not sender.startswith("+") or text["opt_out_type"] == "stop" or text["kind"] != "text":
+            continue
+        if sender == text["to_number"]:
             continue
         try:
-            await client.send(text["from_number"], text["body"][:70])
+            await client.send(sender, text["body"][:70])
             print("echoed", text["body"], flush=True)
         except ApiError as error:
             print("not echoed:", error.code, flush=True)

@@ -28,11 +28,14 @@ const agent = new RealtimeAgent({
   tools: [takeMessage],
 });
 
+const format = { type: 'audio/pcmu' }; // of a telephone; the default of a session is another one
+const audio = { input: { format }, output: { format } };
+
 const server = new WebSocketServer({ host: '127.0.0.1', port: Number(PORT) });
 server.on('listening', () => console.log(`ready at ws://127.0.0.1:${server.address().port}`));
 server.on('connection', async (socket) => {
   const transport = new TwilioRealtimeTransportLayer({ twilioWebSocket: socket });
-  const session = new RealtimeSession(agent, { transport });
+  const session = new RealtimeSession(agent, { transport, config: { audio } });
   session.on('error', ({ error }) => console.error(error));
   socket.on('close', () => session.close());
   try {

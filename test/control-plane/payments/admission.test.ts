@@ -12,8 +12,8 @@ function setUp() {
   const admission = new Admission(clock);
   const begun: number[] = [];
   const ends: Array<() => void> = [];
-  const run = (number: number): Promise<number> =>
-    admission.run(async () => {
+  const run = (number: number, client = 'one'): Promise<number> =>
+    admission.run(client, async () => {
       begun.push(number);
       await new Promise<void>((resolve) => {
         ends[number] = resolve;
@@ -44,7 +44,7 @@ t.test('some are checked at a time, and the others in the order in which they ca
 t.test('one that is refused leaves its place to the next', async (t) => {
   const { admission, begun, run } = setUp();
   const refusals = Array.from({ length: AT_ONCE }, () =>
-    admission.run(() => Promise.reject(new Error('no payment'))),
+    admission.run('one', () => Promise.reject(new Error('no payment'))),
   );
   void run(9);
   for (const refusal of refusals) await t.rejects(refusal, { message: 'no payment' });
@@ -68,4 +68,32 @@ t.test('when too many wait, one more is refused at once', async (t) => {
   const { run } = setUp();
   for (let number = 0; number < AT_ONCE + WAITING_MAX; number += 1) void run(number);
   await t.rejects(run(-1), { code: 'overloaded' });
+});
+
+t.test('clients take turns: a rush of one delays the others by one check', async (t) => {
+  const { begun, ends, run } = setUp();
+  for (let number = 0; number < 100; number += 1) void run(number, 'rush');
+  void run(200, 'calm');
+  void run(300, 'other');
+  void run(201, 'calm');
+  for (let turn = 0; turn < 6; turn += 1) {
+    ends[begun[turn] ?? -1]?.();
+    await settled();
+  }
+  t.same(begun, [0, 1, 2, 3, 4, 200, 300, 5, 201, 6]);
+});
+
+t.test('when too many wait, the client with the most loses one, and a calm one is let in', async (t) => {
+  const { begun, ends, run } = setUp();
+  const lost: number[] = [];
+  for (let number = 0; number < AT_ONCE + WAITING_MAX; number += 1)
+    run(number, 'rush').catch(() => lost.push(number));
+  const calm = run(1_000, 'calm');
+  await settled();
+  t.same(lost, [AT_ONCE + WAITING_MAX - 1], 'the newest of the rush');
+  for (const number of [0, 1]) ends[number]?.();
+  await settled();
+  ends[1_000]?.();
+  t.equal(await calm, 1_000);
+  t.same(begun.slice(0, 6), [0, 1, 2, 3, 4, 1_000]);
 });

@@ -142,6 +142,20 @@ t.test('a purge takes the calls along', async (t) => {
   t.same(await db.selectFrom('calls').select('id').execute(), []);
 });
 
+t.test('a line has one call: of a SIM that has two, a node can begin no third', async (t) => {
+  const { line, calls, presence } = await telephone(t, rig);
+  const watcher = await presence();
+  const first = line.ring(FAR_END, 'in-line-1');
+  line.ring(FAR_END, 'in-line-2');
+  await until('two ring', () => watcher.texts.length === 2);
+  line.ring(FAR_END, 'in-line-3');
+  line.end(first, { reason: 'cancelled', cause: 16 });
+  await until('the first is over', () => watcher.of({ kind: 'ended' }).length === 1);
+  line.ring(FAR_END, 'in-line-4');
+  await until('the next one rings', () => watcher.texts.some(({ call_id: id }) => id === 'in-line-4'));
+  t.same((await calls()).map(({ call_id: id }) => id).sort(), ['in-line-1', 'in-line-2', 'in-line-4']);
+});
+
 t.test(
   'a node that comes back decides: a call that it does not have is over, and its later report corrects the reason',
   async (t) => {

@@ -35,6 +35,8 @@ export const SEND_COMMAND = programCommand({
   run: ({ json, id: usedId, ...where }, [slot = '', to = '', text = '']) =>
     withOperator('send', where, async (operator, settings) => {
       const id = usedId ?? `operator_${randomUUID()}`;
+      // Before anything is sent: the outcome of a send that Ctrl-C ends can still be asked for.
+      printAside(`id of this message: ${id}`);
       try {
         const outcome = await sendOnce(operator, settings, { slot, id, to, text });
         print(json ? toJson({ id, ...outcome }) : shown(outcome));

@@ -91,12 +91,13 @@ t.test('a name that is wrong, a modem that is silent', async (t) => {
 
 t.test('send works as for the control plane: outcome, limits, and once for each id', async (t) => {
   const sent = await tool('send', '1-1.1', STRANGER, 'Ünïcode 417209 💡');
-  t.match(sent, { status: 0, stdout: /^accepted by the network \(reference \d+\)\n$/, stderr: '' });
+  t.match(sent, { status: 0, stdout: /^accepted by the network \(reference \d+\)\n$/ });
+  t.match(sent.stderr, /^id of this message: operator_[-\da-f]{36}\n$/);
   t.same(heard(), [`${STRANGER} Ünïcode 417209 💡`]);
   const again = ['send', '1-1.1', STRANGER, 'twice?', '--id', 'operator_12345678', '--json'];
   t.match(await tool(...again), {
     stdout: /"id":"operator_12345678","status":"accepted".*"is_repeat":false/,
-    stderr: '',
+    stderr: /^id of this message: operator_12345678\n$/,
   });
   const repeated = await tool(...again);
   t.match(repeated, { status: 0, stderr: /a repeat: nothing was sent now/ });
@@ -118,6 +119,7 @@ t.test('send works as for the control plane: outcome, limits, and once for each 
   t.match(await tool('send', '1-1.1', STRANGER, 'no'), {
     status: 1,
     stdout: /^rejected: cms_38, class retry .*out of order/,
+    stderr: /^id of this message: operator_/,
   });
   await tool('send', '1-1.2', STRANGER, 'four');
   await tool('send', '1-1.2', STRANGER, 'five');
@@ -228,7 +230,7 @@ t.test(
     t.match(sent, {
       status: 3,
       stdout: /^unknown: the message may have been sent/,
-      stderr: /trying again[\s\S]*--id operator_/,
+      stderr: /^id of this message: (operator_\S+)\n[\s\S]*trying again[\s\S]*--id \1 to see/,
     });
     await restarted;
     t.ok(heard().length <= before + 1);

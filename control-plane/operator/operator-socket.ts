@@ -36,6 +36,7 @@ export const listenForCommands = ({
   log: Logger;
 }): Promise<LocalServer> =>
   listenOperators({
+    program: 'control-plane',
     path: socketPathIn(folder, databaseId),
     log,
     call: (name, input) => operator.call(name as never, input as never),
@@ -53,7 +54,7 @@ export interface RunningService {
 export async function findService(folder: string, databaseId?: string): Promise<RunningService | undefined> {
   const client = new SocketClient<typeof PROCEDURES>({
     socketPath: socketPathIn(folder, databaseId),
-    program: 'the control plane',
+    program: 'control-plane',
     timeoutMs: ANSWER_TIMEOUT_MS,
   });
   if (!(await client.isThere('operators', ANSWER_TIMEOUT_MS))) return undefined;

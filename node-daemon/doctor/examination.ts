@@ -2,6 +2,7 @@
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { type Outcome, warning } from '#shared/operator/findings.ts';
+import { OtherProgramError } from '#shared/operator/operator-client.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { DaemonSettings } from '../config/options.ts';
@@ -42,10 +43,16 @@ export async function examine(settings: DaemonSettings, parts: ExaminationParts)
   const { openPort = serialPorts({ clock, guard }) } = parts;
   const { config, devRoot } = settings;
   const beganAt = clock.now();
+  let wrongFolderAdvice: string | undefined;
+  const failureOf = (error: unknown): string => {
+    if (!(error instanceof OtherProgramError)) return messageOf(error);
+    wrongFolderAdvice = error.advice;
+    return error.seen;
+  };
   const [host, opened] = await Promise.all([
     readHost(settings, clock),
     configurationProblem === undefined
-      ? openRack().catch(messageOf)
+      ? openRack().catch(failureOf)
       : 'the configuration file must be fixed first',
   ]);
   const rack = typeof opened === 'string' ? undefined : opened;
@@ -65,7 +72,11 @@ export async function examine(settings: DaemonSettings, parts: ExaminationParts)
   const isDaemonRunning = rack?.isRunningDaemon === true;
   const problem = [opened, settled].find((each) => typeof each === 'string');
   return doctorReportOf({
-    findings: judgeAll({ host, slots, daemon: { isDaemonRunning, link, configurationProblem, problem } }),
+    findings: judgeAll({
+      host,
+      slots,
+      daemon: { isDaemonRunning, link, configurationProblem, problem, wrongFolderAdvice },
+    }),
     slots: slots.map(({ name }) => name),
     isDaemonRunning,
     beganAt,

@@ -30,7 +30,7 @@ interface OpenOptions {
 }
 
 /**
- * Finds the running daemon, or takes its place for a while. Messages that arrive meanwhile are journalled, and reported when the daemon
+ * Finds the running daemon, or takes its place for a while. Messages that arrive meanwhile are journaled, and reported when the daemon
  * runs again. Throws `OperatorError`.
  */
 export async function openNodeOperator(
@@ -137,7 +137,7 @@ export async function daemonBack(
 export async function findDaemon(settings: DaemonSettings): Promise<NodeOperator | undefined> {
   const socketPath = socketPathOf(settings);
   const clientWaiting = (timeoutMs: number): SocketClient<typeof PROCEDURES> =>
-    new SocketClient({ socketPath, program: 'the daemon', timeoutMs, howToOpen: howToGetAt(socketPath) });
+    new SocketClient({ socketPath, program: 'node-daemon', timeoutMs, howToOpen: howToGetAt(socketPath) });
   // Streams have a limit of their own.
   const client = clientWaiting(HELLO_TIMEOUT_MS);
   if (!(await client.isThere('slots', HELLO_TIMEOUT_MS))) return undefined;

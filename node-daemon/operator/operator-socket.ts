@@ -25,6 +25,7 @@ export async function listenForCommands(
       writeLines(operator.follow(name, { signal, isFollowed: query.get('follow') !== 'no' }), out, signal);
   try {
     return await listenOperators({
+      program: 'node-daemon',
       path,
       mode: SOCKET_MODE,
       log,

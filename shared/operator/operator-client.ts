@@ -10,19 +10,39 @@ import {
   openLocal,
 } from './local-socket.ts';
 import { isOperatorErrorReason, OperatorError } from './operator-error.ts';
-import { ALIVE_EVERY_MS, OPERATOR_API_VERSION, VERSION_HEADER } from './operator-server.ts';
+import {
+  ALIVE_EVERY_MS,
+  OPERATED_PROGRAMS,
+  OPERATOR_API_VERSION,
+  type OperatedProgram,
+  PROGRAM_HEADER,
+  VERSION_HEADER,
+} from './operator-server.ts';
 import type { AnswerOf, InputOf, OperatorClient, Procedures } from './procedure.ts';
 
 const HEADERS = { [VERSION_HEADER]: OPERATOR_API_VERSION, 'Content-Type': 'application/json' };
 
 interface SocketOptions {
   readonly socketPath: string;
-  /** The program's name in messages: "the daemon". */
-  readonly program: string;
+  readonly program: OperatedProgram;
   /** Longer than any procedure takes. */
   readonly timeoutMs: number;
   /** The advice for an operator who may not open the socket. */
   readonly howToOpen?: string;
+}
+
+/** The socket is that of the other program: the command was given its data folder. */
+export class OtherProgramError extends OperatorError {
+  readonly seen: string;
+  readonly advice: string;
+
+  constructor(socketPath: string, listening: OperatedProgram, wanted: OperatedProgram) {
+    const seen = `${socketPath} belongs to ${OPERATED_PROGRAMS[listening]}, not to ${OPERATED_PROGRAMS[wanted]}`;
+    const advice = `Name the data folder of ${OPERATED_PROGRAMS[wanted]} with --data-dir or DATA_DIR.`;
+    super('unreachable', `${seen}. ${advice}`);
+    this.seen = seen;
+    this.advice = advice;
+  }
 }
 
 /** Asks the program that listens on a socket; each request has a connection of its own. */
@@ -84,13 +104,22 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
   }
 
   async #open(asked: LocalRequest): Promise<IncomingMessage> {
-    const { program } = this.#options;
+    const { program, socketPath } = this.#options;
     const response = await openLocal(asked).catch((error: unknown) => {
       throw this.#errorOf(error, asked);
     });
     if (response.headers[VERSION_HEADER] === undefined) {
       response.destroy();
-      throw new OperatorError('unreachable', `another program listens on the socket of ${program}`);
+      throw new OperatorError(
+        'unreachable',
+        `another program listens on the socket of ${OPERATED_PROGRAMS[program]}`,
+      );
+    }
+    // Older programs do not name themselves.
+    const { [PROGRAM_HEADER]: listening = program } = response.headers;
+    if (listening !== program && isOperatedProgram(listening)) {
+      response.destroy();
+      throw new OtherProgramError(socketPath, listening, program);
     }
     if (response.statusCode === 200) return response;
     const { error, message } = JSON.parse(await textOf(response)) as { error?: unknown; message?: unknown };
@@ -99,7 +128,8 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
 
   #errorOf(thrown: unknown, asked: LocalRequest): OperatorError {
     if (thrown instanceof OperatorError) return thrown;
-    const { howToOpen, program } = this.#options;
+    const { howToOpen } = this.#options;
+    const program = OPERATED_PROGRAMS[this.#options.program];
     const error = localError(thrown, asked);
     const { message, trouble } = error;
     switch (trouble) {
@@ -114,6 +144,9 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
     }
   }
 }
+
+const isOperatedProgram = (name: unknown): name is OperatedProgram =>
+  typeof name === 'string' && Object.hasOwn(OPERATED_PROGRAMS, name);
 
 const troubleOf = (error: unknown): LocalSocketTrouble | undefined =>
   error instanceof OperatorError && error.cause instanceof LocalSocketError ? error.cause.trouble : undefined;

@@ -13,6 +13,13 @@ import { jsonText } from './procedure.ts';
 /** Changes when an older command would misunderstand a newer program, or the other way round. */
 export const OPERATOR_API_VERSION = '1';
 export const VERSION_HEADER = 'simrack-operator-api';
+/** The programs with such a socket, in words. Both name it `operator.sock`, so a command can find that of the other program. */
+export const OPERATED_PROGRAMS = {
+  'control-plane': 'the control plane',
+  'node-daemon': 'the daemon',
+} as const;
+export type OperatedProgram = keyof typeof OPERATED_PROGRAMS;
+export const PROGRAM_HEADER = 'simrack-program';
 /** How often a stream of lines shows its readers that the program is there. */
 export const ALIVE_EVERY_MS = 5_000;
 
@@ -33,6 +40,8 @@ export type OperatorStream = (
 ) => Promise<void>;
 
 interface OperatorServerParts {
+  /** The program that listens. */
+  readonly program: OperatedProgram;
   readonly path: string;
   /** Of the socket's file, 0600 without it. A group that may use it may enter the folder, where that is made here. */
   readonly mode?: number;
@@ -44,7 +53,7 @@ interface OperatorServerParts {
 
 /** Listens for operators. Without a socket, and with a warning in the log, where the path is too long for one. */
 export async function listenOperators(parts: OperatorServerParts): Promise<LocalServer> {
-  const { path, mode = 0o600, log } = parts;
+  const { path, program, mode = 0o600, log } = parts;
   if (!isSocketPath(path)) {
     log.warn({ path }, 'operator commands have no socket: its path is too long');
     return { stop: async () => undefined };
@@ -53,6 +62,7 @@ export async function listenOperators(parts: OperatorServerParts): Promise<Local
   let streams = 0;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isStream = incoming.method === 'GET';
+    response.setHeader(PROGRAM_HEADER, program);
     streams += isStream ? 1 : 0;
     try {
       checkVersion(incoming);

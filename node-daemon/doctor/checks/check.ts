@@ -14,6 +14,8 @@ export interface DaemonView {
   readonly configurationProblem: string | undefined;
   /** Why the modems cannot be asked at all. */
   readonly problem: string | undefined;
+  /** What to do if the reason is that the data folder belongs to another program. */
+  readonly wrongFolderAdvice: string | undefined;
 }
 
 /** All examined facts. */

@@ -1,4 +1,4 @@
-// Checks of the connection to the control plane: enrolment, network and link.
+// Checks of the connection to the control plane: enrollment, network and link.
 
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
@@ -9,8 +9,9 @@ const enrollAdvice = (folder: string): string =>
   `Run "control-plane node add <name>" on the service, then here, with its URL and code: ${enrollCommand(folder)}`;
 
 /** Does this node have a name and a key? */
-export const enrolment: HostCheck = ({ host }) => {
+export const enrolment: HostCheck = ({ daemon, host }) => {
   const known = host.enrolment;
+  if (daemon.wrongFolderAdvice !== undefined) return skipped('the data folder belongs to another program');
   switch (known.kind) {
     case 'enrolled':
       return ok(`${known.nodeId} at ${known.controlPlaneUrl}`);
@@ -96,7 +97,8 @@ export const link: HostCheck = ({ daemon, host }) => {
   if (daemon.problem !== undefined)
     return problem(
       daemon.problem,
-      'If this persists, restart the daemon. Without its answer doctor cannot query the modems.',
+      daemon.wrongFolderAdvice ??
+        'If this persists, restart the daemon. Without its answer doctor cannot query the modems.',
     );
   if (!daemon.isDaemonRunning)
     return warning(
@@ -110,8 +112,8 @@ export const link: HostCheck = ({ daemon, host }) => {
       'down: the key of this node waits for approval',
       'On the control plane, compare the fingerprint and run "control-plane node approve <name>". The node then links within three seconds.',
     );
-  if (host.enrolment.kind === 'not_enrolled')
-    return problem('down: this node is not enrolled', enrollAdvice(host.dataFolder.path));
+  // The check `enrolment` reports that, with its advice.
+  if (host.enrolment.kind === 'not_enrolled') return skipped('this node is not enrolled');
   return problem(
     'down',
     `Run "${ownCommand('node-daemon')} logs --data-dir ${host.dataFolder.path}" for the reason. The control plane may be down, or this node may have been revoked.`,

@@ -6,6 +6,7 @@ import t from 'tap';
 import { ok } from '#hardware-sim/at/answer.ts';
 import { commandFamily, forms } from '#hardware-sim/behaviours/behaviour.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { OtherProgramError } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { findingOf, startExaminedRack, unwellIn } from './examined-rack.ts';
 import { slotOf } from './seen.ts';
@@ -174,6 +175,11 @@ t.test('no USB tree at all, a rack that cannot be opened, a configuration that i
   const { examine, settings } = await startExaminedRack(t, { modems: 1 });
   const refused = await examine({ openRack: () => Promise.reject(new Error('no rights on the socket')) });
   t.match(findingOf(refused, 'link'), { verdict: 'problem', seen: 'no rights on the socket' });
+  const other = new OtherProgramError('/data/operator.sock', 'control-plane', 'node-daemon');
+  t.match(findingOf(await examine({ openRack: () => Promise.reject(other) }), 'link'), {
+    seen: '/data/operator.sock belongs to the control plane, not to the daemon',
+    advice: 'Name the data folder of the daemon with --data-dir or DATA_DIR.',
+  });
   t.match(findingOf(refused, 'usb_mode', '1-1.1'), { verdict: 'ok' }, 'the device is seen all the same');
   t.match(
     findingOf(refused, 'port', '1-1.1'),

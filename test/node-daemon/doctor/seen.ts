@@ -56,6 +56,7 @@ export const daemonView = (differs: Partial<DaemonView> = {}): DaemonView => ({
   link: 'linked',
   configurationProblem: undefined,
   problem: undefined,
+  wrongFolderAdvice: undefined,
   ...differs,
 });
 

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { findService } from '#control-plane/operator/operator-socket.ts';
 import { DEFAULT_CONFIG } from '#node-daemon/config/node-config.ts';
 import type { DaemonSettings } from '#node-daemon/config/options.ts';
-import { daemonBack } from '#node-daemon/operator/open-operator.ts';
+import { daemonBack, findDaemon } from '#node-daemon/operator/open-operator.ts';
 import { silentLogger } from '#shared/log.ts';
-import { isAway, SocketClient } from '#shared/operator/operator-client.ts';
+import { isAway, OtherProgramError, SocketClient } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { listenOperators, type OperatorStream, VERSION_HEADER } from '#shared/operator/operator-server.ts';
 import type { Procedures } from '#shared/operator/procedure.ts';
@@ -37,7 +38,7 @@ function placeIn(t: Test): string {
 function clientOf(socketPath: string): SocketClient<Procedures> {
   return new SocketClient({
     socketPath,
-    program: 'the program',
+    program: 'node-daemon',
     timeoutMs: 500,
     howToOpen: 'join the group',
   });
@@ -46,6 +47,7 @@ function clientOf(socketPath: string): SocketClient<Procedures> {
 async function listen(t: Test, mode?: number): Promise<string> {
   const path = placeIn(t);
   const { stop } = await listenOperators({
+    program: 'node-daemon',
     path,
     ...(mode === undefined ? {} : { mode }),
     log: silentLogger,
@@ -109,6 +111,32 @@ t.test('no program, another program, and one that is cut off', async (t) => {
     t.match(error, { name: 'OperatorError', reason: 'unanswered' });
     t.ok(isAway(error));
   }
+});
+
+t.test('a command that was given the data folder of the other program says whose it is', async (t) => {
+  const socketOf = async (program: 'control-plane' | 'node-daemon'): Promise<string> => {
+    const folder = mkdtempSync(join(tmpdir(), 'operator-'));
+    const path = join(folder, 'operator.sock');
+    // The name of the procedure is unknown to the other program: that alone would be the message.
+    const call = () => Promise.reject(new OperatorError('refused', 'Invalid input'));
+    const { stop } = await listenOperators({ program, path, log: silentLogger, call, streams: {} });
+    t.teardown(async () => {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    return path;
+  };
+  const path = await socketOf('control-plane');
+  const settings = { config: { ...DEFAULT_CONFIG, operatorSocket: path } } as DaemonSettings;
+  const refused = await findDaemon(settings).catch((error: unknown) => error);
+  t.ok(refused instanceof OtherProgramError);
+  t.match(refused, {
+    exitCode: 4,
+    message: `${path} belongs to the control plane, not to the daemon. Name the data folder of the daemon with`,
+  });
+  await t.rejects(findService(dirname(await socketOf('node-daemon'))), {
+    message: /belongs to the daemon, not to the control plane\. Name the data folder of the control plane/,
+  });
 });
 
 t.test('a group that may use the socket may enter the folder that is made for it', async (t) => {

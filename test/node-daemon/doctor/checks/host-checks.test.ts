@@ -57,6 +57,28 @@ t.test('a node that is not enrolled, and one whose identity is damaged', async (
   t.match(ofHost('enrolment', { enrolment: { kind: 'damaged' } }), { verdict: 'problem', advice: /again/ });
 });
 
+t.test('a node that is not enrolled has one problem, because its link is down for that reason', async (t) => {
+  const seen = {
+    host: hostView({ enrolment: { kind: 'not_enrolled' } }),
+    daemon: daemonView({ link: 'away' }),
+  };
+  t.match(check('enrolment', seen), { verdict: 'problem' });
+  t.match(check('link', seen), { verdict: 'skipped', seen: 'this node is not enrolled' });
+});
+
+t.test('the data folder of another program is one problem, without advice to enroll there', async (t) => {
+  const seen = {
+    host: hostView({ enrolment: { kind: 'not_enrolled' } }),
+    daemon: daemonView({ problem: 'it belongs to the control plane', wrongFolderAdvice: 'Use another one.' }),
+  };
+  t.match(check('link', seen), {
+    verdict: 'problem',
+    seen: 'it belongs to the control plane',
+    advice: 'Use another one.',
+  });
+  t.match(check('enrolment', seen), { verdict: 'skipped', advice: null });
+});
+
 t.test('each way in which the control plane does not answer has its own advice', async (t) => {
   const url = 'https://sim.example';
   const of = (error: string) => ofHost('control_plane', { controlPlane: { url, error } });

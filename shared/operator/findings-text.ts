@@ -59,8 +59,8 @@ export function findingsText(
     return [onOneLine(head), ...lines].join('\n');
   });
   const advice = adviceOf(sections).map(
-    ({ where, what, verdict: as, seen }) =>
-      `  ${sign(as)} ${onOneLine(`${where}: ${seen}`)}\n           ${onLines(what)}`,
+    ({ where, check, what, verdict: as, seen }) =>
+      `  ${sign(as)} ${onOneLine(`${where} ${check}: ${seen}`)}\n           ${onLines(what)}`,
   );
   return [
     parts.join('\n'),
@@ -72,6 +72,7 @@ export function findingsText(
 interface Advice {
   readonly verdict: Verdict;
   readonly where: string;
+  readonly check: string;
   readonly seen: string;
   readonly what: string;
 }
@@ -88,8 +89,8 @@ function adviceOf(sections: readonly Section[]): Advice[] {
       groups.set(key, group);
     }
   const all = [...groups.values()].map(({ first, where }): Advice => {
-    const { advice, seen, verdict } = first;
-    return { verdict, seen, where: where.join(', '), what: advice ?? '' };
+    const { advice, check, seen, verdict } = first;
+    return { verdict, check, seen, where: where.join(', '), what: advice ?? '' };
   });
   return [
     ...all.filter(({ verdict }) => verdict === 'problem'),

@@ -308,6 +308,7 @@ t.test('the text report names the problems, with advice at the end', TIMEOUT, as
   const ran = await runProgram('control-plane', ['check'], { ...env, CHAIN_ID: '8453' });
   t.match(ran, {
     status: 2,
-    stdout: /eip155:8453\n {2}PROBLEM {2}rpc.*what to do\n.*PROBLEM.*1 problem, \d warnings? \(/s,
+    stdout:
+      /eip155:8453\n {2}PROBLEM {2}rpc.*what to do\n {2}PROBLEM {2}eip155:8453 rpc: .*1 problem, \d warnings? \(/s,
   });
 });

@@ -45,7 +45,7 @@ t.test('advice comes last, problems first, and once for all slots that need it',
     TEXT,
   );
   const advice = text.slice(text.indexOf('what to do'));
-  t.ok(advice.indexOf('put a card in') < advice.indexOf('a, b: autosuspend'));
+  t.ok(advice.indexOf('put a card in') < advice.indexOf('a, b autosuspend: autosuspend is'));
   t.equal(advice.split('echo on').length, 2);
   t.notMatch(text, /signal/);
   t.match(text, /2 slots: 1 problem, 2 warnings \(1\.5 s\)\n$/);

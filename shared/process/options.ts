@@ -1,5 +1,5 @@
 // Flags and environment variables of our programs: one table gives reading, checking and --help.
-import { Command, Option } from 'commander';
+import { Command, Help, Option } from 'commander';
 import * as z from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
 import { onLines } from './terminal.ts';
@@ -39,7 +39,26 @@ export function readOptions<S extends Specs>(program: string, about: string, spe
 
 /** Errors of the library quote the arguments, which may contain control characters. */
 export const parserOf = (program: string): Command =>
-  new Command(program).configureOutput({ writeErr: (text) => process.stderr.write(onLines(text)) });
+  new Command(program)
+    .configureOutput({ writeErr: (text) => process.stderr.write(onLines(text)) })
+    .configureHelp({ boxWrap: wrapped });
+
+const HANGING_INDENT = 4;
+
+/** Wraps each line. The rest of a line that is indented, such as a command, is indented further. */
+function wrapped(this: Help, text: string, width: number): string {
+  const wrap = (line: string, columns: number): string => Help.prototype.boxWrap.call(this, line, columns);
+  return text
+    .split('\n')
+    .map((line) => {
+      const indent = line.length - line.trimStart().length;
+      if (indent === 0) return wrap(line, width);
+      const hanging = ' '.repeat(indent + HANGING_INDENT);
+      const [first = '', ...others] = wrap(line.trimStart(), width - hanging.length).split('\n');
+      return [' '.repeat(indent) + first, ...others.map((other) => hanging + other)].join('\n');
+    })
+    .join('\n');
+}
 
 /** Gives a command the flags of a table of options. */
 export function addFlags(command: Command, specs: Specs): void {

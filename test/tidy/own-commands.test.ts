@@ -8,7 +8,7 @@ import { ownCommand } from '#shared/process/own-command.ts';
 import { PROJECT_FOLDER } from './sources.ts';
 
 const { bin } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8')) as { bin: object };
-const PROGRAMS = [...Object.keys(bin), 'hardware-sim'];
+const PROGRAMS = Object.keys(bin);
 
 /** Every way to have npm or its like run a program of that name, but for the one that never fetches. */
 const FETCHING = new RegExp(

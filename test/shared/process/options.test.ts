@@ -9,7 +9,7 @@ import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 const PROGRAMS = [
   'control-plane/bin.mjs',
   'node-daemon/bin.cjs',
-  'dist/hardware-sim/main.js',
+  'hardware-sim/bin.mjs',
   'dist/dev-stack/main.js',
 ] as const;
 
@@ -83,9 +83,9 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ['control-plane/bin.mjs', ['node', 'add'], {}, /name/],
     ['control-plane/bin.mjs', ['node', 'add', 'No Spaces'], { DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
     ['control-plane/bin.mjs', ['node', 'burn', 'x'], {}, /burn/],
-    ['dist/hardware-sim/main.js', ['--modems', '0'], {}, /--modems/],
-    ['dist/hardware-sim/main.js', [], { MODEMS: 'many' }, /MODEMS.*256/],
-    ['dist/hardware-sim/main.js', [], { RACK_DIR: '/proc/nope' }, /\/proc\/nope/],
+    ['hardware-sim/bin.mjs', ['--modems', '0'], {}, /--modems/],
+    ['hardware-sim/bin.mjs', [], { MODEMS: 'many' }, /MODEMS.*256/],
+    ['hardware-sim/bin.mjs', [], { RACK_DIR: '/proc/nope' }, /\/proc\/nope/],
     ['node-daemon/bin.cjs', [], { ...NODE_DAEMON, DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
     ['dist/dev-stack/main.js', [], { DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
     ['dist/dev-stack/main.js', [], { MODEMS: '-1' }, /MODEMS/],
@@ -100,6 +100,19 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     t.notMatch(stderr, /\bat .*\.ts:\d+/, 'no stack');
     t.notMatch(stderr, SECRET, 'nothing secret');
     t.notMatch(stderr, 'f'.repeat(64));
+  }
+});
+
+t.test('--help indents the lines of its commands, so that each command is seen', async (t) => {
+  for (const program of ['control-plane/bin.mjs', 'node-daemon/bin.cjs']) {
+    const [, commands = ''] = run(program, ['--help']).stdout.split('Commands, each with its own --help:\n');
+    const lines = commands.slice(0, commands.indexOf('\n\n')).split('\n');
+    t.ok(lines.some((line) => line.startsWith('      ')));
+    for (const line of lines) t.match(line, /^ {2}(\w| {4}\S)/, line);
+    t.same(
+      lines.filter((line) => line.length > 80),
+      [],
+    );
   }
 });
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
+import { portError } from '#shared/process/port-error.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { Connections, capConnections, isWebSocket } from './connections.ts';
@@ -131,7 +132,7 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex,
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(new Error(`PORT: ${cause.message}`, { cause })));
+    server.once('error', (cause) => reject(portError('PORT', port, cause)));
     server.listen(port, host, resolve);
   });
 }

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
+import { portError } from '#shared/process/port-error.ts';
 import { HttpError, httpErrorOf, STATUSES } from './http-error.ts';
 import type { Answers, Route } from './route.ts';
 
@@ -31,7 +32,7 @@ export async function listen(
     upgrade(incoming, socket, head);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause) => reject(portError('SIMULATOR_PORT', port, cause)));
     server.listen(port, HOST, resolve);
   });
   const { port: boundPort } = server.address() as AddressInfo;

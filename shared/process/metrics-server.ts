@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { portError } from './port-error.ts';
 
 export const METRICS_PATH = '/metrics';
 /** Metrics of nodes, as the service has them from their reports. */
@@ -38,7 +39,7 @@ export async function serveMetrics(
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.listen(port, host);
   await once(server, 'listening').catch((cause: Error) => {
-    throw new Error(`${option}: ${cause.message}`, { cause });
+    throw portError(option, port, cause);
   });
   return {
     port: (server.address() as AddressInfo).port,

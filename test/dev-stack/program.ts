@@ -104,7 +104,8 @@ export class Program {
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
         clearTimeout(timeout);
-        reject(new Error(`${name} ${why}: ${readFileSync(logFile, 'utf8').trim().split('\n').at(-1)}`));
+        const lastLine = readFileSync(logFile, 'utf8').trim().split('\n').at(-1) ?? '';
+        reject(new Error(`${name} ${why}: ${lastLine.replace(/^error: /, '')}`));
       };
       const timeout = setTimeout(() => {
         child.kill('SIGKILL');

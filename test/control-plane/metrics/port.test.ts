@@ -50,7 +50,7 @@ t.test('a port that is taken ends the start with one line that names the option'
       rpcUrl: rig.chain.rpcUrl,
       env: { [option]: String(port), LOG_LEVEL: 'info' },
     });
-    const pattern = `^ended with 1: .*error: ${option}: listen EADDRINUSE: address already in use 127\\.0\\.0\\.1:${port}\\n$`;
+    const pattern = `^ended with 1: .*error: ${option}: port ${port} is already in use\\n$`;
     await t.rejects(start, { message: new RegExp(pattern, 's') });
   }
 });

@@ -57,7 +57,7 @@ export function problemOfDestination(to: string, destinations: Destinations): De
   const isAllowed =
     countries.some((country) => country !== undefined && destinations.regions.has(country)) ||
     destinations.prefixes.some((prefix) => to.startsWith(prefix));
-  if (!isAllowed) return notAllowed(`only numbers of these can be reached: ${destinations}`);
+  if (!isAllowed) return notAllowed(`only these destinations are allowed: ${destinations}`);
   return isUnknown ? UNKNOWN : undefined;
 }
 

@@ -20,7 +20,7 @@ export const PROBE_OPTIONS = {
   probeSoldHours: {
     env: 'PROBE_SOLD_HOURS',
     about:
-      'Interval at which each sold number without other texts gets one from a spare SIM, which its holder does not see; unset: none',
+      'Interval at which each sold number without other texts gets one from a spare SIM, which its subscriber does not see; unset: none',
     schema: optionalInteger(24, 720).optional(),
   },
 } as const;

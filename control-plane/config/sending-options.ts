@@ -24,12 +24,13 @@ export const SENDING_OPTIONS = {
   },
   smsUnansweredPerDay: {
     env: 'SMS_UNANSWERED_PER_DAY',
-    about: 'Texts that a number may send in 24 hours beyond those that received texts allow; 0: no limit',
+    about:
+      'Texts that a number may send in 24 hours in addition to SMS_PER_ANSWER for each received text; 0: no limit',
     schema: integerOption(0, 1_000_000, 100),
   },
   smsPerAnswer: {
     env: 'SMS_PER_ANSWER',
-    about: 'Texts that each text received in the last 24 hours allows, beyond SMS_UNANSWERED_PER_DAY',
+    about: 'Texts that each text received in the last 24 hours allows, in addition to SMS_UNANSWERED_PER_DAY',
     schema: integerOption(0, 1_000, 3),
   },
 } as const;

@@ -182,7 +182,7 @@ export class SlotSnapshots {
     if (isSuspendedNow)
       log.error(
         {},
-        'node suspended until it is approved: it claimed SIMs that other nodes report, many SIMs that other nodes had, or many unknown SIMs',
+        'node gets no new SIMs until it is approved: it claimed SIMs that other nodes report, many SIMs that other nodes had, or many unknown SIMs',
       );
     const isNew = (iccid: string): boolean => !this.#refusedNumbers.has(iccid);
     const taken = conflicts.map(({ iccid }) => iccid).filter(isNew);

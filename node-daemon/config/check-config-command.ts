@@ -6,7 +6,7 @@ import { daemonOptions, settingsOf } from './options.ts';
 
 export const CHECK_CONFIG_COMMAND = programCommand({
   usage: 'check-config',
-  about: 'Check the configuration file, without a change. The exit code is 0 if the daemon would accept it.',
+  about: 'Check the configuration file. Changes nothing. The exit code is 0 if the daemon would accept it.',
   options: daemonOptions,
   run(options) {
     const { config } = settingsOf(options);

@@ -257,7 +257,7 @@ export const historyMessageSchema = z.object({
     .meta({ description: 'Status of a sent message; null for a received one.' }),
   created_at: timeField,
   delivered_at: timeField.nullable().meta({
-    description: 'Time when /sms/receive returned a received message; null for sent and unclaimed ones.',
+    description: 'Time when a received message was claimed; null for sent and unclaimed ones.',
   }),
   opt_out_type: optOutTypeField,
   ...codeFields,

@@ -20,9 +20,7 @@ interface BridgeCommandOptions extends BotOptions, ApiOptions {
 
 export function addBridgeCommand(program: Command, session: () => CommandSession, env: Environment): void {
   answering(addBotOptions(program.command('bridge')), FIELDS)
-    .description(
-      'Answer calls with a bot beside this command, until Ctrl-C. Prints a line of JSON when a call has ended.',
-    )
+    .description('Answer calls with your bot, until Ctrl-C. Prints a line of JSON when a call has ended.')
     .option('--dial <number>', 'Call this number instead of waiting for calls; stop when the call ends')
     .option('--tokens <file>', 'Serve several numbers: a file with one token a line')
     .option(

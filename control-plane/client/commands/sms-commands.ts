@@ -43,10 +43,10 @@ interface ReceiveOptions {
 
 export function addSmsCommands(program: Command, session: () => CommandSession): void {
   answering(program.command('send'), [...fieldsOf(OPERATION.send), 'messages', 'replaced'])
-    .description('Send a text. A long one is sent as numbered SMS, in order.')
+    .description('Send a text. A long one is sent as numbered texts, in order.')
     .requiredOption('--to <number>', 'Number of the recipient, E.164')
     .requiredOption('--body <text>', 'text')
-    .option('--transliterate', 'Replace curly quotes, dashes and the like, so that an SMS has 160 characters')
+    .option('--transliterate', 'Replace curly quotes, dashes and the like, so that a text has 160 characters')
     .option(
       '--since <time>',
       'Continue an attempt of that time: send only what is not in the history',
@@ -57,12 +57,12 @@ export function addSmsCommands(program: Command, session: () => CommandSession):
     ...fieldsOf(OPERATION.receive),
     ...Object.keys(inboundMessageSchema.shape),
   ])
-    .description('Claim the received SMS. Each is returned once.')
-    .option('--wait [seconds]', `Wait for an SMS; default ${WAIT_SECONDS} seconds`, wholeNumber)
-    .option('--from <number>', 'Wait for an SMS from this sender; SMS from others are also printed')
+    .description('Claim the received texts. Each is returned once.')
+    .option('--wait [seconds]', `Wait for a text; default ${WAIT_SECONDS} seconds`, wholeNumber)
+    .option('--from <number>', 'Wait for a text from this sender; texts from others are also printed')
     .action((options: ReceiveOptions) => receive(session(), options));
   answering(program.command('messages'), ['messages', 'count', ...Object.keys(historyMessageSchema.shape)])
-    .description('List the messages, newest first. Claims nothing.')
+    .description('List the texts, newest first. Claims nothing.')
     .addOption(
       new Option('--direction <direction>', 'Only sent, only received, or both')
         .choices(['sent', 'received', 'both'])
@@ -70,11 +70,11 @@ export function addSmsCommands(program: Command, session: () => CommandSession):
     )
     .option('--since <time>', 'Not older than this', dateTime)
     .option('--until <time>', 'Not newer than this', dateTime)
-    .option('--limit <n>', 'Maximum number of messages, 1 or more', atLeastOne, LIMIT)
+    .option('--limit <n>', 'Maximum number of texts, 1 or more', atLeastOne, LIMIT)
     .action((options: HistoryOptions) => list(session(), options));
   answering(program.command('delete [ids...]'), ['deleted'])
-    .description('Delete messages for good: those with these ids, those that match the options, or --all.')
-    .option('--all', 'Delete all messages, including unclaimed ones')
+    .description('Delete texts for good: those with these ids, those that match the options, or --all.')
+    .option('--all', 'Delete all texts, including unclaimed ones')
     .addOption(
       new Option('--direction <direction>', 'Only sent, or only received').choices(['sent', 'received']),
     )

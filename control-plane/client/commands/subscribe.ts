@@ -105,7 +105,7 @@ async function pay(
           onSigned(payment, { amount, payTo, chainId }) {
             signal.throwIfAborted();
             store.savePending(account.address, payment);
-            output.note(`paying ${inDollars(amount)} dollars to ${payTo} on chain ${chainId}`);
+            output.note(`paying ${inDollars(amount)} USDC to ${payTo} on chain ${chainId}`);
             output.waiting('paying');
           },
           onWait: ({ code }) => output.waiting(`waiting for the payment to arrive (${code})`),

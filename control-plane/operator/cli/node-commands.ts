@@ -61,7 +61,7 @@ export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'prune',
     about:
-      'List the revoked nodes without subscriptions, and the empty slots that no node has reported for a day. --yes removes them.',
+      'List the revoked nodes without subscriptions, and the empty slots of nodes that had no link for a day. --yes removes them.',
     options: { yes: switchOption('Remove them') },
     async run(operator, { yes }) {
       const { nodes, slots } = yes ? await operator.call('prune', {}) : await operator.call('prunable', {});
@@ -78,7 +78,7 @@ export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node approve <name>',
     about:
-      'Approve the key of a pending node (ENROLMENT_APPROVAL), or let a suspended node take SIMs again. Compare the fingerprint first.',
+      'Approve the key of a pending node (ENROLMENT_APPROVAL), or let a node that gets no new SIMs take them again. Compare the fingerprint first.',
     options: {
       fingerprint: filterOption('Approve the node only if its key has this fingerprint', fingerprintSchema),
     },

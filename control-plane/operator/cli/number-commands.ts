@@ -83,7 +83,8 @@ export const NUMBER_COMMANDS = [
   }),
   operatorCommand({
     usage: 'number move <number>',
-    about: 'Give a number to another card, which the carrier made for it. A subscriber keeps the number.',
+    about:
+      'Give a number to another card, one that the carrier issued for it. A subscriber keeps the number.',
     options: {
       to: { about: 'ICCID of the new card, or the slot that it is in, as node/slot', schema: cardTextSchema },
       reason: { about: 'Reason, stored in the audit log', schema: reasonSchema },

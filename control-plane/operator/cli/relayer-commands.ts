@@ -34,7 +34,7 @@ export const RELAYER_COMMANDS = [
   operatorCommand({
     usage: 'relayer show',
     about:
-      'Show the address of the relayer and of former ones, their gas, and what each has still under way.',
+      'Show the address of the relayer and of former ones, the gas of each, and its payments that are in flight or not final.',
     options: { ...STATUS_OPTIONS, relayerKey, relayerKeyFile, relayerFormerKeyFile },
     async run(operator, options) {
       const { shownRelayers } = await import('../relayer-status.ts');
@@ -44,11 +44,11 @@ export const RELAYER_COMMANDS = [
   operatorCommand({
     usage: 'relayer rotate <file>',
     about:
-      'Make a key for the next relayer in a new file, and print what the present one has under way and what to do next.',
+      'Make a key for the next relayer in a new file, and print the payments of the current one that are in flight or not final, and what to do next.',
     options: {
       ...STATUS_OPTIONS,
       relayerKey,
-      relayerKeyFile: { ...relayerKeyFile, about: 'File with the present key', schema: fileNames },
+      relayerKeyFile: { ...relayerKeyFile, about: 'File with the current key', schema: fileNames },
       relayerFormerKeyFile: { ...relayerFormerKeyFile, schema: fileNames },
     },
     async run(operator, options, [file = '']) {

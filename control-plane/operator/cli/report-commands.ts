@@ -19,7 +19,7 @@ import { choiceOption, FULL_OPTION, filterOption, operatorCommand } from './oper
 const SIM_OPTIONS = {
   ...LIMIT_OPTION,
   ...FULL_OPTION,
-  month: filterOption('The month, such as 2026-11; without it, the present one', monthSchema),
+  month: filterOption('The month, such as 2026-11; without it, the current one', monthSchema),
   node: filterOption('Only SIMs of this node', nodeSchema),
   ...findOption('an ICCID, number, label, plan or carrier'),
   after: filterOption('Continue after this ICCID, the last one of the previous page', iccidSchema),
@@ -39,7 +39,7 @@ export const REPORT_COMMANDS = [
   operatorCommand({
     usage: 'report costs',
     about:
-      'Show what SIMs cost and earn in a month, by SIM, node or carrier. The present month is shown to its end.',
+      'Show what SIMs cost and earn in a month, by SIM, node or carrier. For the current month, shows the whole month, including the days to come.',
     options: {
       ...FORM_OPTIONS,
       ...SIM_OPTIONS,

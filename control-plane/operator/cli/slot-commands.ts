@@ -34,7 +34,7 @@ const shownPlace = ({ node, slot }: ReturnType<typeof placeOf>): string => `${no
 export const SLOT_COMMANDS = [
   listCommand({
     usage: 'slot list',
-    about: 'List the slots of all nodes, with their SIMs and whether they are for sale.',
+    about: 'List the slots of all nodes, with their SIMs, and which are out of service.',
     options: {
       ...LIMIT_OPTION,
       ...FULL_OPTION,
@@ -93,7 +93,7 @@ export const SLOT_COMMANDS = [
   operatorCommand({
     usage: `slot transfer ${PLACE}`,
     about:
-      'Move the SIM in a slot to the node of this slot, if another node still holds it. Names the customer, and asks.',
+      'Confirm that the card in this slot is really there: its SIM leaves the node that still holds it. Names the customer, and asks.',
     options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const place = placeOf(args);

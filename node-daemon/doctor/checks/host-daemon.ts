@@ -63,7 +63,7 @@ export const modems: HostCheck = ({ daemon, slots }) => {
   if (present.length === 0 && answering.length > 0)
     return warning(
       `${answering.length} slots of the daemon answer, but doctor finds none of their modems on this host`,
-      'Run doctor with the daemon’s --sysfs-root and --dev-root. Ports, rights and power were not checked.',
+      'Run doctor with the daemon’s --sysfs-root and --dev-root. Ports, permissions and power were not checked.',
     );
   if (present.length === 0 && (daemon.problem ?? daemon.configurationProblem) !== undefined)
     return skipped('the list of slots is not available');

@@ -70,7 +70,7 @@ t.test('the operator allows more, and never premium or personal numbers', async 
 });
 
 t.test("a destination that the node's operator does not allow gets the same answer", async (t) => {
-  const message = 'only numbers of these can be reached: PR';
+  const message = 'only these destinations are allowed: PR';
   const { ask, dial } = await telephone(t, rig, {
     onCommand: (command) =>
       command.name === 'bind_sim'

@@ -1,5 +1,5 @@
-// The kinds of alerts, described for people: when each is raised and when it ends.
-/** The conditions themselves are in alerts/conditions.ts. */
+// The kinds of alerts, described for people: when each is raised and when it ends. The conditions themselves are in alerts/conditions.ts.
+
 interface AlertText {
   /** `warning, critical`: it begins as a warning and can become critical. */
   severity: 'warning' | 'critical' | 'warning, critical';

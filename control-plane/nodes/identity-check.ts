@@ -6,8 +6,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Database } from '../store/database/database.ts';
 import { findKey, useProof } from '../store/fleet/nodes.ts';
 
-/** An operator who compares fingerprints takes longer than this; the node then retries. */
-/** An approved node links within three seconds. */
+/** A node whose key waits for approval asks again after this time, or up to twice as long. */
 const APPROVAL_RETRY_SECONDS = 1;
 
 export interface ProvenNode {

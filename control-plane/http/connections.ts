@@ -154,7 +154,7 @@ export function capConnections(server: Server, max: number): (flooding: Socket) 
   const open = new Map<string, Neighbours>();
   const networks = new WeakMap<Socket, string>();
   const upgraded = new WeakSet<Duplex>();
-  // A WebSocket does not end for the requests of a neighbour.
+  // A WebSocket does not end for the requests of a neighbor.
   server.on('upgrade', (request, socket) => {
     if (isWebSocket(request)) upgraded.add(socket);
   });

@@ -64,7 +64,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Refused enrolments per address; an operator who mistypes needs a few. */
+/** Refused enrollments per address; an operator who mistypes needs a few. */
 const ENROLMENTS_REFUSED_MAX = 10;
 
 export function createRouter(parts: RouteParts): Router {

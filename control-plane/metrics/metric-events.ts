@@ -38,7 +38,7 @@ export const SEND_OUTCOMES = [
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /**
- * Not stored: `unheld`, the number had no subscriber when the service centre received the message; `undated`, the message does not show
+ * Not stored: `unheld`, the number had no subscriber when the service center received the message; `undated`, the message does not show
  * whether the present subscriber had the number then. `probe`: one of the service's probes.
  */
 export const RECEIVED_RESULTS = ['stored', 'unheld', 'undated', 'unreadable', 'probe'] as const;

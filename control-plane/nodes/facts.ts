@@ -134,8 +134,8 @@ function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): R
 }
 
 /**
- * The time at which the node received the message, by its possibly wrong clock: at most `now`. If it is a day before the service centre's
- * time, the service centre's time.
+ * The time at which the node received the message, by its possibly wrong clock: at most `now`. If it is a day before the service center's
+ * time, the service center's time.
  */
 function receivedAt(reported: string, sentAt: string | null, now: Date): Date {
   const received = Math.min(Date.parse(reported), now.getTime());

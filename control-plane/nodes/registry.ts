@@ -1,4 +1,4 @@
-// Nodes as operators see them: enrolment codes, and the list.
+// Nodes as operators see them: enrollment codes, and the list.
 import { createHash, randomBytes } from 'node:crypto';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
 import { keyFingerprint } from '../domain/shown-value.ts';
@@ -20,7 +20,7 @@ export interface NodeListing {
   name: string;
   /** `pending`: an operator must approve its key. */
   state: 'waiting' | 'pending' | 'enrolled' | 'linked' | 'revoked';
-  /** Null before enrolment. */
+  /** Null before enrollment. */
   fingerprint: string | null;
   sims: number;
   alarms: string[];

@@ -63,7 +63,7 @@ export async function isStillPair(
   return isSpare && isStillDue(db, recipient, { dueBefore: new Date(now.getTime() - periodMs), now });
 }
 
-/** Returns true if this is the first judgement that finds the number without texts. */
+/** Returns true if this is the first judgment that finds the number without texts. */
 export async function judgeSoldNumber(db: Database, recipient: ProbeSim, now: Date): Promise<boolean> {
   const spares = await findSenders(db, now);
   const partners = new Set(spares.map((spare) => partnerOf(recipient, spare))).size;

@@ -42,7 +42,7 @@ export function cms(code: number): Answer {
   return { kind: 'cms', code };
 }
 
-/** Thrown by a behaviour deep in its work; the modem gives the answer it carries. */
+/** Thrown by a behavior deep in its work; the modem gives the answer it carries. */
 export class CommandRefused extends Error {
   override name = 'CommandRefused';
   readonly answer: Answer;

@@ -1,4 +1,4 @@
-// A behaviour: a family of commands that a modem answers.
+// A behavior: a family of commands that a modem answers.
 import type { Answer } from '../at/answer.ts';
 import { CME, CommandRefused, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
@@ -17,17 +17,17 @@ export interface Behaviour {
   name: string;
   /** Names of its commands, such as `+CMGF`; absent in a behavior that decides by itself. */
   commands?: readonly string[];
-  /** `undefined` leaves the command to the next behaviour. May throw `CommandRefused`. */
+  /** `undefined` leaves the command to the next behavior. May throw `CommandRefused`. */
   answer(command: AtCommand, context: CommandContext): Answer | Promise<Answer> | undefined;
 }
 
-/** Answers one command; `undefined` leaves it to the next behaviour. */
+/** Answers one command; `undefined` leaves it to the next behavior. */
 export type CommandHandler = (
   command: AtCommand,
   context: CommandContext,
 ) => Answer | Promise<Answer> | undefined;
 
-/** A behaviour made of one handler for each command name. */
+/** A behavior made of one handler for each command name. */
 export function commandFamily(name: string, handlers: Readonly<Record<string, CommandHandler>>): Behaviour {
   const byName = new Map(Object.entries(handlers));
   return {

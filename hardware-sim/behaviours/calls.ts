@@ -1,4 +1,4 @@
-// Call control (3GPP TS 27.007 §6, ITU-T V.250 §6.3): dialling, answering, hanging up, listing, keys (§C.2.11 +VTS, §C.2.12 +VTD).
+// Call control (3GPP TS 27.007 §6, ITU-T V.250 §6.3): dialing, answering, hanging up, listing, keys (§C.2.11 +VTS, §C.2.12 +VTD).
 import { type Answer, CME, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import { causeText } from '../calls/cause.ts';
@@ -100,7 +100,7 @@ const endReport: CommandHandler = (_, { equipment }) => {
   return ok(`+CEER: ${end === undefined ? causeText(0) : equipment.model.voice.endReport(end)}`);
 };
 
-/** Dialling, answering, hanging up. */
+/** Dialing, answering, hanging up. */
 export const calls = commandFamily('calls', {
   D: dial,
   A: (_, { equipment }) => (equipment.voice.calls.answer() ? ok() : NO_CARRIER),

@@ -13,7 +13,7 @@ const TPDU_OCTETS_MAX = 176;
 /** A message from the terminal, checked as far as the modem checks. */
 export interface InputMessage {
   tpdu: Buffer;
-  /** With the service centre address, upper or lower case as it was typed. */
+  /** With the service center address, upper or lower case as it was typed. */
   linePdu: string;
 }
 

@@ -144,7 +144,7 @@ const textHeaders = forms({
   test: () => ok('+CSDH: (0,1)'),
 });
 
-/** Format, memories, announcements, acknowledgement, service centre. */
+/** Format, memories, announcements, acknowledgement, service center. */
 export const smsSettings = commandFamily('sms settings', {
   '+CMGF': messageFormat,
   '+CSMS': messageService,

@@ -19,7 +19,7 @@ interface CallOptions {
   publish: Publish;
 }
 
-/** Dialling from the start. All its actions do nothing once it has ended. */
+/** Dialing from the start. All its actions do nothing once it has ended. */
 export class Call {
   readonly id: number;
   readonly from: string | null;

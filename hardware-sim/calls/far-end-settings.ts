@@ -20,7 +20,7 @@ export const farEndSchema = z
     answer: z.enum(['auto', 'busy', 'no_answer', 'reject']).default('auto'),
     /** Time from ringing until it answers, or until `busy` or `reject` refuses. */
     after_ms: delayMs.default(0),
-    /** Time from dialling until it rings. `busy` and `reject` ring only if this is set. */
+    /** Time from dialing until it rings. `busy` and `reject` ring only if this is set. */
     alerting_ms: delayMs.optional(),
     /** `no_answer`: time from ringing until the network gives up. */
     no_answer_ms: delayMs.default(30_000),

@@ -14,7 +14,7 @@ import { dialledNumber, MMS_CENTRE } from './numbering.ts';
 import { type Subscriber, type Subscription, USUAL_REPORTS, USUAL_TIME } from './subscriber.ts';
 import { reportRequestOf, writtenDeliver, writtenRaw, writtenReports } from './written-messages.ts';
 
-/** Most messages that wait for one card; a real service centre has a limit too. */
+/** Most messages that wait for one card; a real service center has a limit too. */
 const WAITING_MAX = 10_000;
 
 /** 3GPP TS 24.011 annex E. */
@@ -61,7 +61,7 @@ interface CarrierOptions {
   publish: Publish;
 }
 
-/** The service centre of the rack: accepts, routes, keeps, delivers, reports. */
+/** The service center of the rack: accepts, routes, keeps, delivers, reports. */
 export class Carrier {
   readonly #options: CarrierOptions;
   readonly #byNumber = new Map<string, Subscription>();

@@ -3,7 +3,7 @@ import { isE164 } from '#shared/identities.ts';
 import { type Address, addressToText, NAME_SEPTETS_MAX } from '../pdu/address.ts';
 import { septetsByCharacter } from '../pdu/gsm7.ts';
 
-/** The carrier's service centre: in front of every PDU that it delivers, and the default of +CSCA. */
+/** The carrier's service center: in front of every PDU that it delivers, and the default of +CSCA. */
 export const CARRIER_SERVICE_CENTRE = '+12065550000';
 
 /** The sender of a push that announces an MMS: a short code, as carriers have it. The push names who sent the MMS. */
@@ -18,7 +18,7 @@ export function dialledNumber(destination: Address): string | undefined {
   return /^\+?[\d*#]+$/.test(text) ? e164Of(text) : undefined;
 }
 
-/** Digits as they were dialled, in E.164 where they can be read so. */
+/** Digits as they were dialed, in E.164 where they can be read so. */
 export function e164Of(text: string): string {
   if (/^1[2-9]\d{9}$/.test(text)) return `+${text}`;
   if (/^[2-9]\d{9}$/.test(text)) return `+1${text}`;

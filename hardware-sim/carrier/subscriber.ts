@@ -21,7 +21,7 @@ export interface ReportPolicy {
   serviceCentre: string | undefined;
 }
 
-/** The time stamps that the service centre writes into messages for a subscriber. */
+/** The time stamps that the service center writes into messages for a subscriber. */
 export interface TimePolicy {
   shiftMs: number;
   /** Seven octets instead of a time. */

@@ -93,7 +93,7 @@ export function reportRequestOf(heard: HeardMessage, destination: Address): Repo
   };
 }
 
-/** The service centre address in front is the carrier's, whatever the modem has set. */
+/** The service center address in front is the carrier's, whatever the modem has set. */
 function onTheLine(
   tpdu: Buffer,
   serviceCentre = CARRIER_SERVICE_CENTRE,

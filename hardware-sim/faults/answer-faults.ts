@@ -66,7 +66,7 @@ function errorInstead(faults: FaultSet, command: AtCommand): Answer | undefined 
   return cms(cmsFault.code);
 }
 
-/** Turns what a behaviour throws into an answer. */
+/** Turns what a behavior throws into an answer. */
 function answered(attempt: Attempt, answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
   try {
     const given = answer();

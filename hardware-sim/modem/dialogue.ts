@@ -58,7 +58,7 @@ export class Dialogue {
     this.urcs = new UrcSender({ ports: this.ports, faults, clock: portClock, settings });
   }
 
-  /** Puts a behaviour in front of the others. */
+  /** Puts a behavior in front of the others. */
   define(behaviour: Behaviour): void {
     this.#behaviours = [behaviour, ...this.#behaviours];
   }

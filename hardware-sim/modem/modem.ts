@@ -152,7 +152,7 @@ export class SimulatedModem {
     return this.#dialogue.record.expect(match, timeoutMs);
   }
 
-  /** Puts a behaviour in front of the others. */
+  /** Puts a behavior in front of the others. */
   define(behaviour: Behaviour): void {
     this.#dialogue.define(behaviour);
   }

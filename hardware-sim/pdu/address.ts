@@ -1,11 +1,11 @@
-// Addresses in a TPDU: digits or a name, with the type of address (3GPP TS 23.040 §9.1.2.5); and that of the service centre,
+// Addresses in a TPDU: digits or a name, with the type of address (3GPP TS 23.040 §9.1.2.5); and that of the service center,
 // which stands before the TPDU on the line (3GPP TS 27.005 §3.1, `<pdu>`).
 import { packSeptets, septetsByCharacter, textFromSeptets, unpackSeptets } from './gsm7.ts';
 import { hexFromOctets, type OctetReader, octetsFromHex, PduError } from './octets.ts';
 
 /** Type-of-address octets. */
 const TYPE_INTERNATIONAL = 0x91;
-/** Type of a number as it is dialled. */
+/** Type of a number as it is dialed. */
 export const TYPE_UNKNOWN = 0x81;
 /** Type of a number without its country code. */
 export const TYPE_NATIONAL = 0xa1;
@@ -110,19 +110,19 @@ function readSemiOctets(octets: Buffer, count: number, field: string): string {
 /** 3GPP TS 24.011 §8.2.5.2: an RP address has at most 11 octets behind its length. */
 const SERVICE_CENTRE_OCTETS_MAX = 11;
 
-/** Hex of the service centre address and the TPDU. `serviceCentre` is E.164. */
+/** Hex of the service center address and the TPDU. `serviceCentre` is E.164. */
 export function linePduOf(serviceCentre: string, tpdu: Buffer): string {
   const digits = encodeSemiOctets(serviceCentre.replace('+', ''));
   const head = Buffer.from([digits.length + 1, TYPE_INTERNATIONAL]);
   return hexFromOctets(Buffer.concat([head, digits, tpdu]));
 }
 
-/** The TPDU behind the service centre address, whatever length that has. Throws `PduError`. */
+/** The TPDU behind the service center address, whatever length that has. Throws `PduError`. */
 export function tpduOfLinePdu(hex: string): Buffer {
   const octets = octetsFromHex(hex);
   const addressLength = octets[0];
   if (addressLength === undefined) throw new PduError('PDU is empty');
-  if (addressLength > SERVICE_CENTRE_OCTETS_MAX) throw new PduError('service centre address is too long');
-  if (octets.length <= 1 + addressLength) throw new PduError('PDU ends in the service centre address');
+  if (addressLength > SERVICE_CENTRE_OCTETS_MAX) throw new PduError('service center address is too long');
+  if (octets.length <= 1 + addressLength) throw new PduError('PDU ends in the service center address');
   return octets.subarray(1 + addressLength);
 }

@@ -18,7 +18,7 @@ interface Deliver {
   userData: UserData;
 }
 
-/** Encodes the TPDU, without service centre address. Throws `PduError` when the originator does not fit. */
+/** Encodes the TPDU, without service center address. Throws `PduError` when the originator does not fit. */
 export function encodeDeliver(deliver: Deliver): Buffer {
   const { userData } = deliver;
   const flags = (userData.hasHeader ? 0x40 : 0) | (deliver.hasReplyPath ? 0x80 : 0);
@@ -58,7 +58,7 @@ const STATUS_REPORT = 0x06;
 interface StatusReport {
   messageReference: number;
   recipient: Address;
-  /** When the service centre took the message: seven octets. */
+  /** When the service center took the message: seven octets. */
   submittedAt: Buffer;
   /** When the outcome was known. */
   dischargedAt: Buffer;
@@ -66,7 +66,7 @@ interface StatusReport {
   status: number;
 }
 
-/** Encodes the TPDU, without service centre address. */
+/** Encodes the TPDU, without service center address. */
 export function encodeStatusReport(report: StatusReport): Buffer {
   return Buffer.concat([
     Buffer.from([STATUS_REPORT, report.messageReference]),

@@ -1,9 +1,9 @@
-// The announcement of an MMS, as a carrier's MMS centre pushes it: M-Notification.ind (OMA-TS-MMS_ENC) in a WSP push, cut into
+// The announcement of an MMS, as a carrier's MMS center pushes it: M-Notification.ind (OMA-TS-MMS_ENC) in a WSP push, cut into
 // short messages of 8 bit data for port 2948.
 import { PduError } from './octets.ts';
 import type { UserData } from './user-data.ts';
 
-/** 8 bit data, class 1 (3GPP TS 23.038 §4), as MMS centres send it. */
+/** 8 bit data, class 1 (3GPP TS 23.038 §4), as MMS centers send it. */
 const DCS_8_BIT = 0x15;
 const USER_DATA_OCTETS_MAX = 140;
 const SEGMENTS_MAX = 255;
@@ -11,7 +11,7 @@ const SEGMENTS_MAX = 255;
 const PORTS = [0x05, 0x04, 0x0b, 0x84, 0x23, 0xf0];
 const MEDIA = 'application/vnd.wap.mms-message';
 
-/** An MMS that waits in the MMS centre. */
+/** An MMS that waits in the MMS center. */
 export interface WaitingMms {
   /** Transaction of its announcements. */
   transaction: string;

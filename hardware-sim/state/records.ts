@@ -8,7 +8,7 @@ const instantSchema = z.int();
 const storedMessageSchema = z.object({
   /** 0 received unread, 1 received read, 2 stored unsent, 3 stored sent (3GPP TS 27.005 §3.1, `<stat>`). */
   status: z.int().min(0).max(3),
-  /** `<length>` of the listing: TPDU octets, without the service centre address. */
+  /** `<length>` of the listing: TPDU octets, without the service center address. */
   length: z.int().min(0),
   /** Exactly as it goes over the line. */
   pdu: z.string(),

@@ -1,4 +1,4 @@
-// The calls of one modem: dialling, answering and ending them, and the lines about them.
+// The calls of one modem: dialing, answering and ending them, and the lines about them.
 import type { Clock } from '#shared/clock.ts';
 import { type Answer, CME, cme, ok } from '../at/answer.ts';
 import type { ModemSettings } from '../at/settings.ts';

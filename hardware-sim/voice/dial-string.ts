@@ -7,7 +7,7 @@ const MODIFIERS = /[TPW,!@ -]/gi;
 
 /** A voice call to be made. */
 export interface DialString {
-  /** As it was dialled, without modifiers. */
+  /** As it was dialed, without modifiers. */
   number: string;
   /** `I`: hidden for this call. `i`: shown. */
   hidesNumber: boolean | undefined;

@@ -12,7 +12,7 @@ export const DEFAULT_CONFIG_PATH = '/etc/simrack/node-daemon.yaml';
 /** This user may not read the file. The message names the users who may. */
 export class ConfigDeniedError extends ConfigFileError {
   override name = 'ConfigDeniedError';
-  /** The tools' exit code for missing rights. */
+  /** The tools' exit code for missing permissions. */
   readonly exitCode = EXIT_CODES.unreachable;
 }
 

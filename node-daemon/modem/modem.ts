@@ -24,7 +24,7 @@ import type { SmsOutbox } from './sms/sms-outbox.ts';
 
 /** Checking for a missing device is cheap, and it may come back at any time. */
 const ABSENT_RETRY_MS = 500;
-/** Another program has the port open, or rights are missing. The operator must act. */
+/** Another program has the port open, or permissions are missing. The operator must act. */
 const DENIED_RETRY_MS = 5_000;
 /** At a stop, the modem gets this time to finish its current message. */
 const STOP_SENDING_MS = 5_000;

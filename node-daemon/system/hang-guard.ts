@@ -33,7 +33,7 @@ interface Waiting {
 
 /**
  * Runs calls that use a thread of libuv and may hang in the kernel: opening and closing serial ports,
- * writing to sysfs. Such calls cannot be cancelled, so this class limits their number.
+ * writing to sysfs. Such calls cannot be canceled, so this class limits their number.
  */
 export class HangGuard {
   readonly #clock: Clock;

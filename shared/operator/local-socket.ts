@@ -10,7 +10,7 @@ const PATH_BYTES_MAX = 107;
 const LINE_LENGTH_MAX = 4 * 1024 * 1024;
 
 /**
- * `absent`: no program listens there. `denied`: the rights are missing. `silent`: no answer in time. `broken`:
+ * `absent`: no program listens there. `denied`: permissions are missing. `silent`: no answer in time. `broken`:
  * cut off.
  */
 export type LocalSocketTrouble = 'absent' | 'denied' | 'silent' | 'broken';

@@ -1,7 +1,7 @@
 // Capabilities of a terminal, and text and tables that are safe to write to one.
 import type { WriteStream } from 'node:tty';
 
-/** Whether colours are wanted: on a terminal that has them, unless NO_COLOR says otherwise (no-color.org). */
+/** Whether colors are wanted: on a terminal that has them, unless NO_COLOR says otherwise (no-color.org). */
 export function hasColors(stream: Pick<WriteStream, 'isTTY'>): boolean {
   const { NO_COLOR: noColor = '', TERM: term } = process.env;
   return stream.isTTY && noColor === '' && term !== 'dumb';

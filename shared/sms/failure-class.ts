@@ -22,7 +22,7 @@ export const isOfCarrier = (code: string): boolean => code.startsWith('cms_');
 export const classOfRejection = ({ code }: { code: string }): FailureClass =>
   isOfCarrier(code) ? 'carrier_refused' : 'modem';
 
-/** 3GPP TS 23.040 §9.2.3.15: from here on the service centre gave up after temporary errors. */
+/** 3GPP TS 23.040 §9.2.3.15: from here on the service center gave up after temporary errors. */
 const TEMPORARY_FROM = 0x60;
 const TEMPORARY_TO = 0x7f;
 

@@ -15,7 +15,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 /** A server that is gone does not report a timeout; the client needs its own. */
 const ANSWER_TIMEOUT_MS = 20_000;
 
-/** The function of Postgres that reports a commit as done although no standby has it, because its wait was cancelled. */
+/** The function of Postgres that reports a commit as done although no standby has it, because its wait was canceled. */
 const STANDBY_WAIT = 'SyncRepWaitForLSN';
 
 /** A pooler has no sessions whose parameters a client could set. */

@@ -101,13 +101,13 @@ interface NodesTable {
   link_id: string | null;
   /** The link is up until then. Heartbeats extend it; a dead instance sends none. After the link: when it ended. */
   link_alive_until: Date | null;
-  /** Ed25519, 32 bytes; null before the first enrolment. */
+  /** Ed25519, 32 bytes; null before the first enrollment. */
   public_key: Buffer | null;
   enrolled_at: Date | null;
   /** Set while its key waits for an operator's approval; it has no link before. */
   approval_pending_since: ColumnType<Date | null, undefined, Date | null>;
   revoked_at: Date | null;
-  /** SHA-256 of the newest enrolment code. */
+  /** SHA-256 of the newest enrollment code. */
   code_hash: Buffer | null;
   code_expires_at: Date | null;
   /** The key that used the code; null if it is unused. */

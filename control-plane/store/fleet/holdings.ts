@@ -1,12 +1,12 @@
 // Which subscriber had a number at which time: of former ones the last, of the present one the subscription. A text belongs to the holder
-// at the time at which the service centre received it (3GPP TS 23.040 §9.2.3.11). If that time is not known, the text belongs to no holder.
+// at the time at which the service center received it (3GPP TS 23.040 §9.2.3.11). If that time is not known, the text belongs to no holder.
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { TENURE_SLACK_MS } from './sim-tenures.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Largest error of a correct clock, of this service or of a service centre. Service centres write whole seconds. */
+/** Largest error of a correct clock, of this service or of a service center. Service centers write whole seconds. */
 export const CLOCK_ERROR_MAX_MS = 10_000;
 
 /** A node's clock with a larger error is corrected. */
@@ -15,7 +15,7 @@ const NODE_CLOCK_ERROR_MAX_MS = 60_000;
 /** With correct clocks, a stamp is at most this much later than the time at which the node read the text. */
 export const STAMP_LEAD_MAX_MS = NODE_CLOCK_ERROR_MAX_MS + CLOCK_ERROR_MAX_MS;
 
-/** Largest error of a stamp from a service centre that writes the wrong time zone. */
+/** Largest error of a stamp from a service center that writes the wrong time zone. */
 export const ZONE_ERROR_MAX_MS = DAY_MS;
 
 /**
@@ -65,7 +65,7 @@ export const holderOfFact = (now: Date) => sql`
   ${holdingOfFact(now)}`;
 
 /**
- * For rows of `fact`, `numbers` and `subscriptions`: the holding, and the stamp of the service centre if it is plausible. A holding that
+ * For rows of `fact`, `numbers` and `subscriptions`: the holding, and the stamp of the service center if it is plausible. A holding that
  * begins in the future was recorded by a clock that was ahead: then only its predecessor bounds it.
  */
 const holdingOfFact = (now: Date) => sql`
@@ -75,8 +75,8 @@ const holdingOfFact = (now: Date) => sql`
     then null else fact.sent_at end as sent_at) as stamp`;
 
 /**
- * Whether a text belongs to the holding. With a stamp: the service centre received it in that time, and certainly not in the previous
- * holding. Without: it arrived in that time, and so long after the previous holding that no service centre can have kept it.
+ * Whether a text belongs to the holding. With a stamp: the service center received it in that time, and certainly not in the previous
+ * holding. Without: it arrived in that time, and so long after the previous holding that no service center can have kept it.
  */
 export const isOfHolding = sql<boolean>`coalesce(case when former.iccid is not null
   then coalesce(fact.sent_at, fact.read_at) >= subscriptions.created_at - ${ms(CLOCK_ERROR_MAX_MS)}

@@ -1,4 +1,4 @@
-// Identities of nodes: names, enrolment codes (hashes only), public keys and their approval, proofs that were used.
+// Identities of nodes: names, enrollment codes (hashes only), public keys and their approval, proofs that were used.
 import { sql } from 'kysely';
 import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
@@ -93,7 +93,7 @@ export interface NodeRow {
   revokedAt: Date | null;
   /** Since when its key waits for an operator's approval. */
   approvalPendingSince: Date | null;
-  /** Null before the first enrolment. */
+  /** Null before the first enrollment. */
   publicKey: Buffer | null;
   /** When its code expires; null when it has none. */
   codeUntil: Date | null;

@@ -41,7 +41,7 @@ function simOf(fact: Fact, now: Date): { iccid: string; at: Date } | undefined {
 }
 
 /**
- * When the service centre received a text. Null if its time zone is wrong: the stamp is hours later than the text was read. If it is more
+ * When the service center received a text. Null if its time zone is wrong: the stamp is hours later than the text was read. If it is more
  * than a day later, the node's clock is wrong instead.
  */
 function stampOf({ sent_at: sentAt, received_at: receivedAt }: FactOf<'sms_received'>): string | null {

@@ -67,7 +67,7 @@ export interface ReceivedMessage {
   /** Null for a text. */
   mms: AnnouncedMms | null;
   receivedAt: Date;
-  /** When the service centre received it; null if its stamp is invalid or implausible. */
+  /** When the service center received it; null if its stamp is invalid or implausible. */
   sentAt: Date | null;
   /** When the node read it, by its clock. */
   readAt: Date;
@@ -77,7 +77,7 @@ export interface ReceivedMessage {
 
 /** Texts that belong to no subscription, and are in no inbox. */
 export interface UnassignedMessages {
-  /** The number had no subscriber when the service centre received them. */
+  /** The number had no subscriber when the service center received them. */
   unheld: number;
   /** It is unknown whether the present subscriber had the number then. */
   undated: number;

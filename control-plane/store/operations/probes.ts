@@ -61,7 +61,7 @@ export async function insertProbe(db: Database, probe: Probe): Promise<void> {
     .execute();
 }
 
-/** A service centre may deliver a probe so late. A later text with its token is a message. */
+/** A service center may deliver a probe so late. A later text with its token is a message. */
 const RECOGNIZED_MS = SERVICE_CENTRE_KEEPS_MS;
 
 /**

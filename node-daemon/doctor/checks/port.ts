@@ -1,4 +1,4 @@
-// Checks of a modem's ports: rights, other programs, and whether the modem answers.
+// Checks of a modem's ports: permissions, other programs, and whether the modem answers.
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { type DeviceNode, type Holder, mayUse } from '../seen/device-node.ts';
 import { answersOf, type ModemView, type SlotView } from '../seen/slot-view.ts';

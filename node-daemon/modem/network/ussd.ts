@@ -1,7 +1,7 @@
 // USSD: sends a code to the network, reads its answers, and ends the dialogue (3GPP TS 27.007 §7.15).
 //
 //   idle ──AT+CUSD=1,code──► asked ──+CUSD: 1──► waits ──reply──► asked
-//                              └──+CUSD: 0, 2 … 5, time-out, cancelled──► idle ◄──AT+CUSD=2──┘
+//                              └──+CUSD: 0, 2 … 5, time-out, canceled───► idle ◄──AT+CUSD=2──┘
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import { ask } from '../../at/ask.ts';
 import type { AtChannel } from '../../at/channel.ts';
@@ -44,7 +44,7 @@ export class UssdTimeoutError extends Error {
   override name = 'UssdTimeoutError';
 }
 
-/** The caller cancelled the dialogue. */
+/** The caller canceled the dialogue. */
 export class UssdCancelledError extends Error {
   override name = 'UssdCancelledError';
 }
@@ -111,7 +111,7 @@ export class Ussd {
     const characterSet = await this.#characterSet();
     const line = new Promise<string>((resolve, reject) => {
       this.#onAnswer = resolve;
-      const cancel = (): void => reject(new UssdCancelledError('the dialogue was cancelled'));
+      const cancel = (): void => reject(new UssdCancelledError('the dialogue was canceled'));
       if (signal?.aborted === true) cancel();
       else signal?.addEventListener('abort', cancel, { once: true });
     });

@@ -1,4 +1,4 @@
-// The settings that calls on a carrier's network need, as data and pure judgement.
+// The settings that calls on a carrier's network need, as data and pure judgment.
 import { fieldsOf } from '../../at/fields.ts';
 
 /** The needs of one network. A missing value: leave the modem as it is. */

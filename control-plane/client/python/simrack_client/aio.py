@@ -233,7 +233,7 @@ async def _exchange(origin: Origin, request: Request) -> Response:
         body = b"" if status == 204 else await _body(reader, headers)
         return Response(status, headers, parsed_json(body, headers.get("content-type", "")))
     finally:
-        # At once: a cancelled wait must not claim a text.
+        # At once: a canceled wait must not claim a text.
         writer.transport.abort()
 
 

@@ -1,7 +1,7 @@
 // Nodes, the SIMs they hold, and numbers.
 
 export const FLEET = [
-  // One enrolment code per node: a new code voids the previous one. code_key is the key that used it.
+  // One enrollment code per node: a new code voids the previous one. code_key is the key that used it.
   `create table nodes (
     id text primary key,
     link_id text,

@@ -1,8 +1,13 @@
 // The report: for programs by its schema, for people with what to do at the end.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { HOST_CHECKS, SLOT_CHECKS } from '#node-daemon/doctor/checks/all-checks.ts';
 import { doctorReportOf, type Finding, reportSchema } from '#node-daemon/doctor/report/report.ts';
 import { doctorTextOf } from '#node-daemon/doctor/report/report-text.ts';
 import { EXIT_CODES } from '#shared/operator/findings.ts';
+import { PROJECT_FOLDER } from '../../../tidy/sources.ts';
+import { daemonView, hostView, seen, slotView } from '../seen.ts';
 
 const finding = (
   check: string,
@@ -49,6 +54,28 @@ t.test('advice comes last, problems first, and once for all slots that need it',
   t.equal(advice.split('echo on').length, 2);
   t.notMatch(text, /signal/);
   t.match(text, /2 slots: 1 problem, 2 warnings \(1\.5 s\)\n$/);
+});
+
+t.test('the page of doctor has the lines of its report for a node that is not enrolled', async (t) => {
+  const host = hostView({ enrolment: { kind: 'not_enrolled' }, controlPlane: undefined });
+  const facts = seen({ host, daemon: daemonView({ link: 'away' }) });
+  const ofHost = Object.entries(HOST_CHECKS).map(([check, judge]) => ({
+    check,
+    slot: null,
+    ...judge(facts),
+  }));
+  const ofSlot = Object.entries(SLOT_CHECKS).map(([check, judge]) => ({
+    check,
+    slot: 'a',
+    ...judge(slotView(), facts),
+  }));
+  const lines = doctorTextOf(report([...ofHost, ...ofSlot]), TEXT)
+    .replace(/[^ ]*(?:npx --no-install )node-daemon enroll (<url> <code>)[^\n]*/, 'node-daemon enroll $1')
+    .split('\n');
+  const page = readFileSync(join(PROJECT_FOLDER, 'docs/operators/doctor.md'), 'utf8').split('\n');
+  const shown = lines.filter((line) => line.includes('PROBLEM') || line.includes('Run "control-plane'));
+  t.equal(shown.length, 3);
+  for (const line of shown) t.ok(page.includes(line), line);
 });
 
 t.test('colours where they are wanted only; all checks where they are', async (t) => {

@@ -1,10 +1,10 @@
 // Authenticates a node that wants to connect: checks the proof of an upgrade, once.
-import { createPublicKey, verify } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { PROOF_LIFETIME_MS, readProof, SERVER_TIME_HEADER, textToSign } from '#shared/link/proof.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Database } from '../store/database/database.ts';
 import { findKey, useProof } from '../store/fleet/nodes.ts';
+import { isSignedBy } from './node-signature.ts';
 
 /** A node whose key waits for approval asks again after this time, or up to twice as long. */
 const APPROVAL_RETRY_SECONDS = 1;
@@ -39,14 +39,6 @@ export async function identify(
     throw unauthorized(clock, 'This proof was used before.');
   }
   return { nodeId: proof.nodeId, publicKey: known.publicKey };
-}
-
-function isSignedBy(publicKey: Buffer, text: string, signature: string): boolean {
-  const key = createPublicKey({
-    key: { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') },
-    format: 'jwk',
-  });
-  return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
 }
 
 const pending = (): Refusal =>

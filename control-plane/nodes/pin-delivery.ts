@@ -1,5 +1,5 @@
 // Gives a node the PINs of the locked cards that it holds, sealed for its key.
-import { createPublicKey, randomUUID, verify } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Encrypter } from 'age-encryption';
 import type { Slot } from '#shared/link/messages.ts';
 import { type PinKey, pinKeyText, type SealedPin } from '#shared/link/pin-seal.ts';
@@ -14,6 +14,7 @@ import {
   type WaitingPin,
 } from '../store/cards/card-pins.ts';
 import { type CommandLink, CommandRefused, NodeUnavailable } from './node-link.ts';
+import { isSignedBy } from './node-signature.ts';
 
 const COMMAND_TIMEOUT_MS = 5_000;
 
@@ -116,12 +117,4 @@ async function sealedFor(recipient: string, secret: SealedPin): Promise<string> 
   const encrypter = new Encrypter();
   encrypter.addRecipient(recipient);
   return Buffer.from(await encrypter.encrypt(JSON.stringify(secret))).toString('base64');
-}
-
-function isSignedBy(publicKey: Buffer, text: string, signature: string): boolean {
-  const key = createPublicKey({
-    key: { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') },
-    format: 'jwk',
-  });
-  return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
 }

@@ -8,6 +8,7 @@ import {
   reconnectAfterStatus,
 } from '#shared/link/close.ts';
 import { PROOF_LIFETIME_MS, SERVER_TIME_HEADER } from '#shared/link/proof.ts';
+import { retryAfterMsOf } from '#shared/retry-after.ts';
 import type { LinkEnd } from './node-link.ts';
 
 /** The first wait is short and random, so that the nodes of a fleet do not connect at the same time. */
@@ -88,8 +89,6 @@ function serverOffset({ refusal }: LinkEnd, nowMs: number): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) - nowMs : undefined;
 }
 
-/** Reads `Retry-After` in seconds (RFC 9110 §10.2.3). Dates are not supported. */
-function retryAfterMs({ refusal }: LinkEnd): number {
-  const text = refusal?.headers['retry-after'] ?? '';
-  return /^\d{1,6}$/.test(text) ? Math.min(Number(text) * 1000, RETRY_AFTER_MAX_MS) : 0;
-}
+/** Dates are not read, because the clock of this node may be wrong. */
+const retryAfterMs = ({ refusal }: LinkEnd): number =>
+  Math.min(retryAfterMsOf(refusal?.headers['retry-after']) ?? 0, RETRY_AFTER_MAX_MS);

@@ -7,6 +7,8 @@ const NOW = new Date('1994-11-06T08:49:07Z');
 t.test('seconds and dates', async (t) => {
   t.equal(retryAfterMsOf('120', NOW), 120_000);
   t.equal(retryAfterMsOf('Sun, 06 Nov 1994 08:49:37 GMT', NOW), 30_000);
+  t.equal(retryAfterMsOf('120'), 120_000, 'without a clock');
+  t.equal(retryAfterMsOf('Sun, 06 Nov 1994 08:49:37 GMT'), undefined, 'without a clock');
   for (const header of [
     undefined,
     null,

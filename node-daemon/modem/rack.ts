@@ -98,8 +98,6 @@ export class Rack {
       if (this.#started) modem.start();
     }
     this.devicesChanged(this.#devices);
-    // The second time gives a name that another modem had at the first.
-    this.rename();
     this.rename();
   }
 
@@ -148,18 +146,22 @@ export class Rack {
 
   /** Gives each modem its slot name. Call it when any fact has changed. */
   rename(): void {
-    for (const modem of this.#atUsb.values()) {
-      const { device_id: imei, usb_path: usbPath } = modem.slot;
-      if (usbPath === null) continue;
-      const wanted = this.#names.nameOf({ imei, usbPath });
-      const isTaken = this.#modems().some(
-        (other) => other !== modem && isPresent(other) && other.name === wanted,
-      );
-      const name = wanted === undefined || isTaken ? this.#names.defaultName(usbPath) : wanted;
+    const modems = [...this.#atUsb].map(([usbPath, modem]) => {
+      const wanted = this.#names.nameOf({ imei: modem.slot.device_id, usbPath });
+      return { modem, usbPath, wanted, other: this.#names.defaultName(usbPath) };
+    });
+    const atPorts = [...this.#atPorts.values()].map(({ modem }) => modem);
+    const taken = new Set(atPorts.filter(isPresent).map(({ name }) => name));
+    // Modems that keep their name come first, so that a name that is given up is free for another one, and absent ones come last.
+    const rankOf = ({ modem, wanted, other }: (typeof modems)[number]): number =>
+      isPresent(modem) ? Number(modem.name !== (wanted ?? other)) : 2;
+    for (const { modem, usbPath, wanted, other } of modems.sort((one, two) => rankOf(one) - rankOf(two))) {
+      const isTaken = wanted !== undefined && taken.has(wanted);
+      const name = wanted === undefined || isTaken ? other : wanted;
+      if (isPresent(modem)) taken.add(name);
       if (name === modem.name) continue;
-      if (isTaken && isPresent(modem)) {
+      if (isTaken && isPresent(modem))
         this.#parts.log.warn({ slot: wanted, usbPath }, 'another modem already has this slot');
-      }
       modem.name = name;
     }
   }

@@ -338,3 +338,20 @@ t.test('a USB event while a modem stops makes no second modem at its port', asyn
   await reconfigured;
   t.equal(created, 2, 'afterwards the device is asked who it is');
 });
+
+t.test('a configuration that exchanges two names gives each modem its own at once', async (t) => {
+  const warnings: unknown[] = [];
+  const slots = (one: string, two: string) => [
+    { name: one, imei: IMEIS[0] },
+    { name: two, imei: IMEIS[1] },
+  ];
+  const { bus, modems, rack, served } = await setUp(t, slots('one', 'two'), {
+    log: { ...silentLogger, warn: (...what: unknown[]) => warnings.push(what) },
+  });
+  bus.plug('1-1', modems[0]);
+  bus.plug('1-2', modems[1]);
+  await served('one 0', 'two 1');
+  await rack.reconfigure({ discover: true, slots: slots('two', 'one'), ignore: [] });
+  await served('two 0', 'one 1');
+  t.same(warnings, []);
+});

@@ -1,8 +1,8 @@
 // Metrics of work in the background: tasks, mail to the waitlist, alerts and delivery probes.
+import type { Instruments } from '#shared/process/instruments.ts';
 import { ALERT_CHANNELS } from '../domain/alert.ts';
 import { ALERT_KINDS } from '../domain/alert-kinds.ts';
-import type { Instruments, Listeners } from './instruments.ts';
-import { TASKS } from './metric-events.ts';
+import { type Listeners, TASKS } from './metric-events.ts';
 
 export function alertMetrics(make: Instruments): Listeners {
   const open = make.gauge('alerts', 'Open alerts at the last check (every 10 s)', ['kind']);

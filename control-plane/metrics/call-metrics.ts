@@ -1,6 +1,7 @@
 // Metrics of calls, their audio, and open WebSockets.
+import type { Instruments } from '#shared/process/instruments.ts';
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
-import type { Instruments, Listeners } from './instruments.ts';
+import type { Listeners } from './metric-events.ts';
 
 /** Seconds of a conversation. */
 const CALL_BUCKETS = [5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];

@@ -1,5 +1,6 @@
 // Metrics of the database: connections, duration and errors of statements.
-import type { Instruments, Listeners } from './instruments.ts';
+import type { Instruments } from '#shared/process/instruments.ts';
+import type { Listeners } from './metric-events.ts';
 
 const QUERY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5, 15];
 

@@ -1,7 +1,8 @@
 // Metrics of each node and slot, as the nodes report them over their links: for nodes that no Prometheus can reach.
+
 import type { Clock } from '#shared/clock.ts';
 import { isNodeAlarm } from '#shared/operator/node-alarms.ts';
-import type { Instruments } from './instruments.ts';
+import type { Instruments } from '#shared/process/instruments.ts';
 import { oncePerScrape } from './scrape-reading.ts';
 import { SlotNames } from './slot-names.ts';
 

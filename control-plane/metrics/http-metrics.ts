@@ -1,7 +1,11 @@
 // Metrics of requests: number, duration and refusals.
+
 import { REFUSALS } from '#shared/api/refusals.ts';
-import { type Instruments, type Listeners, WAIT_BUCKETS } from './instruments.ts';
-import { LIMITS } from './metric-events.ts';
+import type { Instruments } from '#shared/process/instruments.ts';
+import { LIMITS, type Listeners } from './metric-events.ts';
+
+/** Seconds, from a read in memory to a request that waits for a carrier or a block. */
+export const WAIT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

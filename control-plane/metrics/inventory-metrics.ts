@@ -1,6 +1,7 @@
 // Metrics of the inventory in the store: numbers, subscriptions, nodes, modems, the waitlist. The same on every instance.
+
 import type { Clock } from '#shared/clock.ts';
-import type { Instruments } from './instruments.ts';
+import type { Instruments } from '#shared/process/instruments.ts';
 import { oncePerScrape } from './scrape-reading.ts';
 
 /** Counts by state. States with a count of 0 may be left out. */

@@ -153,6 +153,11 @@ interface ProbeMetric {
   seconds: number | undefined;
 }
 
+/** Handlers of the metric events of one subject. */
+export type Listeners = {
+  readonly [K in MetricEvent['kind']]?: (event: Extract<MetricEvent, { kind: K }>) => void;
+};
+
 const METRIC_EVENTS = channel('simrack.metric-events');
 
 export function emitMetric(event: MetricEvent): void {

@@ -1,6 +1,6 @@
 // Metrics of payments from the request to the money, and of the relayer's gas.
-import type { Instruments, Listeners } from './instruments.ts';
-import { PAYMENT_OUTCOMES } from './metric-events.ts';
+import type { Instruments } from '#shared/process/instruments.ts';
+import { type Listeners, PAYMENT_OUTCOMES } from './metric-events.ts';
 
 const WEI_PER_ETHER = 1e18;
 

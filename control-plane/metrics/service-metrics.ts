@@ -1,18 +1,21 @@
 // All Prometheus metrics of the service. They contain no number, wallet, token, address or message text: labels have fixed values.
+
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { Instruments } from '#shared/process/instruments.ts';
 import { alertMetrics, housekeepingMetrics, probeMetrics } from './background-metrics.ts';
 import { callMetrics, type MeasuredCalls } from './call-metrics.ts';
 import { type DatabaseConnections, databaseMetrics } from './database-metrics.ts';
 import { fleetMetrics, type MeasuredNode } from './fleet-metrics.ts';
 import { httpMetrics } from './http-metrics.ts';
-import { Instruments, type Listeners } from './instruments.ts';
 import { type Inventory, type InventoryStates, inventoryMetrics } from './inventory-metrics.ts';
-import { type MetricEvent, onMetricEvent } from './metric-events.ts';
+import { type Listeners, type MetricEvent, onMetricEvent } from './metric-events.ts';
 import { paymentMetrics, relayerMetrics, type ShowFunds } from './payment-metrics.ts';
 import { smsMetrics } from './sms-metrics.ts';
 import { webhookMetrics } from './webhook-metrics.ts';
+
+const PREFIX = 'simrack';
 
 /** The state that is read at each scrape. */
 export interface ServiceView extends MeasuredCalls {
@@ -32,7 +35,7 @@ export class ServiceMetrics {
   readonly registry = new Registry();
   /** Metrics of each node and slot, on a page of their own: their number grows with the fleet. */
   readonly fleetRegistry = new Registry();
-  readonly #make = new Instruments(this.registry);
+  readonly #make = new Instruments(this.registry, PREFIX);
   readonly relayerFunds: ShowFunds = relayerMetrics(this.#make);
   readonly #listeners: Map<string, Array<(event: MetricEvent) => void>> = new Map();
   readonly #unsubscribe: () => void;
@@ -59,7 +62,7 @@ export class ServiceMetrics {
   watch(view: ServiceView): void {
     const { inventory: read, inventoryStates: states } = view;
     inventoryMetrics(this.#make, { read, states, clock: systemClock });
-    fleetMetrics(new Instruments(this.fleetRegistry), { read: view.fleet, clock: systemClock });
+    fleetMetrics(new Instruments(this.fleetRegistry, PREFIX), { read: view.fleet, clock: systemClock });
     this.#listen(smsMetrics(this.#make, view));
     this.#listen(webhookMetrics(this.#make, view));
     this.#listen(callMetrics(this.#make, view));

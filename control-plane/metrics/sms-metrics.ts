@@ -1,7 +1,9 @@
 // Metrics of messages in and out, and of claims that wait.
+
 import { isKnownCarrier } from '#shared/carriers/carrier-name.ts';
-import { type Instruments, type Listeners, WAIT_BUCKETS } from './instruments.ts';
-import { RECEIVED_RESULTS, SEND_OUTCOMES } from './metric-events.ts';
+import type { Instruments } from '#shared/process/instruments.ts';
+import { WAIT_BUCKETS } from './http-metrics.ts';
+import { type Listeners, RECEIVED_RESULTS, SEND_OUTCOMES } from './metric-events.ts';
 
 /** Some clients wait for a message, others check once an hour. */
 const CLAIM_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15, 60, 300, 3_600, 86_400];

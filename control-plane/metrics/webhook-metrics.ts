@@ -1,6 +1,6 @@
 // Metrics of webhooks of subscribers.
-import type { Instruments, Listeners } from './instruments.ts';
-import { WEBHOOK_OUTCOMES } from './metric-events.ts';
+import type { Instruments } from '#shared/process/instruments.ts';
+import { type Listeners, WEBHOOK_OUTCOMES } from './metric-events.ts';
 
 /** A prompt receiver on the same continent answers within 0.2 s. */
 const DELAY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];

@@ -1,8 +1,8 @@
 // Counts messages and calls from facts, by the slot of their SIM.
 import type { Counter } from 'prom-client';
 import type { Fact } from '#shared/link/messages.ts';
+import type { Instruments } from '#shared/process/instruments.ts';
 import type { CallEnded } from '#shared/voice/call.ts';
-import type { Instruments } from './instruments.ts';
 
 /** The label of a SIM that is no longer in a slot. */
 const NO_SLOT = 'none';

@@ -1,9 +1,9 @@
 // Counts the work of each modem: AT commands, opened ports, recovery steps.
 import type { Counter, Histogram } from 'prom-client';
+import type { Instruments } from '#shared/process/instruments.ts';
 import type { CommandEnd } from '../at/command-end.ts';
 import type { RecoveryStep } from '../modem/recovery/recovery.ts';
 import type { Trouble } from '../modem/recovery/trouble.ts';
-import type { Instruments } from './instruments.ts';
 
 /** Buckets in seconds, from answers of the modem to answers of the network. */
 const COMMAND_BUCKETS = [0.005, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30, 120];
@@ -23,7 +23,7 @@ export class ModemMetrics {
       ['slot', 'command', 'result'],
     );
     this.#commandTimes = instruments.histogram(
-      'at_command',
+      'at_command_duration',
       'Time from an AT command to its final result; +CMGS and D wait for the network',
       COMMAND_BUCKETS,
       ['command'],

@@ -2,9 +2,9 @@
 import { type Counter, type Gauge, Registry } from 'prom-client';
 import { type Slot, slotStateSchema } from '#shared/link/messages.ts';
 import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
+import { Instruments } from '#shared/process/instruments.ts';
 import type { CommandAnswer } from '../link/command-handler.ts';
 import { FactMetrics } from './fact-metrics.ts';
-import { Instruments } from './instruments.ts';
 import { ModemMetrics } from './modem-metrics.ts';
 
 /** The state that is read at each scrape of the metrics. */
@@ -34,7 +34,7 @@ export class NodeMetrics {
   readonly #commands: Counter<'command' | 'result'>;
 
   constructor(view: NodeView) {
-    const instruments = new Instruments(this.registry);
+    const instruments = new Instruments(this.registry, 'simrack_node');
     const gauge = (name: string, help: string, value: () => number): void =>
       instruments.view(name, help, [], (shown) => shown.set(value()));
     viewSlots(instruments, () => view.slots());

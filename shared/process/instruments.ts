@@ -1,20 +1,13 @@
-// Creates the instruments of one registry, with the prefix of the service; and the type of event listeners.
+// Creates the metrics of one registry, with the prefix of the program.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { MetricEvent } from './metric-events.ts';
-
-/** Handlers of the metric events of one subject. */
-export type Listeners = {
-  readonly [K in MetricEvent['kind']]?: (event: Extract<MetricEvent, { kind: K }>) => void;
-};
-
-/** Seconds, from a read in memory to a request that waits for a carrier or a block. */
-export const WAIT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export class Instruments {
   readonly #registers: Registry[];
+  readonly #prefix: string;
 
-  constructor(registry: Registry) {
+  constructor(registry: Registry, prefix: string) {
     this.#registers = [registry];
+    this.#prefix = prefix;
   }
 
   /** `known`: values of the only label, shown as 0 before their first event. */
@@ -25,7 +18,7 @@ export class Instruments {
     known: readonly string[] = [],
   ): Counter<L> {
     const counter = new Counter({
-      name: `simrack_${name}_total`,
+      name: `${this.#prefix}_${name}_total`,
       help,
       labelNames,
       registers: this.#registers,
@@ -37,7 +30,7 @@ export class Instruments {
   }
 
   gauge<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
-    return new Gauge({ name: `simrack_${name}`, help, labelNames, registers: this.#registers });
+    return new Gauge({ name: `${this.#prefix}_${name}`, help, labelNames, registers: this.#registers });
   }
 
   /** Calls `read` at each scrape to compute labels and values; the previous ones are cleared first. */
@@ -48,7 +41,7 @@ export class Instruments {
     read: (gauge: Gauge<L>) => void | Promise<void>,
   ): void {
     new Gauge({
-      name: `simrack_${name}`,
+      name: `${this.#prefix}_${name}`,
       help,
       labelNames,
       registers: this.#registers,
@@ -66,6 +59,6 @@ export class Instruments {
     labelNames: readonly L[] = [],
   ): Histogram<L> {
     const registers = this.#registers;
-    return new Histogram({ name: `simrack_${name}_seconds`, help, buckets, labelNames, registers });
+    return new Histogram({ name: `${this.#prefix}_${name}_seconds`, help, buckets, labelNames, registers });
   }
 }

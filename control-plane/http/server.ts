@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from '#shared/log.ts';
-import { portError } from '#shared/process/port-error.ts';
+import { portError } from '#shared/process/listen.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { Connections, capConnections, isWebSocket } from './connections.ts';

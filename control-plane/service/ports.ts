@@ -1,11 +1,7 @@
 // The ports of the service: that of the API, and that of metrics if it is configured.
 import type { Logger } from '#shared/log.ts';
-import {
-  FLEET_METRICS_PATH,
-  METRICS_PATH,
-  type MetricsServer,
-  serveMetrics,
-} from '#shared/process/metrics-server.ts';
+import type { Listening } from '#shared/process/listen.ts';
+import { FLEET_METRICS_PATH, METRICS_PATH, serveMetrics } from '#shared/process/metrics-server.ts';
 import type { Config } from '../config/config.ts';
 import { type HttpServer, listenHttp } from '../http/server.ts';
 import { ServiceMetrics } from '../metrics/service-metrics.ts';
@@ -21,7 +17,7 @@ interface Ports {
 /** Rejects when a port cannot be used; then none is left open. */
 export async function openPorts(config: Config, log: Logger): Promise<Ports> {
   const metrics = new ServiceMetrics(log);
-  let server: MetricsServer | undefined;
+  let server: Listening | undefined;
   const stopMetrics = async (): Promise<void> => {
     await server?.stop();
     metrics.stop();

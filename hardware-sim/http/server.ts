@@ -1,8 +1,8 @@
 // The HTTP interface on the loopback address: finds the route, writes the JSON, turns errors into JSON.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
-import { portError } from '#shared/process/port-error.ts';
+import { portError, stopServer } from '#shared/process/listen.ts';
 import { HttpError, httpErrorOf, STATUSES } from './http-error.ts';
 import type { Answers, Route } from './route.ts';
 
@@ -36,14 +36,7 @@ export async function listen(
     server.listen(port, HOST, resolve);
   });
   const { port: boundPort } = server.address() as AddressInfo;
-  return { url: `http://${HOST}:${boundPort}`, close: () => closeServer(server) };
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  return { url: `http://${HOST}:${boundPort}`, close: () => stopServer(server) };
 }
 
 async function answer(

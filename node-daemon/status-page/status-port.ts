@@ -1,7 +1,8 @@
 // Opens the port of status page and metrics, and tries again while another program uses it. The modems do not depend on it.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { type StatusServer, type StatusServerParts, serveStatus } from './status-server.ts';
+import type { Listening } from '#shared/process/listen.ts';
+import { type StatusServerParts, serveStatus } from './status-server.ts';
 
 export const RETRY_MS = 60_000;
 
@@ -13,7 +14,7 @@ interface StatusPortParts extends StatusServerParts {
 /** Tries until `stop`. Resolves after the first attempt. Never rejects. Each failure is logged. */
 export async function keepStatusPort(parts: StatusPortParts): Promise<{ stop(): Promise<void> }> {
   const { clock, log, port } = parts;
-  let server: StatusServer | undefined;
+  let server: Listening | undefined;
   let timer: Timer | undefined;
   let isStopped = false;
   const listen = async (): Promise<void> => {

@@ -1,14 +1,12 @@
 // The node's read-only HTTP server for people and Prometheus on this host: pages and metrics.
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { type Listening, listen } from '#shared/process/listen.ts';
 import type { NodeStatus } from './node-status.ts';
 import { overviewPage } from './overview-page.ts';
 import { CONTENT_SECURITY_POLICY } from './page.ts';
 import { slotPage } from './slot-page.ts';
 
-const HOST = '127.0.0.1';
 const CONNECTIONS_MAX = 64;
 const HEADERS_MAX = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -45,14 +43,8 @@ export interface StatusServerParts {
   readonly port: number;
 }
 
-/** A server that runs until `stop`. */
-export interface StatusServer {
-  readonly port: number;
-  stop(): Promise<void>;
-}
-
 /** Listens on 127.0.0.1. If the port cannot be opened, rejects with an error that names the configuration key. */
-export async function serveStatus({ registry, status, port }: StatusServerParts): Promise<StatusServer> {
+export function serveStatus({ registry, status, port }: StatusServerParts): Promise<Listening> {
   const answer = async ({ method = '', url = '/', headers }: IncomingMessage): Promise<Answer> => {
     if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'This server answers http://localhost only.');
     if (method !== 'GET' && method !== 'HEAD') return problem(405, 'This server supports GET and HEAD only.');
@@ -74,18 +66,7 @@ export async function serveStatus({ registry, status, port }: StatusServerParts)
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.setTimeout(IDLE_TIMEOUT_MS);
-  server.listen(port, HOST);
-  await once(server, 'listening').catch((cause: Error) => {
-    throw new Error(`metrics.port: ${cause.message}`, { cause });
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return listen(server, { port, option: 'metrics.port' });
 }
 
 /** Slot names need no encoding. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { lstatSync, rmSync } from 'node:fs';
 import { type IncomingMessage, request, type Server } from 'node:http';
 import { connect } from 'node:net';
+import { stopServer } from '../process/listen.ts';
 
 /** sockaddr_un has 108 bytes with the final zero (unix(7)). */
 const PATH_BYTES_MAX = 107;
@@ -46,13 +47,7 @@ export async function listenLocal(server: Server, path: string, mode = 0o600): P
   server.listen(path);
   process.umask(umask);
   await once(server, 'listening');
-  return {
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return { stop: () => stopServer(server) };
 }
 
 async function removeStale(path: string): Promise<void> {

@@ -1,29 +1,18 @@
 // Serves the metrics over HTTP, by default on this host only.
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { portError } from './port-error.ts';
+import { type Listening, listen } from './listen.ts';
 
 export const METRICS_PATH = '/metrics';
 /** Metrics of nodes, as the service has them from their reports. */
 export const FLEET_METRICS_PATH = '/metrics/nodes';
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** A server that runs until `stop`. */
-export interface MetricsServer {
-  readonly port: number;
-  stop(): Promise<void>;
-}
-
-/**
- * Serves each registry at its path. Listens on `host`, by default 127.0.0.1; port 0 takes a free one. Rejects, with the name of its
- * `option`, when the port is not available.
- */
-export async function serveMetrics(
+/** Serves each registry at its path, as `listen` does. */
+export function serveMetrics(
   registries: Readonly<Record<string, Registry>>,
-  { host = '127.0.0.1', port, option }: { host?: string; port: number; option: string },
-): Promise<MetricsServer> {
+  port: Parameters<typeof listen>[1],
+): Promise<Listening> {
   const served = new Map(Object.entries(registries));
   const server = createServer((request, response) => {
     const registry = served.get(request.url ?? '');
@@ -37,16 +26,5 @@ export async function serveMetrics(
     );
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.listen(port, host);
-  await once(server, 'listening').catch((cause: Error) => {
-    throw portError(option, port, cause);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return listen(server, port);
 }

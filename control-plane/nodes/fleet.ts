@@ -1,7 +1,7 @@
 // The nodes that have a link to this instance, and the way to all others.
+import { Semaphore } from '#shared/semaphore.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import type { Bus } from '../bus/bus.ts';
-import { LinkWork } from './link-work.ts';
 import type { CommandLink, NodeLink } from './node-link.ts';
 import { remoteLink, serveRemote } from './remote-link.ts';
 
@@ -19,13 +19,14 @@ export class Fleet {
   readonly #bus: Bus;
   readonly #links = new Map<string, { link: NodeLink; stopServing: () => void }>();
   readonly #turns = new Map<string, Promise<void>>();
-  // Together they take seven of the ten connections that an instance has by default.
+  // A fleet that connects at once leaves connections of the database to requests and facts: together they take seven of the ten that an
+  // instance has by default. For each link or upgrade at most one waits, and both have a limit.
   /** Checks of proofs, which strangers send too. */
-  readonly proving = new LinkWork(2);
+  readonly proving = new Semaphore(2);
   /** Hellos of proven nodes. */
-  readonly opening = new LinkWork(2);
+  readonly opening = new Semaphore(2);
   /** Reports of slots, which take longest. */
-  readonly reporting = new LinkWork(3);
+  readonly reporting = new Semaphore(3);
 
   constructor(bus: Bus) {
     this.#bus = bus;

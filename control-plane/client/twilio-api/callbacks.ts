@@ -1,4 +1,5 @@
 // Status callbacks to apps: in order for each call or text, a few at once, and no more than fit into a bounded queue.
+import { Semaphore } from '#shared/semaphore.ts';
 import { BotError } from '../bridge/bot.ts';
 import { askTwilioApp, type TwilioRequest } from '../bridge/twilio-request.ts';
 
@@ -14,8 +15,7 @@ export class Callbacks {
   readonly #onNote: (words: string) => void;
   /** The last callback of each call or text. */
   readonly #chains = new Map<string, Promise<void>>();
-  readonly #turns: Array<() => void> = [];
-  #running = 0;
+  readonly #running = new Semaphore(RUNNING_MAX);
   #waiting = 0;
 
   constructor(
@@ -35,23 +35,12 @@ export class Callbacks {
     }
     this.#waiting += 1;
     const chain = (this.#chains.get(key) ?? Promise.resolve())
-      .then(() => this.#inTurn(() => this.#post(request)))
+      .then(() => this.#running.run(() => this.#post(request)))
       .finally(() => {
         this.#waiting -= 1;
         if (this.#chains.get(key) === chain) this.#chains.delete(key);
       });
     this.#chains.set(key, chain);
-  }
-
-  async #inTurn(work: () => Promise<void>): Promise<void> {
-    if (this.#running >= RUNNING_MAX) await new Promise<void>((resolve) => this.#turns.push(resolve));
-    this.#running += 1;
-    try {
-      await work();
-    } finally {
-      this.#running -= 1;
-      this.#turns.shift()?.();
-    }
   }
 
   async #post(request: Omit<TwilioRequest, 'authToken'>): Promise<void> {

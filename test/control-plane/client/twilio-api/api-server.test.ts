@@ -1,5 +1,6 @@
 // The REST API refuses programs without the credentials, web pages in a browser, and bounds what clients send.
 import { request as httpRequest } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { Callbacks } from '#control-plane/client/twilio-api/callbacks.ts';
 import { FAR_END } from '../../../fixtures/agents/telephone.ts';
@@ -109,3 +110,29 @@ t.test(
     t.equal(hanging.requests.length, 32);
   },
 );
+
+t.test('a callback that comes at the moment when another one ends waits for its turn', async (t) => {
+  for (let ticks = 0; ticks < 6; ticks += 1) {
+    const hanging = await twilioApp(t, AUTH_TOKEN, () => undefined);
+    const hang = (key: string): void => callbacks.send(key, { url: hanging.url, fields: {} });
+    const failing = await twilioApp(t, AUTH_TOKEN, async () => {
+      await until('31 hang', () => hanging.requests.length === 31);
+      return { status: 500, text: '' };
+    });
+    const onNote = async (): Promise<void> => {
+      for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+      hang('late');
+    };
+    const ending = new AbortController();
+    const callbacks = new Callbacks(AUTH_TOKEN, {
+      signal: ending.signal,
+      onNote: () => void onNote(),
+    });
+    callbacks.send('fails', { url: failing.url, fields: {} });
+    for (let count = 0; count < 32; count += 1) hang(`call ${count}`);
+    await until('the one that waited', () => hanging.requests.length >= 32);
+    await pause(50);
+    t.equal(hanging.requests.length, 32, `${ticks} ticks`);
+    ending.abort();
+  }
+});

@@ -1,9 +1,9 @@
-// Limits the work of links that is under way. A fleet that connects at once leaves connections of the database to requests and facts.
+// Limits how much of one kind of work is under way at a time.
 
-export class LinkWork {
+export class Semaphore {
   readonly #atOnceMax: number;
   #underWay = 0;
-  /** One for each link or upgrade at most, and both have a limit. */
+  /** It has no limit of its own: callers limit what may wait. */
   readonly #waiting: Array<() => void> = [];
 
   constructor(atOnceMax: number) {

@@ -1,10 +1,10 @@
-// Work of links takes turns.
+// Work takes turns at a limited number of places.
 import t from 'tap';
-import { LinkWork } from '#control-plane/nodes/link-work.ts';
-import { until } from '../../fixtures/until.ts';
+import { Semaphore } from '#shared/semaphore.ts';
+import { until } from '../fixtures/until.ts';
 
-t.test('link work is bounded and runs in order; failed work frees its place', async (t) => {
-  const work = new LinkWork(2);
+t.test('work is bounded and runs in order; failed work frees its place', async (t) => {
+  const work = new Semaphore(2);
   const begun: number[] = [];
   const ends = new Map<number, (error?: Error) => void>();
   const runs = [0, 1, 2, 3].map((index) =>

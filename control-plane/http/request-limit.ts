@@ -1,6 +1,7 @@
 // Rate limits: policies, the remaining quota in headers, and the refusal of requests beyond it; a limit of refused attempts.
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { Clock } from '#shared/clock.ts';
+import { KeyedQueue } from '#shared/keyed-queue.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric, type Limit } from '../metrics/metric-events.ts';
 import { clientNetworkOf } from './client-network.ts';
@@ -56,7 +57,7 @@ export function createAddressLimit(clock: Clock, options: LimitOptions): Request
 export function createAmountLimit(clock: Clock, options: LimitOptions & { what: string }) {
   const { max, name, what, withinMs } = options;
   const window = new SlidingWindow({ clock, max, withinMs });
-  const last = new Map<string, Promise<unknown>>();
+  const queue = new KeyedQueue();
   const spend = async (key: string, wanted: number, work: (granted: number) => Promise<number>) => {
     const use = await window.use(key, Math.min(wanted, max));
     if (!use.isAllowed) {
@@ -80,16 +81,8 @@ export function createAmountLimit(clock: Clock, options: LimitOptions & { what: 
      * others are given back. One at a time per key, so that none is refused for what another one gives back. Throws `Refusal`
      * `rate_limited` when none is left.
      */
-    spend(key: string, wanted: number, work: (granted: number) => Promise<number>): Promise<number> {
-      const before = last.get(key) ?? Promise.resolve();
-      const spending = before.catch(() => undefined).then(() => spend(key, wanted, work));
-      last.set(key, spending);
-      const forget = (): void => {
-        if (last.get(key) === spending) last.delete(key);
-      };
-      spending.then(forget, forget);
-      return spending;
-    },
+    spend: (key: string, wanted: number, work: (granted: number) => Promise<number>): Promise<number> =>
+      queue.run(key, () => spend(key, wanted, work)),
   };
 }
 

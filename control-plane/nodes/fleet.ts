@@ -1,4 +1,5 @@
 // The nodes that have a link to this instance, and the way to all others.
+import { KeyedQueue } from '#shared/keyed-queue.ts';
 import { Semaphore } from '#shared/semaphore.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -18,7 +19,8 @@ export interface CallWatch {
 export class Fleet {
   readonly #bus: Bus;
   readonly #links = new Map<string, { link: NodeLink; stopServing: () => void }>();
-  readonly #turns = new Map<string, Promise<void>>();
+  /** Opens the links of one node one after the other, so that the last request wins. */
+  readonly turns = new KeyedQueue();
   // A fleet that connects at once leaves connections of the database to requests and facts: together they take seven of the ten that an
   // instance has by default. For each link or upgrade at most one waits, and both have a limit.
   /** Checks of proofs, which strangers send too. */
@@ -72,18 +74,5 @@ export class Fleet {
   /** For commands to a node, wherever its link is. Whether it has one shows with the first command. */
   reach(nodeId: string): CommandLink {
     return this.find(nodeId) ?? remoteLink(this.#bus, nodeId);
-  }
-
-  /** Opens the links of one node one after the other, so that the last request wins. */
-  async inTurn(nodeId: string, work: () => Promise<void>): Promise<void> {
-    const before = this.#turns.get(nodeId) ?? Promise.resolve();
-    const turn = before.then(work);
-    const done = turn.catch(() => undefined);
-    this.#turns.set(nodeId, done);
-    try {
-      await turn;
-    } finally {
-      if (this.#turns.get(nodeId) === done) this.#turns.delete(nodeId);
-    }
   }
 }

@@ -253,7 +253,7 @@ export class NodeSession implements NodeLink {
     const { clock, fleet } = this.#parts;
     // Not before its turn: until then an earlier link of the node may take sends.
     let openedAt = new Date(clock.now());
-    await fleet.inTurn(this.nodeId, () =>
+    await fleet.turns.run(this.nodeId, () =>
       fleet.opening.run(() => {
         openedAt = new Date(clock.now());
         return this.#open(hello);

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
+import { KeyedQueue } from '#shared/keyed-queue.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
@@ -64,7 +65,7 @@ export class LiveCalls implements CallWatch {
   readonly #lostTimers = new Map<string, Timer>();
   /** Calls that another instance tracks: their nodes are linked there. */
   readonly #elsewhere = new Set<string>();
-  readonly #writes = new Map<string, Promise<void>>();
+  readonly #writes = new KeyedQueue();
   readonly #watchers = new Set<(call: CallRow) => void>();
   readonly #stopCatchingUp: () => void;
   readonly #stopping = new AbortController();
@@ -205,7 +206,7 @@ export class LiveCalls implements CallWatch {
     this.#stopping.abort();
     for (const timer of this.#lostTimers.values()) timer.cancel();
     for (const session of this.#sessions.values()) session.release();
-    await Promise.all(this.#writes.values());
+    await this.#writes.ended();
   }
 
   /** Of nodes that are linked here. */
@@ -327,18 +328,13 @@ export class LiveCalls implements CallWatch {
   #publish({ call }: CallSession): void {
     for (const watcher of this.#watchers) watcher(call);
     const { db, bus, clock, log } = this.#parts;
-    const before = this.#writes.get(call.callId) ?? Promise.resolve();
-    const write = before
-      .then(() => this.#patiently(call.callId, call.nodeId, () => putCall(db, call, new Date(clock.now()))))
-      .then(() => {
-        if (!this.#ended.has(call.callId))
-          bus.publish({ kind: 'call_changed', instance: this.instance, call });
-      })
+    const write = async (): Promise<void> => {
+      await this.#patiently(call.callId, call.nodeId, () => putCall(db, call, new Date(clock.now())));
+      if (!this.#ended.has(call.callId)) bus.publish({ kind: 'call_changed', instance: this.instance, call });
+    };
+    this.#writes
+      .run(call.callId, write)
       .catch((error: unknown) => log.warn({ err: error, call: call.callId }, 'storing a call failed'));
-    this.#writes.set(call.callId, write);
-    void write.finally(() => {
-      if (this.#writes.get(call.callId) === write) this.#writes.delete(call.callId);
-    });
   }
 
   #onEnded(callId: string, cause: number): void {

@@ -1,4 +1,5 @@
 // Status callbacks to apps: in order for each call or text, a few at once, and no more than fit into a bounded queue.
+import { KeyedQueue } from '#shared/keyed-queue.ts';
 import { Semaphore } from '#shared/semaphore.ts';
 import { BotError } from '../bridge/bot.ts';
 import { askTwilioApp, type TwilioRequest } from '../bridge/twilio-request.ts';
@@ -13,10 +14,9 @@ export class Callbacks {
   readonly #authToken: string;
   readonly #signal: AbortSignal;
   readonly #onNote: (words: string) => void;
-  /** The last callback of each call or text. */
-  readonly #chains = new Map<string, Promise<void>>();
+  /** By call or text. */
+  readonly #queue = new KeyedQueue();
   readonly #running = new Semaphore(RUNNING_MAX);
-  #waiting = 0;
 
   constructor(
     authToken: string,
@@ -29,18 +29,11 @@ export class Callbacks {
 
   /** Sends it after the earlier ones of `key`. One that fails is dropped, with a note, as Twilio does. */
   send(key: string, request: Omit<TwilioRequest, 'authToken'>): void {
-    if (this.#waiting >= WAITING_MAX) {
+    if (this.#queue.size >= WAITING_MAX) {
       this.#onNote(`a callback to ${request.url} was dropped: ${WAITING_MAX} others wait`);
       return;
     }
-    this.#waiting += 1;
-    const chain = (this.#chains.get(key) ?? Promise.resolve())
-      .then(() => this.#running.run(() => this.#post(request)))
-      .finally(() => {
-        this.#waiting -= 1;
-        if (this.#chains.get(key) === chain) this.#chains.delete(key);
-      });
-    this.#chains.set(key, chain);
+    void this.#queue.run(key, () => this.#running.run(() => this.#post(request)));
   }
 
   async #post(request: Omit<TwilioRequest, 'authToken'>): Promise<void> {

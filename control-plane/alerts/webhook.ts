@@ -1,8 +1,5 @@
-// Alerts for programs: a signed POST according to Standard Webhooks (webhook-id, -timestamp, -signature).
-
-import { linkedSignal } from '#shared/process/linked-signal.ts';
-import { retryAfterMsOf } from '#shared/retry-after.ts';
-import { webhookSignatureOf } from '../domain/webhook-signature.ts';
+// Alerts for programs: a signed POST, as the webhooks of subscribers are.
+import { createPoster, type PostResult } from '../webhooks/poster.ts';
 import type { AlertChannel, Delivery } from './alert-channel.ts';
 import { alertBody, type Sender } from './alert-message.ts';
 
@@ -14,54 +11,30 @@ interface WebhookSettings {
   secret: Buffer;
 }
 
+const OUTCOMES = {
+  delivered: 'sent',
+  gone: 'gone',
+  refused: 'refused',
+  timeout: 'unavailable',
+  unreachable: 'unavailable',
+  not_allowed: 'unavailable',
+  stopped: 'unavailable',
+} as const satisfies Record<PostResult['outcome'], Delivery['outcome']>;
+
 export function createWebhook({ url, secret }: WebhookSettings, sender: Sender): AlertChannel {
+  // The receiver is the operator's own.
+  const poster = createPoster({ userAgent: 'simrack-alerts', timeoutMs: TIMEOUT_MS, allowsPrivate: true });
   return {
     name: 'webhook',
     async send(message, { isTest, signal }) {
       const body = alertBody(message, sender, isTest);
-      // The receiver compares it with its own clock, and the timeouts of sockets are in real time too.
-      const timestamp = Math.floor(Date.now() / 1000);
-      const linked = linkedSignal(signal, AbortSignal.timeout(TIMEOUT_MS));
-      try {
-        const response = await fetch(url, {
-          method: 'POST',
-          headers: {
-            'Content-Type': 'application/json',
-            'User-Agent': 'simrack-alerts',
-            'webhook-id': message.id,
-            'webhook-timestamp': String(timestamp),
-            'webhook-signature': webhookSignatureOf(secret, message.id, timestamp, body),
-          },
-          body,
-          // The signature is for this receiver only.
-          redirect: 'manual',
-          signal: linked.signal,
-        });
-        await response.body?.cancel();
-        return deliveryOf(response);
-      } catch (error) {
-        return { outcome: 'unavailable', detail: reasonOf(error) };
-      } finally {
-        linked.unlink();
-      }
+      const post = { url, keys: [secret], id: message.id, body };
+      const { error, outcome, retryAfterMs, status } = await poster.post(post, signal);
+      return {
+        outcome: OUTCOMES[outcome],
+        detail: error ?? `HTTP ${status}`,
+        ...(retryAfterMs > 0 && { retryAfterMs }),
+      };
     },
   };
-}
-
-function deliveryOf({ status, ok, headers }: Response): Delivery {
-  const detail = `HTTP ${status}`;
-  if (ok) return { outcome: 'sent', detail };
-  if (status === 410) return { outcome: 'gone', detail };
-  if (status >= 300 && status < 400)
-    return { outcome: 'refused', detail: `${detail}: redirects are not followed` };
-  const retryAfterMs = retryAfterMsOf(headers.get('retry-after'), new Date());
-  return { outcome: 'refused', detail, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-}
-
-/** Error texts contain addresses; error codes do not. */
-function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `no response in ${TIMEOUT_MS / 1000} s`;
-  if (error instanceof Error && error.name === 'AbortError') return 'the service is stopping';
-  const { code } = ((error as Error).cause ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? code : 'no connection';
 }

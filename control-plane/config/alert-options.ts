@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { emailSchema } from '#shared/api/requests.ts';
 import { integerOption } from '#shared/process/options.ts';
+import { webhookKeyOf } from '../domain/webhook-signature.ts';
 
 const WEBHOOK_URL_FORM = 'must be an http(s) URL without a password and without #';
 const SECRET_FORM =
@@ -26,7 +27,7 @@ export const ALERT_OPTIONS = {
     schema: z
       .string()
       .regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, SECRET_FORM)
-      .transform((text) => Buffer.from(text.slice('whsec_'.length), 'base64'))
+      .transform(webhookKeyOf)
       .refine(({ length }) => length >= 24 && length <= 64, SECRET_FORM)
       .optional(),
   },

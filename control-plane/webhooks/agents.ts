@@ -19,7 +19,7 @@ const DNS_TIMEOUT_MS = 3_000;
 const DNS_TRIES = 2;
 
 export interface AgentOptions {
-  /** For development. */
+  /** For receivers of the operator, and for development. */
   allowsPrivate: boolean;
   /** Certificates to trust instead of the well-known ones, in PEM. */
   ca?: string | undefined;
@@ -45,6 +45,7 @@ export function createAgents({ allowsPrivate, ca, nameServers }: AgentOptions): 
     maxFreeSockets: IDLE_PER_RECEIVER_MAX,
     lookup: allowsPrivate ? lookup : publicOnly(lookup),
     allowPrivateIPAddress: allowsPrivate,
+    allowMetaIPAddress: allowsPrivate,
     denyIPAddressList: DENIED,
   };
   const http = new RequestFilteringHttpAgent(options);

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { linkedSignal } from '#shared/process/linked-signal.ts';
 import { retryAfterMsOf } from '#shared/retry-after.ts';
-import { webhookKeyOf, webhookSignatureOf } from '../domain/webhook-signature.ts';
+import { webhookSignatureOf } from '../domain/webhook-signature.ts';
 import { type AgentOptions, createAgents, isAddressRefused } from './agents.ts';
 
 /** Of an answer, this much is read, so that the connection can be used again. */
@@ -13,7 +13,7 @@ const ANSWER_MS_MAX = 1_000;
 interface Post {
   url: string;
   /** Each signs. */
-  secrets: readonly string[];
+  keys: readonly Buffer[];
   id: string;
   body: string;
 }
@@ -79,8 +79,8 @@ export function createPoster({ userAgent, timeoutMs, ...agentOptions }: PosterOp
         'User-Agent': userAgent,
         'webhook-id': post.id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': post.secrets
-          .map((secret) => webhookSignatureOf(webhookKeyOf(secret), post.id, timestamp, post.body))
+        'webhook-signature': post.keys
+          .map((key) => webhookSignatureOf(key, post.id, timestamp, post.body))
           .join(' '),
       },
     });

@@ -1,6 +1,7 @@
 // Webhooks of subscriptions, as their holders see and change them.
 import { type Selectable, sql } from 'kysely';
 import type { WebhookEvent } from '#shared/api/webhooks.ts';
+import { webhookKeyOf } from '../../domain/webhook-signature.ts';
 import type { Database } from '../database/database.ts';
 import type { WebhooksTable } from '../database/webhook-tables.ts';
 
@@ -138,11 +139,11 @@ export async function rotateSecret(
   return numUpdatedRows > 0n;
 }
 
-/** The receiver of a request, and the secrets that sign it. */
+/** The receiver of a request, and the keys that sign it. */
 export interface WebhookTarget {
   url: string;
   /** One, or two for a day after a rotation. */
-  secrets: string[];
+  keys: Buffer[];
 }
 
 export async function findTarget(
@@ -166,5 +167,5 @@ export function targetOf(
 ): WebhookTarget {
   const { previous_secret: previous, previous_until: until } = row;
   const isValid = previous !== null && until !== null && until > now;
-  return { url: row.url, secrets: isValid ? [row.secret, previous] : [row.secret] };
+  return { url: row.url, keys: (isValid ? [row.secret, previous] : [row.secret]).map(webhookKeyOf) };
 }

@@ -9,9 +9,8 @@ import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const BODY = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { webhook_id: 'wh_1' } };
-const POST = { secrets: [SECRET], id: 'evt_1', body: JSON.stringify(BODY) };
+const POST = { keys: [Buffer.alloc(32, 7)], id: 'evt_1', body: JSON.stringify(BODY) };
 
 /** Every range that is not for the public, and the metadata services of clouds. */
 const PRIVATE = [
@@ -134,6 +133,8 @@ t.test('a name that is rebound between two posts is checked at the second, too',
   const open = createPoster({ ...parts, allowsPrivate: true });
   t.teardown(() => open.close());
   t.match(await open.post({ ...POST, url }), { outcome: 'delivered' }, 'the option of operators allows it');
+  const unspecified = `http://0.0.0.0:${port}/`;
+  t.match(await open.post({ ...POST, url: unspecified }), { outcome: 'delivered' }, 'and this host');
 });
 
 t.test('names whose server never answers do not hold the threads of the process', async (t) => {

@@ -9,6 +9,10 @@ export interface BackOffLimits {
   readonly capMs: number;
 }
 
+/** `firstMs` for the first wait, doubled with each further one up to `capMs`. `count` is from 1. */
+export const doubledMs = (firstMs: number, count: number, capMs: number): number =>
+  Math.min(firstMs * 2 ** Math.min(count - 1, 30), capMs);
+
 /**
  * The wait before an attempt, in ms. It doubles with each attempt, and its upper half is random. `attempt` counts
  * from 0, `random` is from 0 to 1.
@@ -19,7 +23,7 @@ export function backOffMs(
   random: number,
 ): number {
   if (attempt === 0) return firstMinMs + random * (firstMaxMs - firstMinMs);
-  return Math.min(capMs, firstMaxMs * 2 ** Math.min(attempt, 30)) * (0.5 + random / 2);
+  return doubledMs(firstMaxMs, attempt + 1, capMs) * (0.5 + random / 2);
 }
 
 /** The waits between the attempts of one task. */

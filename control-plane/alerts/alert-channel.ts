@@ -1,4 +1,5 @@
 // A channel that delivers alerts to an operator, and the next step after an attempt.
+import { doubledMs } from '#shared/back-off.ts';
 import type { AlertChannelName, AlertMessage } from '../domain/alert.ts';
 
 export interface AlertChannel {
@@ -40,6 +41,6 @@ export function afterDelivery({ outcome, retryAfterMs = 0 }: Delivery, attempt: 
   if (outcome === 'sent') return { step: 'sent' };
   if (outcome === 'unknown' && attempt >= UNKNOWN_ATTEMPTS_MAX) return { step: 'sent' };
   if (outcome === 'gone' || attempt >= ATTEMPTS_MAX) return { step: 'give_up' };
-  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt - 1, 16), PAUSE_MS_MAX);
+  const pauseMs = doubledMs(FIRST_PAUSE_MS, attempt, PAUSE_MS_MAX);
   return { step: 'retry', afterMs: Math.max(pauseMs, Math.min(retryAfterMs, PAUSE_MS_MAX)) };
 }

@@ -1,5 +1,6 @@
 // Watches a number's calls, through restarts and broken connections, until it is stopped or loses its permission.
 import { presenceEventSchema } from '#shared/api/voice-frames.ts';
+import { doubledMs } from '#shared/back-off.ts';
 import { type Clock, sleep, systemClock } from '#shared/clock.ts';
 import { jsonOf } from '#shared/json.ts';
 import { PRESENCE_CLOSE } from '#shared/voice/close-code.ts';
@@ -9,7 +10,6 @@ import { closed, openSocket, textOf } from './socket.ts';
 
 const FIRST_DELAY_MS = 250;
 const DELAY_MS_MAX = 30_000;
-const DOUBLINGS_MAX = 10;
 
 /** Errors that waiting does not solve. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404]);
@@ -78,7 +78,7 @@ const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted 
 
 /** Full jitter: any delay up to a limit that doubles. The delay that the service requests is added. */
 function delayOf(failures: number, random: number, retryAfterSeconds = 0): number {
-  const limit = Math.min(DELAY_MS_MAX, FIRST_DELAY_MS * 2 ** Math.min(failures, DOUBLINGS_MAX));
+  const limit = doubledMs(FIRST_DELAY_MS, failures + 1, DELAY_MS_MAX);
   return Math.round(retryAfterSeconds * 1000 + random * limit);
 }
 

@@ -1,4 +1,5 @@
 // The next step for an entry of the waitlist after an attempt to mail it.
+import { doubledMs } from '#shared/back-off.ts';
 
 /** Path of the link in a mail. */
 export const UNSUBSCRIBE_PATH = '/waitlist/unsubscribe';
@@ -49,7 +50,7 @@ export function afterAttempt(outcome: MailOutcome, attempt: number): NextStep {
     default: {
       const attemptsMax = outcome === 'unknown' ? UNKNOWN_ATTEMPTS_MAX : ATTEMPTS_MAX;
       if (attempt >= attemptsMax) return { step: 'wait_for_next_opening' };
-      return { step: 'retry', afterMs: doubled(MINUTE_MS, attempt, RETRY_MS_MAX) };
+      return { step: 'retry', afterMs: doubledMs(MINUTE_MS, attempt, RETRY_MS_MAX) };
     }
   }
 }
@@ -61,8 +62,4 @@ export const isHopeless = (attempt: number): boolean => attempt > ATTEMPTS_MAX;
 export const LOST_SESSIONS_MAX = 3;
 
 /** Pause for all mails after `troubles` failures in a row of the server itself. */
-export const pauseAfter = (troubles: number): number => doubled(MINUTE_MS, troubles, PAUSE_MS_MAX);
-
-/** `first` for 1, doubled for each further one. */
-const doubled = (first: number, count: number, max: number): number =>
-  Math.min(first * 2 ** (count - 1), max);
+export const pauseAfter = (troubles: number): number => doubledMs(MINUTE_MS, troubles, PAUSE_MS_MAX);

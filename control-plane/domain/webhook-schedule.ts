@@ -1,4 +1,5 @@
 // When a failed delivery is tried again, and when a webhook is paused or disabled.
+import { doubledMs } from '#shared/back-off.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -41,5 +42,5 @@ export function retryWaitMs(attempts: number, askedMs: number, random: number): 
 /** How long all deliveries of a webhook wait after so many failures in a row: a dead receiver costs an attempt in five minutes. */
 export function pauseMs(failures: number): number {
   if (failures <= FAILURES_WITHOUT_PAUSE) return 0;
-  return Math.min(PAUSE_MS_MIN * 2 ** Math.min(failures - FAILURES_WITHOUT_PAUSE - 1, 16), PAUSE_MS_MAX);
+  return doubledMs(PAUSE_MS_MIN, failures - FAILURES_WITHOUT_PAUSE, PAUSE_MS_MAX);
 }

@@ -1,6 +1,6 @@
 // Waits between attempts: quick once, then longer up to the cap, jittered, and quick again after a reset.
 import t from 'tap';
-import { BackOff } from '#shared/back-off.ts';
+import { BackOff, doubledMs } from '#shared/back-off.ts';
 
 const LIMITS = { firstMinMs: 50, firstMaxMs: 250, capMs: 10_000 };
 
@@ -18,4 +18,11 @@ t.test('the waits stay within their bounds whatever chance does', async (t) => {
     backOff.reset();
     t.ok(backOff.next() <= 250);
   }
+});
+
+t.test('a wait without chance doubles up to its cap, however often', async (t) => {
+  t.same(
+    [1, 2, 3, 4, 5, 2_000].map((count) => doubledMs(15, count, 200)),
+    [15, 30, 60, 120, 200, 200],
+  );
 });

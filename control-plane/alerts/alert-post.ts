@@ -1,5 +1,6 @@
 // Sends the messages of one channel one after the other, each until it is accepted or given up.
 import type { Base } from '../bus/base.ts';
+import { GracefulStop } from '../housekeeping/graceful-stop.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import {
   type AlertAttempt,
@@ -14,17 +15,13 @@ import { type AlertChannel, afterDelivery, type Delivery } from './alert-channel
 /** Longer than the attempt that it is for, with slack for clocks that differ. */
 const LEASE_MS = 3 * 60_000;
 
-/** A message that is being sent at a stop gets this long. */
-const STOP_MS = 4_000;
-
 interface AlertPostParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   channel: AlertChannel;
 }
 
 export class AlertPost {
   readonly #parts: AlertPostParts;
-  readonly #aborting = new AbortController();
-  #isStopping = false;
+  readonly #stop = new GracefulStop();
   /** The receiver wants no further messages before the next start of the service. */
   #isGone = false;
 
@@ -35,21 +32,20 @@ export class AlertPost {
   /** Sends all messages that are due. */
   async round(): Promise<void> {
     const { db, clock, channel } = this.#parts;
-    while (!this.#isStopping && !this.#isGone) {
+    while (!this.#stop.ending.aborted && !this.#isGone) {
       const now = new Date(clock.now());
       await composeMessage(db, channel.name, now);
       const attempt = await claimMessage(db, channel.name, { now, leaseMs: LEASE_MS });
       if (attempt === undefined) return;
       const message = await readMessage(db, attempt);
-      const delivery = await channel.send(message, { isTest: false, signal: this.#aborting.signal });
+      const delivery = await channel.send(message, { isTest: false, signal: this.#stop.aborting });
       if (!(await this.#note(attempt, delivery))) return;
     }
   }
 
   /** Begins no further message; the present one ends in a few seconds. */
   stop(): void {
-    this.#isStopping = true;
-    setTimeout(() => this.#aborting.abort(), STOP_MS).unref();
+    this.#stop.begin();
   }
 
   /** Records the result of an attempt. Returns whether the next message may be sent. */

@@ -9,6 +9,7 @@ import {
   type MailOutcome,
   pauseAfter,
 } from '../domain/waitlist-mail.ts';
+import { GracefulStop } from '../housekeeping/graceful-stop.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import {
   claimDue,
@@ -30,9 +31,6 @@ const NOTE_AGAIN_MS = 1_000;
 /** Servers end sessions that last too long. */
 const MAILS_A_SESSION = 50;
 
-/** A mail that is being sent at a stop gets this long. */
-const STOP_MS = 4_000;
-
 interface MailerParts extends MailSettings, Pick<Base, 'db' | 'clock' | 'log'> {
   serviceName: string;
   /** Without a trailing slash. */
@@ -42,8 +40,7 @@ interface MailerParts extends MailSettings, Pick<Base, 'db' | 'clock' | 'log'> {
 export class WaitlistMailer {
   readonly #parts: MailerParts;
   #session: SmtpSession | undefined;
-  readonly #aborting = new AbortController();
-  #isStopping = false;
+  readonly #stop = new GracefulStop();
   #troubles = 0;
   /** Lost sessions in a row. */
   #lostSessions = 0;
@@ -60,7 +57,7 @@ export class WaitlistMailer {
     let sent = 0;
     this.#lostSessions = 0;
     try {
-      while (!this.#isStopping) {
+      while (!this.#stop.ending.aborted) {
         const attempt = await claimDue(db, { now: new Date(clock.now()), leaseMs: LEASE_MS });
         if (attempt === undefined) break;
         const outcome = isHopeless(attempt.attempt) ? 'mail_refused' : await this.#try(attempt);
@@ -84,8 +81,7 @@ export class WaitlistMailer {
 
   /** Begins no further mail; the present one ends in a few seconds. */
   stop(): void {
-    this.#isStopping = true;
-    setTimeout(() => this.#aborting.abort(), STOP_MS).unref();
+    this.#stop.begin();
   }
 
   async #try(attempt: MailAttempt): Promise<MailOutcome> {
@@ -119,7 +115,7 @@ export class WaitlistMailer {
   async #openSession(): Promise<SmtpSession> {
     if (this.#session?.isUsable === true && this.#session.sent < MAILS_A_SESSION) return this.#session;
     this.#session?.quit();
-    this.#session = await SmtpSession.open(this.#parts.server, this.#aborting.signal);
+    this.#session = await SmtpSession.open(this.#parts.server, this.#stop.aborting);
     return this.#session;
   }
 
@@ -150,8 +146,8 @@ export class WaitlistMailer {
       try {
         return await noteNotified(db, attempt, new Date(sentAt));
       } catch (error) {
-        if (this.#aborting.signal.aborted || clock.now() - sentAt >= LEASE_MS) throw error;
-        await sleep(clock, NOTE_AGAIN_MS, this.#aborting.signal);
+        if (this.#stop.aborting.aborted || clock.now() - sentAt >= LEASE_MS) throw error;
+        await sleep(clock, NOTE_AGAIN_MS, this.#stop.aborting);
       }
     }
   }

@@ -1,6 +1,7 @@
 // Delivers the events of all webhooks: as they are committed here, and whatever is due, once a second.
 import { randomUUID } from 'node:crypto';
 import type { Base } from '../bus/base.ts';
+import { GracefulStop } from '../housekeeping/graceful-stop.ts';
 import { repeat } from '../housekeeping/repeat.ts';
 import { findDueWebhooks, firstDeliveries, type QueuedDelivery } from '../store/webhooks/webhook-queue.ts';
 import { findTarget } from '../store/webhooks/webhooks.ts';
@@ -21,9 +22,6 @@ const CHANGED_MAX = 10_000;
 /** Of a subscription, at a time. */
 const TESTS_MAX = 2;
 
-/** Requests that are open at a stop get this long. */
-const STOP_MS = 4_000;
-
 interface WebhooksParts extends Base {
   poster: Poster;
   renderings: Renderings;
@@ -32,10 +30,7 @@ interface WebhooksParts extends Base {
 export class Webhooks {
   readonly #parts: QueueParts;
   readonly #poster: Poster;
-  /** No further attempt begins. */
-  readonly #ending = new AbortController();
-  /** Open requests end. */
-  readonly #aborting = new AbortController();
+  readonly #stop = new GracefulStop();
   /** By webhook. */
   readonly #queues = new Map<string, { queue: DeliveryQueue; run: Promise<void> }>();
   /** By subscription: the tests that are open. */
@@ -58,8 +53,8 @@ export class Webhooks {
       renderings,
       slots: this.#slots,
       instance: randomUUID(),
-      ending: this.#ending.signal,
-      aborting: this.#aborting.signal,
+      ending: this.#stop.ending,
+      aborting: this.#stop.aborting,
     };
     bus.subscribe((event) => {
       switch (event.kind) {
@@ -87,7 +82,7 @@ export class Webhooks {
   }
 
   get #isEnding(): boolean {
-    return this.#ending.signal.aborted;
+    return this.#stop.ending.aborted;
   }
 
   /** Sends a test event now. Undefined if the subscription has no such webhook; `busy` if it has too many tests under way. */
@@ -115,18 +110,16 @@ export class Webhooks {
     const body = { type: 'webhook.test', timestamp: now.toISOString(), data: { webhook_id: id } };
     return this.#poster.post(
       { ...target, id: `test_${randomUUID()}`, body: JSON.stringify(body) },
-      this.#aborting.signal,
+      this.#stop.aborting,
     );
   }
 
   /** Begins no further attempt. The other deliveries stay in the queue. */
   async stop(): Promise<void> {
-    this.#ending.abort();
-    const giveUp = setTimeout(() => this.#aborting.abort(), STOP_MS);
+    this.#stop.begin();
     await this.#poll.stop();
     await this.#reading?.catch(() => undefined);
     await Promise.all([...this.#queues.values()].map(({ run }) => run));
-    clearTimeout(giveUp);
     this.#poster.close();
   }
 

@@ -1,0 +1,18 @@
+// How work that sends to others stops: it begins nothing more, and what is under way has a few seconds to end.
+
+/** What is under way at a stop gets this long. */
+const STOP_MS = 4_000;
+
+export class GracefulStop {
+  readonly #ending = new AbortController();
+  readonly #aborting = new AbortController();
+  /** Aborted when nothing more may begin. */
+  readonly ending: AbortSignal = this.#ending.signal;
+  /** Aborted when what is under way must end. */
+  readonly aborting: AbortSignal = this.#aborting.signal;
+
+  begin(): void {
+    this.#ending.abort();
+    setTimeout(() => this.#aborting.abort(), STOP_MS).unref();
+  }
+}

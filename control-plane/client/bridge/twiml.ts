@@ -14,6 +14,9 @@ interface TwimlPlan {
 /** Longer ones are no reception of a call. */
 const PAUSE_SECONDS_MAX = 60;
 
+/** A document for one call has some. */
+const TAGS_MAX = 1_000;
+
 const PLAIN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   Connect: [],
   Stream: ['url', 'name', 'track'],
@@ -56,6 +59,8 @@ export function responseOf(text: string): Element {
 
 function rootOf(text: string): Element {
   // Entities of a document type are not needed, and may be endless.
+  // The parser takes a second for 64 KiB of "<".
+  if (text.split('<').length > TAGS_MAX) throw new BotError(`TwiML has more than ${TAGS_MAX} tags`);
   if (/<!DOCTYPE/i.test(text)) throw new BotError('TwiML with a document type is not read');
   const refuse = (message: string): never => {
     throw new BotError(`the answer is not TwiML: ${message.split('\n', 1)[0]?.slice(0, 100)}`);

@@ -49,6 +49,7 @@ t.test('documents', async (t) => {
     ['{"error": true}', /not TwiML/],
     ['', /not TwiML/],
     ['<Response><Connect></Response>', /not TwiML/],
+    ['<'.repeat(65_000), /more than 1000 tags/],
     ['<!DOCTYPE a [<!ENTITY b "cccc">]><Response>&b;</Response>', /document type/],
   ];
   for (const [text, message] of refused) t.throws(() => readTwiml(text), { name: 'BotError', message }, text);

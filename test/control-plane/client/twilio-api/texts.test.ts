@@ -196,6 +196,7 @@ t.test('refusals have Twilio’s codes', async (t) => {
     [{ ...text, from: '' }, 21_603],
     [{ ...text, from: '+13105550123' }, 21_606],
     [{ ...text, body: undefined }, 21_602],
+    [{ ...text, to: text.from }, 21_266],
     [{ ...text, body: 'x'.repeat(1_601) }, 21_617],
     [{ ...text, body: '🙂'.repeat(790) }, 21_617],
     [{ ...text, statusCallback: 'file:///etc/passwd' }, 21_609],

@@ -182,3 +182,39 @@ t.test(
     }
   },
 );
+
+/** What a field would do if it were there. Elsewhere an unknown field changes nothing, and is ignored. */
+const STRICT = [
+  'sendSms',
+  'receiveSms',
+  'listMessages',
+  'deleteMessages',
+  'dialCall',
+  'listCalls',
+  'listReceipts',
+  'addWebhook',
+  'listWebhookDeliveries',
+];
+
+t.test(
+  'an unknown field of a request that acts or filters is refused by name, with the one that was meant',
+  async (t) => {
+    const operations = (Object.values(OPERATION) as Operation[]).filter(({ id }) => STRICT.includes(id));
+    t.same(operations.map(({ id }) => id).sort(), [...STRICT].sort());
+    for (const operation of operations) {
+      const inBody = fieldsOf(operation.body).length > 0;
+      const [known = ''] = fieldsOf(inBody ? operation.body : operation.query);
+      const typo = `${known}s`;
+      const answer = inBody
+        ? await ask(operation, '', { ...GOOD[operation.id], [typo]: 'x' })
+        : await ask(operation, `?${typo}=x`);
+      t.match(answer, { status: 400, body: { field: typo, suggestion: known } }, operation.id);
+    }
+  },
+);
+
+t.test('a deletion with a body deletes nothing', async (t) => {
+  const operation = OPERATION.deleteMessages;
+  t.match(await ask(operation, '', { direction: 'sent' }), { status: 400, body: { field: '$' } });
+  t.match(await ask(operation, '', {}), { status: 200, body: { deleted: 0 } });
+});

@@ -1,8 +1,12 @@
 // The tool wait_for_code: it claims the newest text with a one-time code, and no other.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t from 'tap';
 import { STATELESS, toolClient } from '../../fixtures/agents/tool-client.ts';
 import { isWaiting, waitingSubscriber } from '../../fixtures/agents/waiting-subscriber.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+
+const FRIEND = '+13105550188';
 
 const rig = await createRig({ hasInstances: true });
 
@@ -47,4 +51,25 @@ t.test('of two that wait at once one gets the code', async (t) => {
   const calls = [1, 2, 3, 4].map(() => client.call('wait_for_code', { wait_seconds: 0 }));
   const codes = (await Promise.all(calls)).map(({ structured }) => structured['code']);
   t.same(codes.sort(), ['417209', null, null, null]);
+});
+
+t.test('a refusal has the form that the tool declares, for clients that check it', async (t) => {
+  const alice = await waitingSubscriber(t, rig);
+  // The first client of MCP checks structured content against the schema of each tool that it has listed.
+  const transport = new StreamableHTTPClientTransport(new URL(`${alice.url}/mcp`), {
+    requestInit: { headers: alice.headers },
+  });
+  const client = new Client({ name: 'a client that checks', version: '1' });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  t.teardown(() => client.close());
+  await client.listTools();
+  const refused = { isError: true, structuredContent: { error: 'invalid_request' } };
+  const ask = (args: object) => client.callTool({ name: 'wait_for_code', arguments: { ...args } });
+  t.match(await ask({ wait_seconds: 60 }), { ...refused, structuredContent: { field: 'wait_seconds' } });
+  t.match(await ask({ sender: FRIEND }), { ...refused, structuredContent: { field: 'sender' } });
+  t.match(await ask({ from: '(310) 555-0188' }), {
+    ...refused,
+    structuredContent: { field: 'from', expected: 'E.164', suggestion: FRIEND },
+  });
+  t.match(await ask({ wait_seconds: 0 }), { structuredContent: { code: null, message: null } });
 });

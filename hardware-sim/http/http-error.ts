@@ -23,6 +23,7 @@ export const STATUSES = {
   place_taken: 409,
   no_far_end: 409,
   invalid_wav: 400,
+  forbidden: 403,
   too_many_subscribers: 503,
   not_found: 404,
   method_not_allowed: 405,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
 import { portError, stopServer } from '#shared/process/listen.ts';
+import { isLoopbackHost } from '#shared/process/loopback.ts';
 import { HttpError, httpErrorOf, STATUSES } from './http-error.ts';
 import type { Answers, Route } from './route.ts';
 
@@ -29,7 +30,9 @@ export async function listen(
   });
   server.on('upgrade', (incoming, socket, head) => {
     socket.on('error', (error) => log.debug({ err: error }, 'client went away'));
-    upgrade(incoming, socket, head);
+    if (isOfWebPage(incoming))
+      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+    else upgrade(incoming, socket, head);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(portError('SIMULATOR_PORT', port, cause)));
@@ -44,6 +47,11 @@ async function answer(
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (isOfWebPage(incoming))
+    throw new HttpError(
+      'forbidden',
+      'web pages may not use the simulator: no Origin, and a Host of loopback',
+    );
   const { pathname, searchParams: query } = parsedUrl(incoming.url ?? '/');
   const onPath = routes.flatMap((route) => {
     const parameter = match(route.path, pathname);
@@ -59,6 +67,15 @@ async function answer(
   const { route, parameter } = found;
   const body = await route.handle({ incoming, response, query, parameter });
   if (body !== undefined) writeJson(response, route.status ?? 200, body);
+}
+
+/**
+ * A page in a browser of this machine can send requests to 127.0.0.1. They have an Origin, or Sec-Fetch-Site, or, after DNS rebinding, the
+ * name of the page's host.
+ */
+function isOfWebPage({ headers }: IncomingMessage): boolean {
+  const { host = '', origin, 'sec-fetch-site': site } = headers;
+  return origin !== undefined || (site !== undefined && site !== 'none') || !isLoopbackHost(host);
 }
 
 function parsedUrl(url: string): URL {

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import { type Listening, listen } from '#shared/process/listen.ts';
+import { isLoopbackHost } from '#shared/process/loopback.ts';
 import type { NodeStatus } from './node-status.ts';
 import { overviewPage } from './overview-page.ts';
 import { CONTENT_SECURITY_POLICY } from './page.ts';
@@ -13,9 +14,6 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Time limit for an idle connection, such as one of a client that does not read its answer. */
 const IDLE_TIMEOUT_MS = 30_000;
-
-/** A web page could resolve its own name to 127.0.0.1 and read any server there (DNS rebinding). Its requests contain that name. */
-const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 const HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
@@ -46,7 +44,9 @@ export interface StatusServerParts {
 /** Listens on 127.0.0.1. If the port cannot be opened, rejects with an error that names the configuration key. */
 export function serveStatus({ registry, status, port }: StatusServerParts): Promise<Listening> {
   const answer = async ({ method = '', url = '/', headers }: IncomingMessage): Promise<Answer> => {
-    if (!OWN_HOST.test(headers.host ?? '')) return problem(421, 'This server answers http://localhost only.');
+    // A web page could resolve its own name to 127.0.0.1 and read any server there (DNS rebinding). Its requests contain that name.
+    if (!isLoopbackHost(headers.host ?? ''))
+      return problem(421, 'This server answers http://localhost only.');
     if (method !== 'GET' && method !== 'HEAD') return problem(405, 'This server supports GET and HEAD only.');
     const [path = '/'] = url.split('?');
     if (path === '/metrics')

@@ -1,8 +1,8 @@
 // A bot behind TwiML: each call asks a URL what to do, as Twilio does, and follows its <Connect><Stream>.
 import { sleep, systemClock } from '#shared/clock.ts';
+import { isLoopback } from '#shared/process/loopback.ts';
 import { type Bot, type BotCall, BotError, type BotHost, type ConnectBot, twilioNamesOf } from './bot.ts';
 import { askBot, filledBody } from './bot-request.ts';
-import { isLoopback } from './loopback.ts';
 import { connectSocketBot } from './socket-bot.ts';
 import { askTwilioApp, type TwilioMethod } from './twilio-request.ts';
 import { readTwiml } from './twiml.ts';

@@ -1,9 +1,9 @@
 // The HTTP server of the API: it admits programs with the credentials, never web pages, and bounds what they send.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
+import { isLoopback, isLoopbackHost } from '#shared/process/loopback.ts';
 import { isApiError } from '../api-error.ts';
 import { BotError } from '../bridge/bot.ts';
-import { isLoopback } from '../bridge/loopback.ts';
 import type { TwilioAccount } from './account.ts';
 import { isAuthorized } from './credentials.ts';
 import { invalid, notFound, TwilioRefusal, unavailableOf } from './refusal.ts';
@@ -92,17 +92,12 @@ async function answered(
 function refuseWebPages({ headers, socket }: IncomingMessage): void {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   const isOfPage = origin !== undefined || (site !== undefined && site !== 'none');
-  if (!isOfPage && (!isLoopback(socket.localAddress ?? '') || isLoopback(hostnameOf(host)))) return;
+  if (!isOfPage && (!isLoopback(socket.localAddress ?? '') || isLoopbackHost(host))) return;
   throw new TwilioRefusal({
     status: 403,
     code: 20_403,
     message: isOfPage ? 'Web pages may not use this API.' : `Not the host of this API: ${host.slice(0, 100)}`,
   });
-}
-
-function hostnameOf(host: string): string {
-  const url = `http://${host}`;
-  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';
 }
 
 function urlOf(request: IncomingMessage): URL {

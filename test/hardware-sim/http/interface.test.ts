@@ -1,4 +1,5 @@
 // The HTTP interface from outside, good requests and bad.
+import { get } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import { until } from '../../fixtures/until.ts';
@@ -189,6 +190,30 @@ t.test('unknown paths, wrong methods and no HTTP at all', async (t) => {
   socket.end('nonsense\r\n\r\n');
   await new Promise((resolve) => socket.on('close', resolve).resume());
   t.equal((await request(`${rack.url}/modems`)).status, 200);
+});
+
+t.test('web pages get nothing, whatever name they give the rack', async (t) => {
+  const rack = await startRack(t);
+  const status = (headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const asked = get(`${rack.url}/modems`, { headers }, (answer) => resolve(answer.resume().statusCode));
+      asked.on('error', reject);
+    });
+  const upgrade = { connection: 'upgrade', upgrade: 'websocket' };
+  for (const headers of [
+    { origin: 'https://attacker.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { host: 'attacker.example' },
+    { host: '127.0.0.1.attacker.example:8700' },
+    { ...upgrade, origin: 'https://attacker.example' },
+    { ...upgrade, host: 'attacker.example' },
+  ])
+    t.equal(await status(headers), 403, JSON.stringify(headers));
+  for (const headers of [{}, { host: 'localhost:8700' }, { host: '[::1]' }, { 'sec-fetch-site': 'none' }])
+    t.equal(await status(headers), 200, JSON.stringify(headers));
+  const refused = await request(`${rack.url}/sms`, { headers: { origin: 'null' } });
+  t.match(refused.body, { error: 'forbidden', message: /web pages/ });
 });
 
 t.test('the voice port takes samples and gives nothing', async (t) => {

@@ -7,3 +7,9 @@ export function isLoopback(host: string): boolean {
   const address = host.replace(/^::ffff:/, '');
   return isIP(address) === 4 && address.startsWith('127.');
 }
+
+/** Whether a Host header names this machine alone. */
+export function isLoopbackHost(header: string): boolean {
+  const url = `http://${header}`;
+  return URL.canParse(url) && isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
+}

@@ -188,6 +188,8 @@ export class SpokenCalls {
       if (call?.call.subscriptionId !== passed.subscriptionId) throw callNotFound(callId);
       return { outcome: await this.#run(call, passed.tool, abort.signal) };
     } catch (error) {
+      // The instance that passed the tool has given it up, and reads no answer.
+      if (abort.signal.aborted && error === abort.signal.reason) return { outcome: undefined };
       if (!(error instanceof Refusal)) throw error;
       const { code, details, headers, message } = error;
       return { refused: { code, details, headers, message } };

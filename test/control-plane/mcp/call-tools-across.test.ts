@@ -1,4 +1,5 @@
 // Tools on calls over two instances, and their limits in time: one instance holds the stream, tools come to either.
+import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { FAR_END, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
@@ -20,7 +21,9 @@ const refusal = ({ isError, structured }: ToolResult) => (isError ? structured['
 
 async function twoInstances(t: Test) {
   const here = await telephone(t, rig, { service: SPEAKS });
-  const { url, service } = await rig.start(t, { ...SPEAKS, databaseUrl: here.databaseUrl });
+  const logged: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
+  const { url, service } = await rig.start(t, { ...SPEAKS, databaseUrl: here.databaseUrl, log });
   const there = telephoneClient(t, { url, headers: here.headers, number: here.number });
   const tools = {
     here: await toolClient(t, here.url, { headers: here.headers }),
@@ -35,11 +38,11 @@ async function twoInstances(t: Test) {
     here.line.answer(callId);
     return { callId, modem: new TalkingModem(t, media) };
   };
-  return { here, there, service, tools, dialed, line: here.line };
+  return { here, there, service, tools, dialed, logged, line: here.line };
 }
 
 t.test('tools at either instance use the one stream of the call', async (t) => {
-  const { dialed, here, line, tools } = await twoInstances(t);
+  const { dialed, here, line, logged, tools } = await twoInstances(t);
   const { callId, modem } = await dialed();
   modem.say(word());
   const heard = await tools.here.call('listen', { call_id: callId });
@@ -72,6 +75,7 @@ t.test('tools at either instance use the one stream of the call', async (t) => {
     const next = await tools.there.call('listen', { call_id: callId, wait_seconds: 0 });
     return refusal(next) === 'none';
   });
+  t.same(logged, [], 'a cancellation is no error');
 
   t.equal(refusal(await tools.here.call('hangup_call', { call_id: callId })), 'none');
   await until('it has ended', () => line.calls.length === 0);

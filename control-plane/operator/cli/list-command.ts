@@ -48,7 +48,7 @@ export const CARRIER_OPTION = {
 };
 
 export const findOption = (about: string) => ({
-  find: filterOption(`Only rows with this part of ${about}; at least 4 characters`, findSchema),
+  find: filterOption(`Only rows with this part of ${about}; at least 2 characters`, findSchema),
 });
 
 /** `what`: the time that is compared. */

@@ -81,16 +81,15 @@ export const limitSchema = z.number().int().min(1).max(LIMIT_MAX);
 /** The place of a row in a list that grows. */
 export const positionSchema = z.number().int().positive();
 
-const FIND_LENGTH_MIN = 4;
+const FIND_LENGTH_MIN = 2;
 const FIND_PROBLEM = `must have at least ${FIND_LENGTH_MIN} characters`;
-/** Part of a number, ICCID and so on. A telephone number may be written with spaces, dots, dashes and brackets. */
+/** Part of a number, ICCID, slot and so on. */
 export const findSchema = z
   .string()
   .trim()
   .max(100, 'must have at most 100 characters')
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text')
-  .transform((text) => (/^[+\d\s().-]+$/.test(text) ? text.replace(/[\s().-]/g, '') : text))
-  .refine((text) => text.length >= FIND_LENGTH_MIN, FIND_PROBLEM);
+  .min(FIND_LENGTH_MIN, FIND_PROBLEM);
 /** A network's code, or a part of its name. */
 export const carrierSchema = z
   .string()

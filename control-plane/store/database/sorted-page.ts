@@ -75,11 +75,30 @@ export const naturalOrder = (column: string): RawBuilder<unknown> => naturally(s
 export const timeOrder = (column: string): RawBuilder<unknown> =>
   sql`coalesce(${sql.ref(`listed.${column}`)}, '-infinity'::timestamptz)`;
 
-/** True if one of the columns of `listed` contains the text, in capitals or not. */
-export const contains = (columns: readonly string[], text: string): RawBuilder<boolean> =>
-  sql<boolean>`strpos(lower(concat_ws(chr(10), ${sql.join(
-    columns.map((column) => sql.ref(`listed.${column}`)),
-  )})), ${text.toLowerCase()}) > 0`;
+/**
+ * True if one of the columns of `listed` contains the text, in capitals or not. Columns `node` and `slot` also match as `node/slot`. A
+ * telephone number may be written with spaces, dots, dashes and brackets.
+ */
+export function contains(columns: readonly string[], text: string): RawBuilder<boolean> {
+  const values: RawBuilder<unknown>[] = columns.map((column) => sql.ref(`listed.${column}`));
+  if (columns.includes('node') && columns.includes('slot'))
+    values.push(sql`listed.node || '/' || listed.slot`);
+  const row = sql`lower(concat_ws(chr(10), ${sql.join(values)}))`;
+  const isIn = (part: string): RawBuilder<boolean> => sql<boolean>`strpos(${row}, ${part}) > 0`;
+  const digits = writtenDigits(text);
+  const literal = isIn(text.toLowerCase());
+  return digits === undefined ? literal : sql<boolean>`(${literal} or ${isIn(digits)})`;
+}
+
+/** Fewer digits without a plus or bracket may be a place on the bus, such as 1-1.2. */
+const TELEPHONE_DIGITS_MIN = 6;
+
+/** The digits of a telephone number, or of a part of one, as people write it; undefined for any other text. */
+function writtenDigits(text: string): string | undefined {
+  if (!/^[+\d\s().-]+$/.test(text)) return undefined;
+  const digits = text.replace(/[\s().-]/g, '');
+  return digits.length >= (/^[+(]/.test(text) ? 3 : TELEPHONE_DIGITS_MIN) ? digits : undefined;
+}
 
 /** All of the conditions. */
 export const allOf = (conditions: ReadonlyArray<RawBuilder<boolean> | undefined>): RawBuilder<boolean> =>

@@ -11,6 +11,9 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
+/** A slot without a card. */
+const EMPTY = slotAt(9, { state: 'sim_absent', iccid: null, number: null });
+
 t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const operator = await openTestOperator(t, { databaseUrl, url });
@@ -23,7 +26,7 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
   const node = await ScriptedNode.connect(url, { nodeId: 'lab', slots: lab });
   const other = await ScriptedNode.connect(url, {
     nodeId: 'other',
-    slots: [slotAt(5, { operator: '=cmd()' })],
+    slots: [slotAt(5, { operator: '=cmd()' }), { ...EMPTY, slot: '1-1.2' }, { ...EMPTY, slot: '1-1.3' }],
   });
   t.teardown(() => Promise.all([node.drop(), other.drop()]));
   const numbersOf = async (input: Omit<Parameters<typeof operator.call<'numbers'>>[1], 'limit'>) =>
@@ -40,7 +43,10 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
     t.same(await numbersOf({ find: ALICE.address.slice(4, 12).toUpperCase() }), ['2'], 'a part of a wallet');
     t.same(await numbersOf({ find: String(lab[3]?.iccid).slice(-6) }), ['4'], 'the end of an ICCID');
     t.same(await numbersOf({ find: '%_%_' }), [], 'no pattern');
-    await t.rejects(numbersOf({ find: '055' }), /find: must have at least 4 characters/);
+    t.same(await numbersOf({ find: '+1 206' }), ['1', '2', '3', '4', '5'], 'the beginning of numbers');
+    t.same(await numbersOf({ find: 'lab/m3' }), ['3'], 'a slot and its node');
+    t.same(await numbersOf({ find: 'm5' }), ['5'], 'two characters');
+    await t.rejects(numbersOf({ find: '5' }), /find: must have at least 2 characters/);
     const sort = { by: 'carrier', isDescending: true } as const;
     t.same(await numbersOf({ sort }), ['5', '2', '3', '4', '1'], 'among equals by number');
     const pages: string[] = [];
@@ -58,6 +64,11 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
       .rows;
     t.match(slots, [{ slot: 'm2', imei: lab[1]?.device_id, is_held: true }]);
     t.notMatch(JSON.stringify(slots), new RegExp(ALICE.address, 'i'), 'no wallet in it');
+    const places = async (find: string) =>
+      (await operator.call('slots', { find, limit: 9 })).rows.map(({ node, slot }) => `${node}/${slot}`);
+    t.same(await places('1-1.2'), ['other/1-1.2'], 'a place on the bus');
+    t.same(await places('other/1-1.2'), ['other/1-1.2'], 'with its node');
+    t.same(await places('-1.'), ['other/1-1.2', 'other/1-1.3'], 'a part of it');
     const down = [slotAt(1, { operator: null, state: 'searching' }), ...lab.slice(1)];
     node.send({ type: 'slots', slots: down, alarms: [] });
     const searching = async () => (await operator.call('slots', { state: 'searching', limit: 9 })).rows;
@@ -93,7 +104,7 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
       control('slot', 'list', '--carrier', 'T-Mobile', '--sort', 'slot', '--descending'),
       control('number', 'list', '--csv'),
       control('number', 'list', '--csv', '--limit', '2', '--node', 'lab'),
-      control('slot', 'list', '--find', 'm1'),
+      control('slot', 'list', '--find', '1'),
       control('audit', 'list', '--csv', '--find', 'HYPERLINK'),
     ]);
     t.match(table.stdout, /lab +m4 +registered +\+12065550004 +- +T-Mobile \(310260\).*\nlab +m1 /);
@@ -101,7 +112,7 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
     t.match(csv.stdout, /,T-Mobile \(310260\),.*,'=cmd\(\),/s, 'a node’s text is no formula');
     t.equal(csv.stdout.split('\r\n').length, 7);
     t.match(some, { stdout: /^Number.*\r\n.*\r\n.*\r\n$/, stderr: 'There are more: --after +12065550002\n' });
-    t.match(wrong, { status: 1, stderr: /--find: must have at least 4 characters/ });
+    t.match(wrong, { status: 1, stderr: /--find: must have at least 2 characters/ });
     t.match(audit.stdout, /take slot out of service,lab\/m4,ok,"reason: =HYPERLINK\(""x""\)"\r\n/);
   });
 });

@@ -17,9 +17,9 @@ export interface RefundShare {
   id: string;
   /** Smallest units of the token, more than 0. */
   value: bigint;
-  /** Whole days that are left of the period, and all its days. */
-  daysLeft: number;
-  days: number;
+  /** If the value is that of the unused days: whole days that are left of the period, and all its days. */
+  daysLeft?: number;
+  days?: number;
 }
 
 /**
@@ -30,7 +30,7 @@ export function unusedShares(periods: readonly PaidPeriod[], now: Date): RefundS
   return periods.flatMap((period) => {
     const { daysLeft, days } = daysOf(period, now);
     if (daysLeft === 0) return [];
-    const value = (period.value * BigInt(daysLeft)) / BigInt(days);
+    const value = unusedValue(period, { daysLeft, days });
     return value === 0n ? [] : [{ id: period.id, value, daysLeft, days }];
   });
 }
@@ -53,9 +53,15 @@ export function sharesOf(
   return periods.flatMap((period) => {
     const value = smaller(left, period.value);
     left -= value;
-    return value === 0n ? [] : [{ id: period.id, value, ...daysOf(period, now) }];
+    if (value === 0n) return [];
+    const { daysLeft, days } = daysOf(period, now);
+    const isUnusedShare = days > 0 && value === unusedValue(period, { daysLeft, days });
+    return [{ id: period.id, value, ...(isUnusedShare ? { daysLeft, days } : {}) }];
   });
 }
+
+const unusedValue = ({ value }: PaidPeriod, { daysLeft, days }: { daysLeft: number; days: number }): bigint =>
+  (value * BigInt(daysLeft)) / BigInt(days);
 
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 

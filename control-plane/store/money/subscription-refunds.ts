@@ -13,7 +13,7 @@ interface RefundOfPayment {
   payer: string;
   /** Smallest units that go back. */
   value: string;
-  /** Whole days left of the year that it bought, and all its days. Null once the refund is decided. */
+  /** Whole days left of the year that it bought, and all its days. Null for an amount that an operator chose, and once the refund is decided. */
   days_left: number | null;
   days: number | null;
   /** The chain cannot revert the transfer any more: the refund can be sent. */

@@ -24,6 +24,12 @@ t.test('the unused share by whole days, shown first, sent once, and kept on reco
       `nothing was done: run the command with --yes to end ${id} and send 981.36986\\d USDC \\(199 of 365 days of pay_[0-9a-f]{24}\\) to ${ALICE.address}`,
     ),
   });
+  t.match(
+    await control(order('--refund=899.5').slice(0, -1)),
+    { status: 2, stderr: new RegExp(`and send 899.5 USDC \\(pay_[0-9a-f]{24}\\) to ${ALICE.address}`) },
+    'an amount of the operator’s own is not that of so many days',
+  );
+  t.match(await control(order('--refund=981.369863').slice(0, -1)), { stderr: /\(199 of 365 days of pay_/ });
   t.ok(await own.isActive());
   t.equal(await sentBack(), 0n);
 

@@ -40,3 +40,6 @@ function yearsLater(from: Date, years: number): Date {
   if (moved.getUTCMonth() !== from.getUTCMonth()) moved.setUTCDate(0);
   return moved;
 }
+
+/** Codes for the customer may come to the number that a subscription had before for this long. */
+export const REASSIGNED_QUARANTINE_DAYS = 90;

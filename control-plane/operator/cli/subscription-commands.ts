@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { optionalInteger, switchOption } from '#shared/process/options.ts';
 import { alignedTable, toJson } from '#shared/process/terminal.ts';
 import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
-import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
+import { REASSIGNED_QUARANTINE_DAYS, SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { SUBSCRIPTION_SORTS } from '../../store/money/subscription-list.ts';
 import { refuseOtherEnd } from '../end-subscription.ts';
 import { shownRefund } from '../listings/payments.ts';
@@ -123,7 +123,10 @@ export const SUBSCRIPTION_COMMANDS = [
       const asked = { id, number: from, to, reason };
       const shown = yes ? undefined : await operator.call('previewReassign', asked);
       if (shown !== undefined)
-        await agree(`${id} gets ${shown.to} in place of ${maskedNumber(shown.from)}, for good`, yes);
+        await agree(
+          `${id} gets ${shown.to} in place of ${maskedNumber(shown.from)}, for good\n${maskedNumber(shown.from)} is out of service then, and in quarantine for ${REASSIGNED_QUARANTINE_DAYS} days`,
+          yes,
+        );
       const numbers = await operator.call('reassignNumber', {
         ...asked,
         ...(shown && { to: shown.to, number: shown.from }),
@@ -145,11 +148,12 @@ export const SUBSCRIPTION_COMMANDS = [
       const { number, expires_at } = await findSubscription(operator, id);
       refuseOtherEnd({ id, expires_at }, endsAt);
       const extension = { id, expires_at, days, reason };
-      if (!yes) await operator.call('previewExtend', extension);
-      await agree(
-        `${id} (${maskedNumber(number)}), which ends at ${timeOrDash(expires_at)}, ends ${days} ${days === 1 ? 'day' : 'days'} later, without a payment`,
-        yes,
-      );
+      const shown = yes ? undefined : await operator.call('previewExtend', extension);
+      if (shown !== undefined)
+        await agree(
+          `${id} (${maskedNumber(number)}), which ends at ${timeOrDash(expires_at)}, ends ${days} ${days === 1 ? 'day' : 'days'} later, at ${timeOrDash(shown.expires_at)}, without a payment`,
+          yes,
+        );
       const { expires_at: end } = await operator.call('extendSubscription', extension);
       return `${id} ends at ${timeOrDash(end)}`;
     },

@@ -1,7 +1,7 @@
 // Changes that an operator makes to a subscription: another number, more days, its end.
 import { sql } from 'kysely';
 import { OperatorRefusal } from '../../domain/refusal.ts';
-import { shortenedExpiry } from '../../domain/subscription.ts';
+import { REASSIGNED_QUARANTINE_DAYS, shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { endHolding, keepFormerCard } from '../fleet/holdings.ts';
 import { isAvailable, lockReservations, pickAvailable } from '../fleet/number-pool.ts';
@@ -9,9 +9,6 @@ import { closeTakenBack } from './payment-events.ts';
 import { changed, orderRefunds, type RefundDecision } from './subscription-refunds.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** Codes for the customer may come to the former number for this long. */
-const QUARANTINE_DAYS = 90;
 
 /** `number` and `expires_at`, the end: refused if the subscription has others, which the operator did not see. */
 interface Target {
@@ -43,7 +40,7 @@ export async function reassignNumber(
     .set({
       out_of_service_at: now,
       out_of_service_reason: `reassigned: ${reason}`,
-      quarantined_until: new Date(now.getTime() + QUARANTINE_DAYS * DAY_MS),
+      quarantined_until: new Date(now.getTime() + REASSIGNED_QUARANTINE_DAYS * DAY_MS),
     })
     .where('number', '=', from)
     .execute();

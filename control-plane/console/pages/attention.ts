@@ -122,9 +122,11 @@ const ofAlert = ({
 });
 
 function ofSold(sold: SoldNumber): Trouble {
-  const { downSince, expiresAt, node, number, reason, slot, state, subscriptionId } = sold;
+  const { downSince, expiresAt, isRevoked, node, number, reason, slot, state, subscriptionId } = sold;
   const { sign: name, words } = soldStatus(state);
-  const place = node === null ? '' : ` in ${node}${slot === null ? '' : ` ${slot}`}`;
+  const at = node === null ? '' : `${node}${slot === null ? '' : ` ${slot}`}`;
+  const place =
+    at === '' ? '' : state !== 'sim_missing' ? ` in ${at}` : isRevoked ? '' : `; it was last in ${at}`;
   const why = reason === null ? '' : ` (${reasonWords(reason)})`;
   const since = downSince === null ? '' : html` since ${shownAt(downSince)}`;
   return {
@@ -133,7 +135,7 @@ function ofSold(sold: SoldNumber): Trouble {
     sign: name,
     path: numberPath(number),
     subject: maskedNumber(number),
-    what: html`customer without service${since}: ${words}${why}${place}; paid until ${shownAt(expiresAt)}`,
+    what: html`customer without service${since}: ${isRevoked ? `its node ${node} is revoked` : words}${why}${place}; paid until ${shownAt(expiresAt)}`,
   };
 }
 
@@ -204,7 +206,8 @@ const ofSlots = ({ slots }: FleetNode): Trouble[] =>
         { health: 'warn', sign: 'pause', path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
       ];
     }
-    if (status.health !== 'bad') return [];
+    // The alert of a slot that an operator took out of service ends, too.
+    if (outOfService !== null || status.health !== 'bad') return [];
     const what = slot.reason === null ? status.words : `${status.words}: ${reasonWords(slot.reason)}`;
     return [
       {

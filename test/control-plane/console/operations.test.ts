@@ -194,6 +194,18 @@ t.test('a revoked node needs no attention', async (t) => {
   await until('it is still there', async () => (await ann.page('/')).includes('0 of 0 up'));
 });
 
+t.test('a slot that an operator took out of service needs no attention', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const empty = slotAt(9, { slot: 'm9', state: 'sim_absent', iccid: null, number: null });
+  await linkRack(t, fleet, { nodeId: 'rack-1', slots: [...SLOTS, empty] });
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const attention = async () => /<section id="attention".*?<\/section>/s.exec(await ann.page('/'))?.[0] ?? '';
+  await until('it needs attention', async () => /rack-1 m9.*no SIM/s.test(await attention()));
+  const out = { node: 'rack-1', slot: 'm9', reason: 'spare' };
+  t.equal((await ann.post('/actions/slot-out-of-service', out)).status, 303);
+  await until('it needs no attention', async () => !(await attention()).includes('m9'));
+});
+
 t.test('a number in quarantine is released', async (t) => {
   const fleet = await startFleetConsole(t, rig);
   await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });

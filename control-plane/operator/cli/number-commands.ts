@@ -95,7 +95,7 @@ export const NUMBER_COMMANDS = [
       const move = { number, card: to, reason };
       const shown = yes ? undefined : await operator.call('previewMove', move);
       if (shown !== undefined) {
-        const what = `${number} gets the SIM ${shown.to}; its present card, ${shown.from}, has no number then`;
+        const what = `${number} gets the SIM ${shown.to}; its present card, ${shown.from}, has no number then${takenOver(shown)}`;
         await agreeNaming(operator, what, { of: { number }, effect: 'kept', isAgreed: yes });
       }
       const cards = await operator.call('moveNumber', { ...move, expected: shown?.to });
@@ -131,3 +131,14 @@ export const NUMBER_COMMANDS = [
     },
   }),
 ];
+
+const CARD_WORDS: Readonly<Record<string, string>> = {
+  plan_expires: 'end of the plan',
+  monthly_cost: 'monthly cost',
+};
+
+/** A line about what the fleet file says of the present card; empty if that is nothing. */
+const takenOver = ({ taken }: { taken: readonly string[] }): string =>
+  taken.length === 0
+    ? ''
+    : `\nThe new card takes over the ${taken.map((field) => CARD_WORDS[field] ?? field).join(', ')}; the present one costs nothing then, and its PIN is deleted`;

@@ -165,7 +165,7 @@ async function readCards(
   >`
     select written.iccid as written, cards.iccid, label, carrier, plan, plan_expires::text, monthly_cost::text, pin, pin_state,
       numbers.number, sim_tenures.node_id as holder, first_node as "firstNode",
-      numbers.number is not null and unproven is distinct from 'holder' as "isProven"
+      numbers.number is not null and coalesce(unproven not in ('holder', 'moved'), true) as "isProven"
     from unnest(${iccids}::text[]) as written (iccid)
     left join cards on cards.iccid = written.iccid
     left join numbers on numbers.iccid = written.iccid and numbers.retired_at is null and unadmitted_since is null

@@ -39,6 +39,7 @@ interface NumbersTable {
   unadmitted_since: ColumnType<Date | null, Date | null | undefined, Date | null>;
   /**
    * `number`: only a node says that the SIM has this number. `holder`: the number was imported, and only a node says that it has the SIM.
+   * `moved`: the same of a card that an operator gave to the number. That node counts as its holder if the card turns up at another one.
    * Null once a probe or an operator has confirmed it.
    */
   unproven: ColumnType<Unproven | null, Unproven | null | undefined, Unproven | null>;
@@ -48,7 +49,7 @@ interface NumbersTable {
   first_node: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
-type Unproven = 'holder' | 'number';
+type Unproven = 'holder' | 'moved' | 'number';
 
 /** SIMs that report, without proof, a number that is listed with another SIM. */
 interface NumberRivalsTable {

@@ -2,6 +2,7 @@
 import { hasLuhnDigit } from '#shared/identities.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
+import { replaceCard } from './card-replacement.ts';
 import { keepFormerCard } from './holdings.ts';
 import { clearUnadmitted } from './number-admission.ts';
 import { lockReservations } from './number-pool.ts';
@@ -12,14 +13,15 @@ import type { SlotPlace } from './slot-service.ts';
 export type Card = { iccid: string } | SlotPlace;
 
 /**
- * Texts that were read from the former card and arrive later still belong to its subscriber. Returns both cards. Throws `OperatorRefusal` if the
+ * Texts that were read from the former card and arrive later still belong to its subscriber. Returns both cards, and what the fleet
+ * file says of the former one that counts for the new one now. Throws `OperatorRefusal` if the
  * number is unknown or has this card, if the card has another number, if its check digit is wrong and no node reports it, and if the slot
  * reports no card, or not the `expected` one.
  */
 export async function moveNumber(
   db: Database,
   { number, card, expected, now }: { number: string; card: Card; expected?: string | undefined; now: Date },
-): Promise<{ from: string; to: string }> {
+): Promise<{ from: string; to: string; taken: string[] }> {
   return inTransaction(db, async (trx) => {
     const to = await cardOf(trx, card);
     await lockOpenTenures(trx, [to]);
@@ -34,7 +36,13 @@ export async function moveNumber(
       .forUpdate()
       .executeTakeFirst();
     if (row === undefined) throw new OperatorRefusal(`there is no number ${number}`);
-    if (row.iccid === to) throw new OperatorRefusal(`${number} has the SIM ${to} already`);
+    if (row.iccid === to) {
+      const advice =
+        'iccid' in card
+          ? 'give the ICCID of the new card'
+          : 'if you have just exchanged the card, wait until the node has reported the new card, 30 seconds at most';
+      throw new OperatorRefusal(`${number} has the SIM ${to} already: ${advice}`);
+    }
     await clearUnadmitted(trx, [{ number: '', iccid: to }]);
     const other = await trx
       .selectFrom('numbers')
@@ -50,11 +58,12 @@ export async function moveNumber(
     await keepFormerCard(trx, { number, now });
     await trx
       .updateTable('numbers')
-      .set({ iccid: to, unadmitted_since: null, disputed_since: null, unproven: 'holder', first_node: null })
+      .set({ iccid: to, unadmitted_since: null, disputed_since: null, unproven: 'moved', first_node: null })
       .where('number', '=', number)
       .execute();
     if (!('iccid' in card)) await proveHolder(trx, to);
-    return { from: row.iccid, to };
+    const taken = await replaceCard(trx, { from: row.iccid, to, now });
+    return { from: row.iccid, to, taken };
   });
 }
 

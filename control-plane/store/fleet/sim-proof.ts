@@ -60,14 +60,14 @@ export async function proveExpected(
 ): Promise<void> {
   if (iccids.length === 0) return;
   await sql`
-    update numbers set first_node = null, unproven = nullif(unproven, 'holder')
+    update numbers set first_node = null, unproven = case when unproven = 'number' then unproven end
     where iccid = any(${iccids}::text[]) and first_node = ${nodeId} and retired_at is null`.execute(trx);
 }
 
 /** Records an operator's decision on which node holds the SIM. */
 export async function proveHolder(trx: DatabaseTransaction, iccid: string): Promise<void> {
   await sql`
-    update numbers set first_node = null, unproven = nullif(unproven, 'holder')
+    update numbers set first_node = null, unproven = case when unproven = 'number' then unproven end
     where iccid = ${iccid} and retired_at is null`.execute(trx);
 }
 
@@ -91,7 +91,7 @@ export async function expectAt(
   const { rows } = await sql<{ iccid: string; node: string; holder: string | null }>`
     select numbers.iccid, named.node, sim_tenures.node_id as holder
     from unnest(${named.map(({ iccid }) => iccid)}::text[], ${named.map(({ node }) => node)}::text[]) as named (iccid, node)
-    join numbers on numbers.iccid = named.iccid and numbers.retired_at is null and numbers.unproven = 'holder'
+    join numbers on numbers.iccid = named.iccid and numbers.retired_at is null and numbers.unproven in ('holder', 'moved')
     left join sim_tenures on sim_tenures.iccid = named.iccid and until is null
     order by numbers.iccid`.execute(trx);
   const foreign = rows.filter(({ holder, node }) => holder !== null && holder !== node);

@@ -1,12 +1,15 @@
 // Each customer whose number has no service is an alert of its own, whatever the reason.
 import t from 'tap';
+import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
+import { moveNumber } from '#control-plane/store/fleet/number-move.ts';
 import { takeSlotOutOfService } from '#control-plane/store/fleet/slot-service.ts';
 import type { SubscriptionRow } from '#control-plane/store/money/subscription-list.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { ALICE, BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
-import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { validIccid } from '../../fixtures/nodes/valid-iccid.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { startAlerting } from '../../fixtures/service/alerting-service.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -14,6 +17,7 @@ import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const MINUTE_MS = 60_000;
+const OUT = { state: 'sim_absent', iccid: null, number: null } as const;
 
 const rig = await createRig();
 
@@ -109,8 +113,7 @@ t.test('the SIM of a sold number that a node reports which never had it, for a d
     String(slots[0]?.number),
     new Date(clock.now()),
   );
-  const out = { state: 'sim_absent', iccid: null, number: null } as const;
-  node.send({ type: 'slots', slots: [slotAt(1, out), slotAt(2, out)], alarms: [] });
+  node.send({ type: 'slots', slots: [slotAt(1, OUT), slotAt(2, OUT)], alarms: [] });
   await pass(MINUTE_MS);
   await rig.connect(t, url, {
     nodeId: 'rogue',
@@ -131,6 +134,68 @@ t.test('the SIM of a sold number that a node reports which never had it, for a d
   await db.updateTable('sim_tenures').set({ since }).where('moved_from', 'is not', null).execute();
   await pass(MINUTE_MS);
   t.same(reported(), ['+sim_moved rogue/r0', '-sim_moved rogue/r0']);
+});
+
+t.test(
+  'a replacement card that was named before a rack had it: its move from there is reported, too',
+  TIMEOUT,
+  async (t) => {
+    const { url, databaseUrl, clock, db, hook, pass } = await startAlerting(t, rig);
+    const card = slotAt(2, { slot: 'm1', iccid: validIccid(2), number: null });
+    const node = await rig.connect(t, url, { nodeId: 'rack-1', slots: [slotAt(1)] });
+    const now = new Date(clock.now());
+    const number = String(slotAt(1).number);
+    const { subscriptionId } = await subscribeInStore(databaseUrl, ALICE, number, now);
+    await moveNumber(db, { number, card: { iccid: String(card.iccid) }, now });
+    node.send({ type: 'slots', slots: [card], alarms: [] });
+    const holder = async () =>
+      (
+        await db
+          .selectFrom('sim_tenures')
+          .select('node_id')
+          .where('iccid', '=', String(card.iccid))
+          .where('until', 'is', null)
+          .executeTakeFirst()
+      )?.node_id;
+    await until('the rack has the card', async () => (await holder()) === 'rack-1');
+    await pass(MINUTE_MS);
+    const moves = (): string[] => hook.reported().filter((each) => each.includes('sim_moved'));
+    t.same(moves(), [], 'it was never elsewhere');
+    node.send({ type: 'slots', slots: [slotAt(1, OUT)], alarms: [] });
+    await until('it is out', async () => (await holder()) === undefined);
+    await linkNode(t, url, { nodeId: 'rack-2', journalId: 'journal-2', slots: [{ ...card, slot: 'r1' }] });
+    await until('the move is reported', async () => {
+      await pass(MINUTE_MS);
+      return moves().length > 0;
+    });
+    t.same(moves(), ['+sim_moved rack-2/r1']);
+    const [raised] = await db
+      .selectFrom('alerts')
+      .select('summary')
+      .where('kind', '=', 'sim_moved')
+      .execute();
+    t.match(raised?.summary, `the SIM of ${subscriptionId} moved from node rack-1 to slot r1 of node rack-2`);
+  },
+);
+
+t.test('a SIM that is in no slot: where it was last, or that its node is revoked', TIMEOUT, async (t) => {
+  const { url, databaseUrl, clock, db, hook, pass } = await startAlerting(t, rig);
+  const node = await rig.connect(t, url, { nodeId: 'rack-1', slots: [slotAt(1), slotAt(2)] });
+  const now = new Date(clock.now());
+  const { subscriptionId } = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number), now);
+  const others = [slotAt(3, { slot: 'm1' }), slotAt(2)];
+  node.send({ type: 'slots', slots: others, alarms: [] });
+  await until('it is reported', async () => {
+    await pass(MINUTE_MS);
+    return hook.reported().includes(`+number_down ${subscriptionId}`);
+  });
+  const summary = async () =>
+    (await db.selectFrom('alerts').select('summary').where('kind', '=', 'number_down').executeTakeFirst())
+      ?.summary;
+  t.match(await summary(), /has no service: SIM in no slot; it was last in slot m1 of node rack-1$/);
+  await revokeNode(db, 'rack-1', new Date(clock.now()));
+  await pass(MINUTE_MS);
+  t.match(await summary(), /has no service: its node rack-1 is revoked$/);
 });
 
 t.test(

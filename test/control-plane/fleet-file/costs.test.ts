@@ -180,6 +180,48 @@ t.test(
   },
 );
 
+t.test(
+  'a replacement card takes over label, plan and cost: the dead card costs nothing, and its plan is no alert',
+  TIMEOUT,
+  async (t) => {
+    const { databaseUrl, db, hook, operator, pass, report } = await operated(t);
+    const card = { label: 'shelf 3', plan: 'Unlimited', monthly_cost: '4.50' };
+    await operator.call('applyFleet', {
+      cards: [
+        { line: 1, iccid: SIM_1, ...card, plan_expires: dayOf(2) },
+        { line: 2, iccid: SIM_2, ...card },
+        { line: 3, iccid: validIccid(4), label: 'own', monthly_cost: '9' },
+      ],
+    });
+    await storeMonth(db, NOW);
+    await pass(MINUTE_MS);
+    const move = ['number', 'move', '+12065550001', '--to', SIM_3, '--reason', 'it died'];
+    t.match(await runProgram('control-plane', move, { DATABASE_URL: databaseUrl }), {
+      status: 2,
+      stderr:
+        /has no number then\nThe new card takes over the label, plan, end of the plan, monthly cost; the present one/,
+    });
+    const moved = { number: '+12065550001', reason: 'it died' };
+    await operator.call('moveNumber', { ...moved, card: { iccid: SIM_3 } });
+    const other = { number: '+12065550002', reason: 'it died', card: { iccid: validIccid(4) } };
+    t.match(await operator.call('moveNumber', other), { taken: ['plan'] });
+    const costs = async (...args: string[]) => (await report('--csv', ...args)).stdout;
+    t.match(await costs(), new RegExp(`^${SIM_3},\\+1206…0001,shelf 3,.*,Unlimited,4.50,`, 'm'));
+    t.match(await costs(), new RegExp(`^${validIccid(4)},\\+12065550002,own,.*,Unlimited,9.00,`, 'm'));
+    t.notMatch(await costs(), SIM_1);
+    await storeMonth(db, NOW);
+    await sql`update sim_months set month = '2025-02-01'`.execute(db);
+    const past = await costs('--month', '2025-02');
+    t.match(past, new RegExp(`^${SIM_3},.*,4.50,`, 'm'));
+    t.notMatch(past, new RegExp(`^${SIM_1},`, 'm'), 'the month is paid once');
+    await pass(MINUTE_MS);
+    t.same(hook.reported(), [
+      `+plan_ending ${SIM_1}`,
+      ...[`+plan_ending ${SIM_3}`, `-plan_ending ${SIM_1}`].sort(),
+    ]);
+  },
+);
+
 t.test('a refund that is given up takes nothing from the earnings', TIMEOUT, async (t) => {
   const { account, db, operator, report } = await operated(t);
   const { subscriptionId: id } = account;

@@ -36,7 +36,10 @@ t.test('a replacement card: the number, its texts and its year stay', async (t) 
   for (const [args, problem] of [
     [[...move, 'rack-1/m1', ...REASON], /node-1 holds no SIM|holds no SIM in m1/],
     [[...move, 'nowhere', ...REASON], /must be an ICCID, or node\/slot/],
-    [[...move, String(slotAt(1).iccid), ...REASON], /has the SIM \d+ already/],
+    [
+      [...move, String(slotAt(1).iccid), ...REASON],
+      /has the SIM \d+ already: give the ICCID of the new card/,
+    ],
     [['number', 'move', '+12065559999', '--to', NEW_CARD, ...REASON], /there is no number/],
     [[...move, NEW_CARD], /reason/],
   ] as const) {
@@ -185,7 +188,7 @@ t.test('another number: old texts stay, and earlier texts to that number are not
   t.match(await control(...reassign, ...UNASKED), {
     status: 2,
     stderr:
-      /^This would happen:\nsub_\w+ gets \+12065550002 in place of \+1206…0001, for good\nerror: nothing was changed/,
+      /^This would happen:\nsub_\w+ gets \+12065550002 in place of \+1206…0001, for good\n\+1206…0001 is out of service then, and in quarantine for 90 days\nerror: nothing was changed/,
   });
   t.equal((await get('/number')).body['number'], number, 'nothing was changed');
   const once = ['subscription', 'reassign', subscription, '--from', number, ...REASON];
@@ -251,8 +254,15 @@ t.test('more days', async (t) => {
   const { control, id, get } = await customer(t, [slotAt(1)]);
   const before = Date.parse(String((await get('/number')).body['expires_at']));
   const extend = ['subscription', 'extend', await id(), '--days', '30'];
-  t.match(await control(...extend, ...UNASKED), { status: 2, stderr: /30 days later, without a payment/ });
-  t.match(await control(...extend, '--days', '1', ...UNASKED), { stderr: /ends 1 day later, without/ });
+  t.match(await control(...extend, ...UNASKED), {
+    status: 2,
+    stderr: new RegExp(
+      `30 days later, at ${new Date(before + 30 * 86_400 * SECOND).toISOString().slice(0, 10)} \\S+, without a payment`,
+    ),
+  });
+  t.match(await control(...extend, '--days', '1', ...UNASKED), {
+    stderr: /ends 1 day later, at \S+ \S+, without/,
+  });
   const shown = /^until +(\S+ \S+)$/m.exec((await control('subscription', 'show', await id())).stdout)?.[1];
   const once = ['--ends-at', String(shown), ...REASON];
   t.match(await control(...extend, ...once), { status: 0 });

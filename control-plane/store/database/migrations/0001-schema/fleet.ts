@@ -54,7 +54,7 @@ export const FLEET = [
     retired_at timestamptz,
     quarantined_until timestamptz,
     unadmitted_since timestamptz,
-    unproven text check (unproven in ('holder', 'number')),
+    unproven text check (unproven in ('holder', 'moved', 'number')),
     first_node text,
     disputed_since timestamptz
   )`,

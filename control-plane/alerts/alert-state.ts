@@ -22,7 +22,8 @@ export function afterCheck(
     if (!isKnown) return open;
     const wellSince = alert.wellSince ?? now;
     const isOver = age(wellSince, now) >= rule.recoverAfterMs;
-    return { ...open, worseSince: null, wellSince, recoveredAt: isOver ? now : null };
+    if (!isOver) return { ...open, worseSince: null, wellSince };
+    return { ...open, summary: alert.cause ?? alert.summary, worseSince: null, wellSince, recoveredAt: now };
   }
   if (found === undefined) return undefined;
   const pending = { ...alert, ...found, reading: alert.reading, seenAt: now };
@@ -45,12 +46,14 @@ function asItIs(
   { goesOn, rule, now }: { goesOn: boolean; rule: AlertRule; now: Date },
 ): Partial<OpenAlert> {
   const { severity, summary, advice } = found;
+  // A recovery that was under way at the raise named no cause.
+  const cause = alert.cause ?? (found.isRecovering === true ? null : summary);
   const isWorse = severity === 'critical' && alert.severity === 'warning';
-  if (!isWorse) return { severity, summary, advice, worseSince: null };
+  if (!isWorse) return { severity, summary, advice, cause, worseSince: null };
   const worseSince = (goesOn ? alert.worseSince : null) ?? now;
   return age(worseSince, now) >= rule.raiseAfterMs
-    ? { severity, summary, advice, worseSince: null }
-    : { summary, advice, worseSince };
+    ? { severity, summary, advice, cause: summary, worseSince: null }
+    : { summary, advice, cause, worseSince };
 }
 
 const age = (since: Date, now: Date): number => now.getTime() - since.getTime();
@@ -61,12 +64,13 @@ const begun = (found: AlertTrouble, now: Date): OpenAlert => ({
   since: now,
   seenAt: now,
   raisedAt: null,
+  cause: null,
   worseSince: null,
   wellSince: null,
   recoveredAt: null,
 });
 
-const pendingOrRaised = (alert: OpenAlert, { raiseAfterMs }: AlertRule, now: Date): OpenAlert => ({
-  ...alert,
-  raisedAt: age(alert.since, now) >= raiseAfterMs ? now : null,
-});
+const pendingOrRaised = (alert: OpenAlert, { raiseAfterMs }: AlertRule, now: Date): OpenAlert =>
+  age(alert.since, now) >= raiseAfterMs
+    ? { ...alert, raisedAt: now, cause: alert.isRecovering === true ? null : alert.summary }
+    : { ...alert, raisedAt: null };

@@ -27,6 +27,8 @@ export interface OpenAlert extends AlertTrouble {
   since: Date;
   seenAt: Date;
   raisedAt: Date | null;
+  /** The summary when it was raised, or when it became critical; null while it is unknown. `summary` is the present state, and the cause once it is over. */
+  cause: string | null;
   /** Since when it has been critical while it still counts as a warning; else null. */
   worseSince: Date | null;
   /** Since when the trouble is gone; null while it lasts. */

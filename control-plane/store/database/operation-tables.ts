@@ -110,6 +110,8 @@ export interface AlertsTable extends AlertTrouble {
   seen_at: Date;
   /** When the alert began to count. */
   raised_at: Date | null;
+  /** The summary when it was raised, or when it became critical. An alert that is over shows it in place of the last one. */
+  cause: string | null;
   /** When it became critical; set while it still counts as a warning. */
   worse_since: Date | null;
   /** When the trouble ended; null while it lasts. */

@@ -29,12 +29,13 @@ const fromRow = (row: Selectable<AlertsTable>): OpenAlert => ({
   since: row.since,
   seenAt: row.seen_at,
   raisedAt: row.raised_at,
+  cause: row.cause,
   worseSince: row.worse_since,
   wellSince: row.well_since,
   recoveredAt: row.recovered_at,
 });
 
-/** Limit of one statement: each row binds 13 values, and Postgres takes 65,535. */
+/** Limit of one statement: each row binds 14 values, and Postgres takes 65,535. */
 const ALERTS_A_STATEMENT = 1_000;
 
 /** Stores the present state of each. */
@@ -58,6 +59,7 @@ async function saveSome(trx: DatabaseTransaction, alerts: readonly OpenAlert[]):
         since: alert.since,
         seen_at: alert.seenAt,
         raised_at: alert.raisedAt,
+        cause: alert.cause,
         worse_since: alert.worseSince,
         well_since: alert.wellSince,
         recovered_at: alert.recoveredAt,
@@ -72,6 +74,7 @@ async function saveSome(trx: DatabaseTransaction, alerts: readonly OpenAlert[]):
         since: eb.ref('excluded.since'),
         seen_at: eb.ref('excluded.seen_at'),
         raised_at: eb.ref('excluded.raised_at'),
+        cause: eb.ref('excluded.cause'),
         worse_since: eb.ref('excluded.worse_since'),
         well_since: eb.ref('excluded.well_since'),
         recovered_at: eb.ref('excluded.recovered_at'),

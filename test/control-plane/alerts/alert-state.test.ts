@@ -30,6 +30,7 @@ const SLOT: SlotReading = {
 function book() {
   const open = new Map<string, OpenAlert>();
   const reported: string[] = [];
+  const ended: OpenAlert[] = [];
   const look = (second: number, change: Partial<FleetSnapshot>): void => {
     const now = new Date(START_MS + second * 1000);
     const snapshot: FleetSnapshot = {
@@ -65,12 +66,15 @@ function book() {
       if (next?.raisedAt != null && before?.raisedAt == null) reported.push(`${second} +${about.kind}`);
       else if (before?.severity === 'warning' && next?.severity === 'critical')
         reported.push(`${second} !${about.kind}`);
-      if (next?.recoveredAt != null) reported.push(`${second} -${about.kind}`);
+      if (next?.recoveredAt != null) {
+        reported.push(`${second} -${about.kind}`);
+        ended.push(next);
+      }
       if (next === undefined || next.recoveredAt !== null) open.delete(key);
       else open.set(key, next);
     }
   };
-  return { look, reported, open };
+  return { look, reported, open, ended };
 }
 
 const everyTenSeconds = (from: number, to: number, look: (second: number) => void): void => {
@@ -216,6 +220,27 @@ t.test('a raised alert shows the latest state of the slot and keeps its first ti
   t.match(raised(), { summary: /lost \(no answer\)$/, raisedAt: new Date(START_MS + 60_000) });
   look(80, { ...down('sim_puk'), nodes: [{ ...NODE, isLinked: false }] });
   t.match(raised(), { summary: /lost \(no answer\)$/ }, 'an unseen slot keeps its last state');
+});
+
+t.test('an alert that is over names what it was raised for, or what became critical', async (t) => {
+  const { look, ended, open } = book();
+  const down = (reason: string) => ({ slots: [{ ...SLOT, state: 'denied' as const, reason }] });
+  everyTenSeconds(0, 60, (second) => look(second, down('denied_unknown_sim')));
+  everyTenSeconds(70, 90, (second) => look(second, { slots: [{ ...SLOT, state: 'searching' }] }));
+  t.match(
+    [...open.values()],
+    [{ summary: /: searching for a network$/ }],
+    'the present state while it lasts',
+  );
+  everyTenSeconds(100, 160, (second) => look(second, { slots: [SLOT] }));
+  t.match(ended, [{ kind: 'slot_down', summary: /: refused by the network \(/ }]);
+
+  everyTenSeconds(170, 230, (second) => look(second, { available: 4 }));
+  everyTenSeconds(240, 300, (second) => look(second, { available: 0 }));
+  everyTenSeconds(310, 320, (second) => look(second, { available: 3 }));
+  t.match([...open.values()], [{ summary: '3 numbers are available' }]);
+  everyTenSeconds(330, 700, (second) => look(second, {}));
+  t.match(ended.slice(1), [{ kind: 'pool_low', summary: '0 numbers are available' }]);
 });
 
 t.test('a warning becomes critical when it is so for as long as it takes to count', async (t) => {

@@ -142,6 +142,7 @@ for (const [name, where] of Object.entries(DATABASES)) {
         worseSince: null,
         wellSince: null,
         recoveredAt: null,
+        cause: null,
       }),
     );
     await db.transaction().execute((trx) => saveAlerts(trx, alerts));

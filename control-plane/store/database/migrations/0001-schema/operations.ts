@@ -66,6 +66,7 @@ export const OPERATIONS = [
     since timestamptz not null,
     seen_at timestamptz not null,
     raised_at timestamptz,
+    cause text,
     well_since timestamptz,
     recovered_at timestamptz,
     worse_since timestamptz,

@@ -93,10 +93,8 @@ t.test(
       'the customer receives a text',
       async () => {
         await paste(curl);
-        const simrack = ['receive', '--wait', '3'];
-        return (await runProgram('simrack', simrack, { ...env, DATA_DIR: dataDir })).stdout.includes(
-          'Hello, rack',
-        );
+        const receive = blockWith('operators/first-text.md', 'simrack receive');
+        return (await paste(receive, { DATA_DIR: dataDir })).stdout.includes('Hello, rack');
       },
       30_000,
     );

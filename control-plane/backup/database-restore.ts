@@ -6,23 +6,24 @@ import { isKnownMigration, migrate, migrateTo } from '../store/database/migratio
 import { listTables } from '../store/database/table-catalog.ts';
 import { BackupError, type BackupHeader } from './backup-format.ts';
 import type { RowBatch } from './backup-reader.ts';
+import { type RestoredAccess, readAccess, voidCodes } from './restored-access.ts';
 
 /** Sessions are not restored: those that were open then may have been ended since. */
 const SESSIONS_TABLE = 'operator_sessions';
 
-/** Throws `OperatorRefusal` unless the database is empty. If `batches` rejects, it stays empty. */
+/** Voids the enrolment codes, and returns who has access. Throws `OperatorRefusal` unless the database is empty. If `batches` rejects, it stays empty. */
 export async function restoreDatabase(
   db: Database,
   header: BackupHeader,
   batches: AsyncIterable<RowBatch>,
-): Promise<void> {
+): Promise<RestoredAccess> {
   if (!isKnownMigration(header.migration)) {
     throw new BackupError(
       `its schema ${header.migration} is newer than this version of Simrack: use the version that wrote it, or a newer one`,
     );
   }
   // Without Kysely's migrator, which wants a connection of its own and cannot join the transaction.
-  await db.connection().execute(async (connection) => {
+  const voided = await db.connection().execute(async (connection) => {
     await sql`begin`.execute(connection);
     try {
       await checkEmpty(connection);
@@ -35,7 +36,9 @@ export async function restoreDatabase(
         await sql`select setval(pg_get_serial_sequence(quote_ident(${table}), ${column}), ${last}::bigint,
           ${is_called}::boolean)`.execute(connection);
       }
+      const codes = await voidCodes(connection);
       await sql`commit`.execute(connection);
+      return codes;
     } catch (error) {
       await sql`rollback`.execute(connection).catch(() => undefined);
       throw error;
@@ -44,6 +47,7 @@ export async function restoreDatabase(
   await migrate(db);
   // Without statistics, Postgres would guess how to find a page of the history until autovacuum comes.
   for (const { name } of await listTables(db)) await sql`analyze ${sql.table(name)}`.execute(db);
+  return { ...(await readAccess(db)), voided };
 }
 
 async function checkEmpty(db: Database): Promise<void> {

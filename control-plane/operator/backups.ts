@@ -1,15 +1,16 @@
 // Backups as an operator makes and restores them: beside a running service or without it, to files and streams.
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { OptionsOf } from '#shared/process/options.ts';
-import { onOneLine } from '#shared/process/terminal.ts';
+import { onLines, onOneLine } from '#shared/process/terminal.ts';
 import { saveBackup, withCopy } from '../backup/backup-file.ts';
 import { BackupError } from '../backup/backup-format.ts';
 import { type RowBatch, readBackup, type VerifiedBackup, verifyBackup } from '../backup/backup-reader.ts';
 import { writeBackup } from '../backup/backup-writer.ts';
 import { restoreDatabase } from '../backup/database-restore.ts';
 import { type BackupKey, encrypted, needsPassphrase, type WriteBackup } from '../backup/encryption.ts';
+import { accessText, type RestoredAccess } from '../backup/restored-access.ts';
 import {
   askPassphrase,
   backupKeyOf,
@@ -18,6 +19,8 @@ import {
   lockOf,
 } from '../backup/secret-files.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
+import { pinKeyFileOf } from '../pins/pin-vault.ts';
+import { receiptKeyFileOf } from '../receipts/receipt-key.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
 import { findService, inTurn, type RunningService } from './operator-socket.ts';
 
@@ -27,6 +30,12 @@ const STANDARD = '-';
 interface Place {
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
+}
+
+/** With the files of keys that a backup does not contain. */
+interface RestorePlace extends Place {
+  readonly pinKeyFile: string | undefined;
+  readonly receiptKeyFile: string | undefined;
 }
 
 export async function backUpTo(
@@ -44,7 +53,7 @@ export async function backUpTo(
 
 export async function restoreFrom(
   file: string,
-  options: Place & OptionsOf<typeof KEY_OPTIONS>,
+  options: RestorePlace & OptionsOf<typeof KEY_OPTIONS>,
 ): Promise<void> {
   const key = backupKeyOf(options);
   if (file === STANDARD)
@@ -75,17 +84,27 @@ interface Source {
   readonly key: BackupKey | undefined;
 }
 
-async function restore(place: Place, source: Source): Promise<void> {
+async function restore(place: RestorePlace, source: Source): Promise<void> {
   const backup = await verified(source);
   const { db, close } = await inTurn(() => openAsItIs(placeOf(place)), 0);
+  let access: RestoredAccess;
   try {
-    await restoreDatabase(db, backup.header, rowsOf(source));
+    access = await restoreDatabase(db, backup.header, rowsOf(source));
   } finally {
     await close();
   }
   process.stdout.write(
-    `restored ${shown(backup)}. It does not contain later changes: see docs/service/backup.md, "After a restore"\n`,
+    `restored ${shown(backup)}. It does not contain later changes: see docs/service/backup.md, "After a restore"\n${onLines(accessText(access))}\n${keyFilesText(place)}\n`,
   );
+}
+
+function keyFilesText(place: RestorePlace): string {
+  const line = (name: string, file: string, without: string): string =>
+    `${name}: ${file}${existsSync(file) ? '' : ` is missing: ${without}`}`;
+  return [
+    line('Key of the PINs', pinKeyFileOf(place), 'copy it here, or apply the fleet file again'),
+    line('Key of the receipts', receiptKeyFileOf(place), 'copy it here, or the service makes a new one'),
+  ].join('\n');
 }
 
 async function backUp(place: Place, out: Writable): Promise<void> {

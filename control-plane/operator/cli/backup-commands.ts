@@ -4,7 +4,7 @@ import { switchOption } from '#shared/process/options.ts';
 import { KEY_OPTIONS, LOCK_OPTIONS } from '../../backup/secret-files.ts';
 import { OPTIONS } from '../../config/config.ts';
 
-const { databaseUrl, dataDir } = OPTIONS;
+const { databaseUrl, dataDir, pinKeyFile, receiptKeyFile } = OPTIONS;
 const PLACE = { databaseUrl, dataDir };
 
 export const BACKUP_COMMANDS = [
@@ -24,7 +24,7 @@ export const BACKUP_COMMANDS = [
   programCommand({
     usage: 'restore <file>',
     about: 'Fill a new, empty database from a backup, while no service uses it; - is standard input.',
-    options: { ...PLACE, ...KEY_OPTIONS },
+    options: { ...PLACE, pinKeyFile, receiptKeyFile, ...KEY_OPTIONS },
     run: async (options, [file = '']) => (await import('../backups.ts')).restoreFrom(file, options),
   }),
 ];

@@ -80,7 +80,7 @@ function header(
 <nav aria-label="Console">${PLACES.map(
     ([path, name]) => html`<a href="${path}"${path === place ? html` aria-current="page"` : ''}>${name}</a>`,
   )}</nav>
-<form class="find" method="get" action="/find" role="search"><label><span class="hidden">Find a number, label, ICCID, IMEI, wallet or slot</span><input name="find" type="search" minlength="4" maxlength="100" required placeholder="Number, label, ICCID …" autocomplete="off" aria-keyshortcuts="/"></label></form>
+<form class="find" method="get" action="/find" role="search"><label><span class="hidden">Find a number, label, ICCID, IMEI, wallet or slot</span><input name="find" type="search" minlength="2" maxlength="100" required placeholder="Number, label, ICCID …" autocomplete="off" aria-keyshortcuts="/"></label></form>
 ${isLive ? html`<span class="link" id="live" role="status" hidden></span>` : ''}
 ${
   session === undefined

@@ -38,9 +38,15 @@ function described({ listed, name, needsBearer }: Tool): string[] {
     paragraph(listed.description ?? ''),
     [needsBearer ? 'Needs a token' : 'Needs no token', ...hints].join(', ').concat('.'),
     ...fields('Input', inputSchema as Schema),
-    ...fields('Answer', outputSchema as Schema),
+    ...fields('Answer', answerOf(outputSchema as Schema)),
   ];
 }
+
+/** Without what only a refusal has: a field of both has the form of the answer in the first alternative. */
+const answerOf = ({ properties, anyOf = [], ...schema }: Schema): Schema => ({
+  ...schema,
+  properties: { ...properties, ...anyOf[0]?.properties },
+});
 
 function fields(name: string, schema: Schema): string[] {
   const rows = fieldRows({ required: Object.keys(schema.properties ?? {}), ...schema });

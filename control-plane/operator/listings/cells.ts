@@ -1,7 +1,7 @@
 // Cells that several listings have.
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import type { Cell } from '#shared/operator/listing.ts';
-import type { Status } from '#shared/operator/slot-health.ts';
+import { type ServiceState, type Status, soldStatus } from '#shared/operator/slot-health.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 
 /** `isMasked`: it is a subscriber's. */
@@ -42,3 +42,11 @@ export function shareCell(share: number): Cell {
   const words = `${Math.round(share)} %`;
   return { status: { ...statusOf(share), words }, text: words };
 }
+
+export const EXPIRED: Status = { health: 'off', sign: 'wait', words: 'ended, in its grace time' };
+
+/** Of a sold number. */
+export const serviceCell = (service: ServiceState, reason: string | null): Cell => ({
+  status: soldStatus(service),
+  text: reason === null ? service : `${service} (${reason})`,
+});

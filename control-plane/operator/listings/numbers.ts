@@ -1,11 +1,11 @@
 // The list of numbers.
-import type { Listing } from '#shared/operator/listing.ts';
+import type { Cell, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import type { NumberState } from '../../domain/number-state.ts';
 import { listedNumber, maskedWallet } from '../../domain/shown-value.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
-import { carrierCell, nodeCell, numberCell, slotCell, walletCell } from './cells.ts';
+import { carrierCell, EXPIRED, nodeCell, numberCell, serviceCell, slotCell, walletCell } from './cells.ts';
 
 export const NUMBER_STATUS: Readonly<Record<NumberState, Status>> = {
   available: { health: 'good', sign: 'check', words: 'on sale' },
@@ -19,6 +19,13 @@ export const NUMBER_STATUS: Readonly<Record<NumberState, Status>> = {
   retired: { health: 'off', sign: 'barred', words: 'retired' },
 };
 
+/** Of a number that is sold, or kept for the grace time; null for any other. */
+function numberServiceCell(row: Json<NumberRow>, nowMs: number): Cell {
+  const { expires_at: end, service, service_reason: reason } = row;
+  if (end !== null && Date.parse(end) <= nowMs) return { status: EXPIRED, text: 'expired (grace time)' };
+  return service === null ? null : serviceCell(service, reason);
+}
+
 export const NUMBERS: Listing<Json<NumberRow>> = {
   name: 'numbers',
   title: 'Numbers',
@@ -30,6 +37,7 @@ export const NUMBERS: Listing<Json<NumberRow>> = {
       cell: ({ number, wallet }, { isFull }) => numberCell(number, wallet !== null && !isFull),
     },
     { title: 'State', sort: 'state', cell: ({ state }) => ({ status: NUMBER_STATUS[state], text: state }) },
+    { title: 'Service', cell: (row, { nowMs }) => numberServiceCell(row, nowMs) },
     { title: 'ICCID', sort: 'iccid', cell: ({ iccid }) => iccid },
     { title: 'Label', sort: 'label', cell: ({ label }) => label },
     { title: 'Node', sort: 'node', cell: ({ node }) => nodeCell(node) },

@@ -1,6 +1,7 @@
 // Numbers as operators see and change them: out of service, retired, imported from a list.
 
 import { sql } from 'kysely';
+import type { ServiceState } from '#shared/operator/slot-health.ts';
 import type { NumberState } from '../../domain/number-state.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
@@ -11,6 +12,7 @@ import { allOf, contains, naturalOrder, type Sort, sortedPage, textOrder } from 
 import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
 import { expectAt, lockOpenTenures } from './sim-proof.ts';
+import { SERVICE_ROWS } from './sold-numbers.ts';
 
 export interface NumberRow {
   number: string;
@@ -30,6 +32,10 @@ export interface NumberRow {
   expires_at: Date | null;
   /** Not sold before. */
   quarantined_until: Date | null;
+  /** Of a sold number, while its subscription lasts. */
+  service: ServiceState | null;
+  /** Why it has no service, as the node reports it. */
+  service_reason: string | null;
   /** Why the number or its slot is out of service, or why the number is not on sale yet. */
   reason: string | null;
 }
@@ -148,7 +154,7 @@ export async function listNumbers(db: Database, query: NumberQuery, now: Date): 
     sort,
     after: after === undefined ? undefined : [after],
   });
-  return listed(db, now)
+  const found = await listed(db, now)
     .selectFrom('listed')
     .selectAll()
     .where(page.where)
@@ -166,6 +172,27 @@ export async function listNumbers(db: Database, query: NumberQuery, now: Date): 
     .orderBy(page.order)
     .limit(limit + 1)
     .execute();
+  // Only of the rows of the page: the service of a number costs several joins.
+  const sold = found.filter(({ expires_at: end }) => end !== null && end > now);
+  const service = await serviceOf(db, sold, now);
+  return found.map((row) => ({ service: null, service_reason: null, ...row, ...service.get(row.number) }));
+}
+
+async function serviceOf(
+  db: Database,
+  sold: readonly { number: string }[],
+  now: Date,
+): Promise<Map<string, Pick<NumberRow, 'service' | 'service_reason'>>> {
+  if (sold.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('subscriptions')
+    .innerJoin(SERVICE_ROWS(now).as('service'), 'service.subscription_id', 'subscriptions.id')
+    .select(['subscriptions.number', 'service.state', 'service.reason'])
+    .where('subscriptions.number', '=', anyOf(sold.map(({ number }) => number)))
+    .execute();
+  return new Map(
+    rows.map(({ number, state, reason }) => [number, { service: state, service_reason: reason }]),
+  );
 }
 
 export async function countNumbers(db: Database, now: Date): Promise<Map<NumberState, number>> {

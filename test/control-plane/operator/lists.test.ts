@@ -2,6 +2,7 @@
 import t from 'tap';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
@@ -59,6 +60,34 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
     t.same(pages, ['52', '34', '1'], 'pages of a sorted list');
   });
 
+  await t.test('the service of sold numbers', async (t) => {
+    const listed = async () => {
+      const { stdout } = await runProgram('control-plane', ['number', 'list', '--full'], {
+        DATABASE_URL: databaseUrl,
+        DATA_DIR,
+      });
+      return /^\+12065550002 .*$/m.exec(stdout)?.[0];
+    };
+    const db = await openTestDatabase(t, databaseUrl);
+    await until('served', async () => / held +registered /.test(String(await listed())));
+    const refused = lab.map((slot, index) =>
+      index === 1 ? slotAt(2, { state: 'denied', reason: 'denied_unknown_sim' }) : slot,
+    );
+    node.send({ type: 'slots', slots: refused, alarms: [] });
+    await until('refused', async () => /held +denied \(denied_unknown_sim\)/.test(String(await listed())));
+    node.send({ type: 'slots', slots: lab, alarms: [] });
+    await until('not refused', async () => !String(await listed()).includes('denied'));
+    await db.updateTable('nodes').set({ link_alive_until: null }).where('id', '=', 'lab').execute();
+    t.match(await listed(), / held +node_away /);
+    const end = new Date(Date.now() - 1_000);
+    await db.updateTable('subscriptions').set({ expires_at: end }).execute();
+    t.match(await listed(), / held +expired \(grace time\) /);
+    await db
+      .updateTable('subscriptions')
+      .set({ expires_at: new Date(Date.now() + 86_400_000) })
+      .execute();
+  });
+
   await t.test('slots and subscriptions', async (t) => {
     const slots = (await operator.call('slots', { find: String(lab[1]?.device_id).slice(-8), limit: 9 }))
       .rows;
@@ -108,7 +137,10 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
       control('audit', 'list', '--csv', '--find', 'HYPERLINK'),
     ]);
     t.match(table.stdout, /lab +m4 +registered +\+12065550004 +- +T-Mobile \(310260\).*\nlab +m1 /);
-    t.match(csv.stdout, /^Number,State,ICCID,.*\r\n\+12065550001,[^\r]*\r\n\+1206…0002,held,/);
+    t.match(
+      csv.stdout,
+      /^Number,State,Service,ICCID,.*\r\n\+12065550001,[^\r]*\r\n\+1206…0002,held,registered,/,
+    );
     t.match(csv.stdout, /,T-Mobile \(310260\),.*,'=cmd\(\),/s, 'a node’s text is no formula');
     t.equal(csv.stdout.split('\r\n').length, 7);
     t.match(some, { stdout: /^Number.*\r\n.*\r\n.*\r\n$/, stderr: 'There are more: --after +12065550002\n' });

@@ -13,7 +13,7 @@ import {
   paymentIdSchema,
 } from '../operator/procedures/fields.ts';
 import { PAYMENT_STATES } from '../payments/payment.ts';
-import { listNumberEvents } from '../store/operations/events.ts';
+import { listNumberEvents } from '../store/operations/number-events.ts';
 import { doneWords } from './actions/action-words.ts';
 import { numberPath, slotPath } from './actions/paths.ts';
 import type { ConsolePageParts } from './console-parts.ts';
@@ -22,7 +22,7 @@ import { LISTS, listingWith, listQuery, readConsoleList } from './lists.ts';
 import { foundPage } from './pages/found.ts';
 import { framed } from './pages/frame.ts';
 import { listPage } from './pages/listing.ts';
-import { numberPage } from './pages/number-pages.ts';
+import { numberPage, resultWords } from './pages/number-pages.ts';
 import { paymentPage, paymentsPage, refundOffer } from './pages/payment-pages.ts';
 import { probesPage } from './pages/probes.ts';
 import { sessionOf } from './session/request-state.ts';
@@ -46,9 +46,9 @@ export function routeLists(
   router: Router,
   { clock, db, operatorFor, refunds, serviceName }: ConsolePageParts,
 ): void {
-  const show = (ctx: Context, title: string, place: string, body: Html): void => {
+  const show = (ctx: Context, title: string, place: string, body: Html, result?: Html): void => {
     ctx.type = 'html';
-    const done = doneWords(ctx.query['done']);
+    const done = result ?? doneWords(ctx.query['done']);
     ctx.body = framed({ title, serviceName, session: sessionOf(ctx), place, done }, body);
   };
   const operatorOf = (ctx: Context) => operatorFor(sessionOf(ctx).operator);
@@ -108,13 +108,15 @@ export function routeLists(
     const { rows } = await operatorOf(ctx).call('numbers', { number, limit: 1 });
     const [row] = rows;
     if (row === undefined) throw new Refusal('not_found', 'there is no such number');
-    const events = await listNumberEvents(db, number, EVENTS);
+    const nowMs = clock.now();
+    const events = await listNumberEvents(db, number, { limit: EVENTS, now: new Date(nowMs) });
     const sold = await operatorOf(ctx).call('subscriptions', { number, state: 'active', limit: 1 });
     show(
       ctx,
       number,
       '/numbers',
-      numberPage(row, sold.rows[0], events, { canRefund: refunds !== undefined }),
+      numberPage(row, sold.rows[0], events, { canRefund: refunds !== undefined, nowMs }),
+      resultWords(ctx.query['done'], row, events),
     );
   });
 

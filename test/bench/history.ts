@@ -14,8 +14,9 @@ import { claimReceived, findFilledInboxes } from '#control-plane/store/messages/
 import { purgeOldMessages } from '#control-plane/store/messages/message-deletion.ts';
 import { listMessages } from '#control-plane/store/messages/messages.ts';
 import { listPayments } from '#control-plane/store/money/payment-list.ts';
-import { listNumberEvents, listSlotEvents } from '#control-plane/store/operations/events.ts';
+import { listSlotEvents } from '#control-plane/store/operations/events.ts';
 import { takeInventory } from '#control-plane/store/operations/inventory.ts';
+import { listNumberEvents } from '#control-plane/store/operations/number-events.ts';
 import { takeSample } from '#control-plane/store/operations/samples.ts';
 import { DURABLE, startPostgres } from '../fixtures/database/postgres.ts';
 import {
@@ -184,7 +185,7 @@ const OPERATORS: readonly Operation[] = [
   {
     name: 'console: events of a number',
     times: 200,
-    work: ({ db }, index) => listNumberEvents(db, numberOf(index), 50),
+    work: ({ db }, index) => listNumberEvents(db, numberOf(index), { limit: 50, now: new Date() }),
   },
   {
     name: 'console: events of a slot',

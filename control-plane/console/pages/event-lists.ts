@@ -1,9 +1,10 @@
 // Lists of what happened: to slots, and to a number.
 
 import { type Html, html } from '#shared/html.ts';
-import { maskedNumber } from '../../domain/shown-value.ts';
-import type { NumberEvent, SlotHistoryEvent } from '../../store/operations/events.ts';
-import { paymentPath } from '../actions/paths.ts';
+import { maskedNumber, withMaskedNumbers } from '../../domain/shown-value.ts';
+import type { SlotHistoryEvent } from '../../store/operations/events.ts';
+import type { NumberEvent, NumberEventKind } from '../../store/operations/number-events.ts';
+import { nodePath, numberPath, paymentPath } from '../actions/paths.ts';
 import { plain, shownAt, slotLink } from './shown.ts';
 
 export function slotEvents(events: readonly SlotHistoryEvent[]): Html {
@@ -14,27 +15,74 @@ export function slotEvents(events: readonly SlotHistoryEvent[]): Html {
   )}</ol>`;
 }
 
-const KIND_WORDS = {
+const KIND_WORDS: Readonly<Record<Exclude<NumberEventKind, 'change'>, string>> = {
   sms_sent: 'message sent',
   sms_received: 'message received',
   call: 'call',
   payment: 'payment',
-} as const;
+  sold: 'sold',
+  given_up: 'free again',
+  expired: 'subscription over',
+  reassigned_here: 'given to a subscriber in place of',
+  reassigned_away: 'its subscriber got',
+  outage: 'without service',
+  outage_over: 'in service again',
+  came_to_node: 'SIM came to',
+};
+
+const CHANGE_WORDS: Readonly<Record<string, string>> = {
+  moveNumber: 'moved to another card',
+  extendSubscription: 'subscription extended',
+  endSubscription: 'subscription ended',
+  takeOutOfService: 'taken out of service',
+  putInService: 'put back in service',
+  releaseNumber: 'released from quarantine',
+  admitNumber: 'admitted',
+  retire: 'retired',
+};
+
+const ofChange = (action: string): string =>
+  CHANGE_WORDS[action] ?? action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** Without the texts, and without whole numbers of others. */
 export function numberEvents(events: readonly NumberEvent[]): Html {
   if (events.length === 0) return html`<div class="nothing"><p>No events yet.</p></div>`;
   return html`<ol class="events">${events.map(
     (event) =>
-      html`<li>${shownAt(event.at)} <b>${event.direction === null ? '' : `${event.direction} `}${
-        KIND_WORDS[event.kind]
-      }</b> ${subject(event)} <span>${event.outcome === null ? '' : plain(event.outcome)}${
-        event.durationMs === null ? '' : `, ${Math.round(event.durationMs / 1000)} s`
-      }</span></li>`,
+      html`<li>${shownAt(event.at)} <b>${whatOf(event)}</b> ${subject(event)} <span>${outcomeOf(event)}</span></li>`,
   )}</ol>`;
 }
 
-function subject({ payment, peer }: NumberEvent): Html {
+function whatOf({ direction, kind, outcome }: NumberEvent): string {
+  if (kind === 'change') return ofChange(String(outcome));
+  return `${direction === null ? '' : `${direction} `}${KIND_WORDS[kind]}`;
+}
+
+function outcomeOf({ detail, durationMs, kind, outcome }: NumberEvent): string {
+  if (detail !== null) return withMaskedNumbers(detailWords(detail));
+  if (outcome === null) return '';
+  const words = kind === 'outage' ? outcome : plain(outcome);
+  return durationMs === null ? words : `${words}, ${Math.round(durationMs / 1000)} s`;
+}
+
+/** The numbers of a reassignment are in its words. */
+const detailWords = ({ from, to, reason, ...others }: Record<string, unknown>): string =>
+  [
+    ...(typeof from === 'string' && typeof to === 'string' && !from.startsWith('+')
+      ? [`${from} to ${to}`]
+      : []),
+    ...Object.entries(others).map(
+      ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ),
+    ...(typeof reason === 'string' ? [reason] : []),
+  ].join(', ');
+
+function subject({ kind, node, other, payment, peer }: NumberEvent): Html {
   if (payment !== null) return html`<a href="${paymentPath(payment)}">${payment}</a>`;
+  if (other !== null) return html`<a href="${numberPath(other)}">${maskedNumber(other)}</a>`;
+  if (node !== null) return html`<a href="${nodePath(node)}">${node}</a>`;
+  if (!OF_PEERS.has(kind)) return html``;
   return html`<span>${peer === null ? 'withheld' : maskedNumber(peer)}</span>`;
 }
+
+const OF_PEERS: ReadonlySet<NumberEventKind> = new Set(['sms_sent', 'sms_received', 'call']);

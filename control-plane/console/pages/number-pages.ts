@@ -6,10 +6,12 @@ import type { Json } from '#shared/operator/procedure.ts';
 import { soldStatus } from '#shared/operator/slot-health.ts';
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { shownWallet } from '../../domain/shown-value.ts';
+import { EXPIRED } from '../../operator/listings/cells.ts';
 import { NUMBER_STATUS } from '../../operator/listings/numbers.ts';
 import type { NumberRow } from '../../store/fleet/numbers.ts';
 import type { SubscriptionRow } from '../../store/money/subscription-list.ts';
-import type { NumberEvent } from '../../store/operations/events.ts';
+import type { NumberEvent } from '../../store/operations/number-events.ts';
+import { numberPath } from '../actions/paths.ts';
 import { type ActionLink, actionLinks } from './confirm.ts';
 import { numberEvents } from './event-lists.ts';
 import { badge, facts, shownAt, slotLink } from './shown.ts';
@@ -26,7 +28,7 @@ export function numberPage(
   number: Json<NumberRow>,
   subscription: Json<SubscriptionRow> | undefined,
   events: readonly NumberEvent[],
-  { canRefund }: { canRefund: boolean },
+  { canRefund, nowMs }: { canRefund: boolean; nowMs: number },
 ): Html {
   const { carrier, expires_at, iccid, label, node, quarantined_until, reason, slot, state, wallet } = number;
   return html`<p class="trail"><a href="/numbers">Numbers</a></p><h1>${number.number}</h1>
@@ -40,9 +42,31 @@ ${facts([
   ['Label', label],
   ['Held by', wallet === null ? null : shownWallet(wallet, false)],
   ['Until', expires_at === null ? null : shownAt(expires_at)],
-  ['Service', subscription === undefined ? null : serviceOf(subscription)],
+  [
+    'Service',
+    subscription !== undefined
+      ? serviceOf(subscription)
+      : expires_at === null || Date.parse(expires_at) > nowMs
+        ? null
+        : badge(EXPIRED),
+  ],
 ])}${actionLinks(actionsOf(number, subscription, canRefund))}
 <section aria-labelledby="events-title"><h2 id="events-title">Last events</h2>${numberEvents(events)}</section>`;
+}
+
+/** For an operator who returns from an action: what it did. Undefined for any other action. */
+export function resultWords(
+  name: unknown,
+  number: Json<NumberRow>,
+  events: readonly NumberEvent[],
+): Html | undefined {
+  if (name === 'move-number')
+    return html`The number has the card ${number.iccid} now. It has service once the card is registered.`;
+  if (name === 'extend-subscription' && number.expires_at !== null)
+    return html`The subscription ends at ${shownAt(number.expires_at)} now.`;
+  const former = events.find(({ kind }) => kind === 'reassigned_here')?.other;
+  if (name !== 'reassign-number' || former == null) return undefined;
+  return html`The subscriber has this number now. The former number, <a href="${numberPath(former)}">${former}</a>, is out of service.`;
 }
 
 function serviceOf({ reason, service }: Json<SubscriptionRow>): Html {

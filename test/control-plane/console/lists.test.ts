@@ -37,6 +37,7 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
     const text = await ann.page(path);
     return text.includes('message received') && text;
   });
+  t.match(page, /<b>sold<.*SIM came to<\/b> <a href="\/nodes\/rack-1">/s);
   t.match(page, 'rack-1 m1');
   t.match(page, '+1310…0188');
   t.notMatch(page, /\+13105550188|493017/);
@@ -136,7 +137,7 @@ t.test('long lists come in pages, and as files of any length', async (t) => {
   const file = await (await ann.get('/numbers.csv')).text();
   t.equal(file.split('\r\n').length, 12_152, 'a file of any length');
   t.equal(new Set(file.split('\r\n')).size, 12_152, 'each row once');
-  t.match(file, /^Number,State,ICCID,[^\r]+\r\n/, 'the titles once, on top');
+  t.match(file, /^Number,State,Service,ICCID,[^\r]+\r\n/, 'the titles once, on top');
   t.equal(file.split('Number,State').length, 2);
   t.equal((await ann.get('/numbers.csv?find=x')).status, 400, 'a bad filter is refused before a byte');
   t.match(await ann.page('/numbers?find=no-such-thing'), 'Nothing matches these filters.');

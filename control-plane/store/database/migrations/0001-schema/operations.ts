@@ -43,6 +43,10 @@ export const OPERATIONS = [
     result text not null check (result in ('begun', 'ok', 'refused', 'failed')),
     why text
   )`,
+  'create index audit_log_by_subject on audit_log (subject)',
+  // The history of a number.
+  `create index audit_log_reassigned_from on audit_log ((detail ->> 'from')) where action = 'reassignNumber'`,
+  `create index audit_log_reassigned_to on audit_log ((detail ->> 'to')) where action = 'reassignNumber'`,
   `create table operators (
     name text primary key,
     key_hash bytea not null unique,
@@ -74,6 +78,7 @@ export const OPERATIONS = [
   )`,
   'create unique index alerts_open on alerts (kind, subject) where recovered_at is null',
   'create index alerts_by_age on alerts (recovered_at)',
+  'create index alerts_by_subject on alerts (subject)',
   `create table alert_messages (
     id text primary key,
     channel text not null,

@@ -6,11 +6,13 @@ import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
 import { AUDIT_LOG } from '../operator/listings/audit-log.ts';
 import { COSTS } from '../operator/listings/costs.ts';
 import { NUMBERS } from '../operator/listings/numbers.ts';
+import { ALERTS } from '../operator/listings/operators.ts';
 import { PROBES } from '../operator/listings/probes.ts';
 import { SLOTS } from '../operator/listings/slots.ts';
 import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
 import { TRAFFIC } from '../operator/listings/traffic.ts';
 import type { Operator, PROCEDURES } from '../operator/procedures/all-procedures.ts';
+import { LIMIT_MAX } from '../operator/procedures/fields.ts';
 import { AUDIT_RESULTS, PROBE_KINDS, PROBE_RESULTS } from '../store/database/operation-tables.ts';
 import { SLOT_LIST_STATES } from '../store/fleet/slot-service.ts';
 import { TRAFFIC_GROUPS } from '../store/messages/traffic.ts';
@@ -25,6 +27,8 @@ interface ConsoleList {
   listingOf?(filters: FilterValues): Listing<any>;
   procedure: keyof typeof PROCEDURES;
   fields: Readonly<Record<string, FilterField>>;
+  /** Reads all rows, in place of the procedure's pages. */
+  readAll?(operator: Operator, filters: FilterValues): Promise<readonly { id: string }[]>;
   /** The key of a row as its procedure takes it, and as text in a link. */
   key?: { read(text: string): unknown; write(key: never): string };
 }
@@ -105,6 +109,16 @@ export const LISTS: readonly ConsoleList[] = [
     key: POSITION,
   },
   {
+    path: '/alerts',
+    listing: ALERTS,
+    procedure: 'alerts',
+    fields: { state: { label: 'State', values: ['open', 'ended'], isOnTop: true } },
+    async readAll(operator, { state }) {
+      const alerts = await operator.call('alerts', { isAll: state !== 'open', limit: LIMIT_MAX });
+      return state === 'ended' ? alerts.filter(({ recovered_at: end }) => end !== null) : alerts;
+    },
+  },
+  {
     path: '/audit',
     listing: AUDIT_LOG,
     procedure: 'auditLog',
@@ -150,11 +164,17 @@ interface RowsOfList {
 
 /** A page of it. Throws `OperatorError` for a filter that the procedure refuses. */
 export async function readConsoleList(
-  { procedure, key }: ConsoleList,
+  { procedure, key, readAll }: ConsoleList,
   operator: Operator,
   { filters, order, after }: ConsoleListQuery,
   limit: number,
 ): Promise<RowsOfList> {
+  if (readAll !== undefined) {
+    const all = await readAll(operator, filters);
+    const rest = all.slice(all.findIndex(({ id }) => id === after) + 1);
+    const rows = rest.slice(0, limit);
+    return { rows: rows as never[], next: rest.length > limit ? String(rows.at(-1)?.id) : null };
+  }
   const { sort: by } = order;
   const input = {
     ...filters,

@@ -52,7 +52,7 @@ export function attention({ alerts, available, down, fleet, stuck }: Attention):
     ...some(payments, '/payments?show=stuck', 'payments'),
     ...some(nodes, '/', 'nodes'),
     ...some(slots, '/', 'slots'),
-    ...some(others.sort(worstFirst), '/', 'alerts'),
+    ...some(others.sort(worstFirst), '/alerts?state=open', 'alerts'),
     ...pool,
   ];
   if (troubles.length === 0)

@@ -15,6 +15,7 @@ const PLACES = [
   ['/traffic', 'Traffic'],
   ['/probes', 'Probes'],
   ['/audit', 'Audit log'],
+  ['/alerts', 'Alerts'],
 ] as const;
 
 interface Frame {

@@ -1,6 +1,7 @@
 // The lists of operators and of their alerts.
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
+import type { Status } from '#shared/operator/slot-health.ts';
 import type { ListedAlert } from '../../domain/alert.ts';
 import type { OperatorRow } from '../../store/operations/operators.ts';
 
@@ -16,6 +17,14 @@ export const OPERATORS: Listing<Json<OperatorRow>> = {
   ],
 };
 
+/** An alert that is over needs no one. */
+function severityOf({ recovered_at: end, severity: words }: Json<ListedAlert>): Status {
+  if (end !== null) return { health: 'off', sign: 'check', words };
+  return words === 'critical'
+    ? { health: 'bad', sign: 'cross', words }
+    : { health: 'warn', sign: 'wait', words };
+}
+
 export const ALERTS: Listing<Json<ListedAlert>> = {
   name: 'alerts',
   title: 'Alerts',
@@ -23,7 +32,7 @@ export const ALERTS: Listing<Json<ListedAlert>> = {
   columns: [
     { title: 'Since', cell: ({ raised_at }) => ({ time: raised_at }) },
     { title: 'Until', cell: ({ recovered_at }) => ({ time: recovered_at }) },
-    { title: 'Severity', cell: ({ severity }) => severity },
+    { title: 'Severity', cell: (alert) => ({ status: severityOf(alert), text: alert.severity }) },
     { title: 'Kind', cell: ({ kind }) => kind },
     { title: 'Summary', cell: ({ summary }) => summary },
   ],

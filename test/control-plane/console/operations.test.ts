@@ -4,7 +4,9 @@ import { sql } from 'kysely';
 import t from 'tap';
 import type { Database } from '#control-plane/store/database/database.ts';
 import { ENROL_PATH } from '#shared/link/enrolment.ts';
+import { ALICE } from '../../dev-stack/wallets.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { identityOf, newKey } from '../../fixtures/nodes/enrolled-node.ts';
 import { acceptAll, type ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
@@ -137,6 +139,39 @@ t.test('an alert that no slot shows by its colour needs attention, too', async (
     60_000,
   );
   t.match(overview, /href="\/nodes\/rack-1\/slot\?name=m3"/);
+});
+
+t.test('open and ended alerts are listed, and at a number its own', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+  const { number, subscriptionId } = await subscribeInStore(fleet.databaseUrl, ALICE, String(FROM));
+  const db = await openTestDatabase(t, fleet.databaseUrl);
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000);
+  const raised = async (id: string, subject: string, since: Date, end: Date) =>
+    sql`insert into alerts (id, kind, subject, severity, summary, advice, since, seen_at, raised_at, recovered_at)
+      values (${id}, 'number_down', ${subject}, 'critical', ${`no service: ${id}`}, '', ${since}, ${since}, ${since}, ${end})`.execute(
+      db,
+    );
+  await raised('first', subscriptionId, at(1), at(2));
+  await raised('of another', 'sub_other', at(3), at(4));
+  await raised('before', 'sub_gone', at(-90), at(-80));
+  await sql`insert into alerts (id, kind, subject, severity, summary, advice, since, seen_at, raised_at)
+    select 'filler-' || n, 'slot_down', 'rack-1/x' || n, 'warning', 'slot x' || n, '', now(), now(), now() - interval '1 day'
+    from generate_series(1, 120) as n`.execute(db);
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const page = await ann.page('/alerts');
+  t.match(page, /aria-current="page">Alerts</);
+  t.match(page, /of another.*first/s, 'newest first');
+  const next = /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&#38;', '&') ?? '';
+  t.match(await ann.page(next), /slot x\d/);
+  const ended = await ann.page('/alerts?state=ended');
+  t.match(ended, /of another.*first.*before/s);
+  t.notMatch(ended, 'slot x');
+  t.notMatch(await ann.page('/alerts?state=open'), 'of another');
+  t.equal((await (await ann.get('/alerts.csv')).text()).trim().split('\r\n').length, 124, 'and the titles');
+  const events = await ann.page(`/numbers/${encodeURIComponent(number)}`);
+  t.match(events, /in service again.*without service.*no service: first.*<b>sold</s);
+  t.notMatch(events, /of another|before/);
 });
 
 t.test('a node that waits is approved by its fingerprint', async (t) => {

@@ -1,17 +1,28 @@
 // Makes the pages quicker than they are without: changes as they happen, times of this clock, questions in a dialog, keys.
 const { topic, version } = document.body.dataset;
 
-/* Times in the reader's zone. */
+/* Times in the reader's zone, which the page names. */
 const today = (date) => date.toDateString() === new Date().toDateString();
 const localTime = (date) =>
   today(date)
     ? date.toLocaleTimeString(undefined, { hour12: false })
     : date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short', hour12: false });
+function nameZone() {
+  const place = document.getElementById('zone');
+  if (place === null) return;
+  const minutes = -new Date().getTimezoneOffset();
+  const hours = Math.trunc(Math.abs(minutes) / 60);
+  const rest = Math.abs(minutes) % 60;
+  const offset = `UTC${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  place.textContent = timeZone === 'UTC' ? timeZone : `${timeZone} (${minutes === 0 ? 'UTC' : offset})`;
+}
+nameZone();
 function localTimes(root) {
   for (const time of root.querySelectorAll('time[datetime]:not([title])')) {
     const date = new Date(time.dateTime);
     time.title = time.dateTime;
-    time.textContent = localTime(date);
+    time.textContent = `${today(date) ? 'today ' : ''}${localTime(date)}`;
   }
 }
 localTimes(document);

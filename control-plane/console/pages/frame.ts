@@ -3,6 +3,7 @@ import { type Html, html } from '#shared/html.ts';
 import { pathOfAsset } from '../browser/assets.ts';
 import { formTokenField } from '../session/forms.ts';
 import type { ConsoleSession } from '../session/sessions.ts';
+import { withTimes } from './shown.ts';
 import { MARK, SIGN_SHEET } from './signs.ts';
 
 const PLACES = [
@@ -14,9 +15,12 @@ const PLACES = [
   ['/payments', 'Payments'],
   ['/traffic', 'Traffic'],
   ['/probes', 'Probes'],
-  ['/audit', 'Audit log'],
   ['/alerts', 'Alerts'],
+  ['/audit', 'Audit log'],
 ] as const;
+
+/** Of the times on the page. The script writes the reader's. */
+const ZONE = html`<p class="zone">Times in <span id="zone">UTC</span></p>`;
 
 interface Frame {
   title: string;
@@ -28,7 +32,7 @@ interface Frame {
   /** The topic that the page follows, and the version that it shows. */
   live?: { topic: string; version: string };
   /** The action just done, for an operator who returns from it. */
-  done?: string | undefined;
+  done?: Html | string | undefined;
   /** The console does not know who asks: the database does not respond. The page loads again by itself. */
   retrySeconds?: number | undefined;
   /** The page has plots. */
@@ -64,7 +68,7 @@ ${plots}<script src="${pathOfAsset('console.js')}" defer></script>
 <body${live === undefined ? '' : html` data-topic="${live.topic}" data-version="${live.version}"`}>
 ${SIGN_SHEET}<a class="skip" href="#main">Skip to the content</a>
 ${session === undefined && retrySeconds === undefined ? '' : header(serviceName, place, session, live !== undefined)}
-<main id="main" tabindex="-1">${done === undefined ? '' : html`<p class="done" role="status">${done}</p>`}${body}</main>
+<main id="main" tabindex="-1">${done === undefined ? '' : html`<p class="done" role="status">${done}</p>`}${session === undefined ? '' : ZONE}${body}</main>
 </body>
 </html>
 `.text;
@@ -93,4 +97,4 @@ ${
 
 /** A page that says one thing. */
 export const message = (title: string, text: string, action: Html): Html =>
-  html`<section class="notice"><h1>${title}</h1><p>${text}</p>${action}</section>`;
+  html`<section class="notice"><h1>${title}</h1><p>${withTimes(text)}</p>${action}</section>`;

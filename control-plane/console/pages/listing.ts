@@ -2,7 +2,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Cell, Column, Listing } from '#shared/operator/listing.ts';
 import { actionPathOf } from '../actions/paths.ts';
-import { badge, type ColumnHead, plain, shownAt, table, tableCells } from './shown.ts';
+import { badge, type ColumnHead, plain, shownAt, table, tableCells, withTimes } from './shown.ts';
 
 export type FilterValues = Readonly<Record<string, string | undefined>>;
 
@@ -84,7 +84,7 @@ export const listTable = <Row>(
 function cellHtml(cell: Cell): Html | null {
   if (cell === null || cell === '') return null;
   if (typeof cell === 'string')
-    return isOfOnePiece(cell) ? html`<span class="whole">${cell}</span>` : html`${cell}`;
+    return isOfOnePiece(cell) ? html`<span class="whole">${cell}</span>` : withTimes(cell);
   if ('time' in cell) return cell.time === null ? null : shownAt(cell.time);
   return 'status' in cell ? badge(cell.status) : html`<a href="${actionPathOf(cell.link)}">${cell.text}</a>`;
 }

@@ -11,7 +11,7 @@ import { numberPath } from '../actions/paths.ts';
 import type { RefundSender } from '../actions/refunds.ts';
 import { actionLinks } from './confirm.ts';
 import { type ListPage, listPage, listTable } from './listing.ts';
-import { badge, facts, shownAt, table } from './shown.ts';
+import { badge, facts, shownAt, table, withTimes } from './shown.ts';
 
 const stateBadge = (state: PaymentState): Html => badge(PAYMENT_STATUS[state]);
 
@@ -41,7 +41,7 @@ export function paymentPage(payment: ShownPayment, refund: Html = html``): Html 
 ${facts([
   ['State', stateBadge(state)],
   ['Since', shownAt(payment.since)],
-  ['Why', failure],
+  ['Why', failure === null ? null : withTimes(failure)],
   ['Value', shownValue(payment)],
   ['Chain', `eip155:${payment.chain_id}`],
   ['Payer', shownWallet(payer, false)],
@@ -57,7 +57,7 @@ ${facts([
     ['At', 'State', 'Why', 'Transaction'],
     events.map(
       (event) =>
-        html`<tr><td>${shownAt(event.at)}</td><td>${stateBadge(event.state)}</td><td>${event.why ?? ''}</td><td>${hash(event.transactionHash) ?? ''}</td></tr>`,
+        html`<tr><td>${shownAt(event.at)}</td><td>${stateBadge(event.state)}</td><td>${withTimes(event.why ?? '')}</td><td>${hash(event.transactionHash) ?? ''}</td></tr>`,
     ),
   )}</section>`;
 }

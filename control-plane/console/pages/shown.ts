@@ -12,6 +12,14 @@ export function shownAt(at: Date | string | null): Html {
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')}Z</time>`;
 }
 
+const ISO_TIME = /(\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
+
+/** A text of the service; the times in it are written as all others. */
+export const withTimes = (text: string): Html =>
+  html`${text.split(ISO_TIME).map((part, index) => (index % 2 === 1 && isTime(part) ? shownAt(part) : html`${part}`))}`;
+
+const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
+
 /** Characters of a state that a table keeps on one line. */
 const BADGE_LINE = 16;
 

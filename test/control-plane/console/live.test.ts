@@ -1,6 +1,9 @@
 // A change is seen at once by all who watch; and a stream ends with the session that opened it.
+import { sql } from 'kysely';
 import t from 'tap';
+import { ALICE } from '../../dev-stack/wallets.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import type { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import {
   addOperator,
@@ -16,6 +19,7 @@ import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+const ACCOUNT = ALICE.address.toLowerCase();
 const SLOTS = rackSlots(64);
 const LIVE = '/live?topic=of%3Dfleet%26range%3Dhour';
 
@@ -69,6 +73,34 @@ t.test(
     for (const { troubles } of [ann, bob]) t.same(troubles, []);
   },
 );
+
+t.test('times name their zone, and those of today their day', { skip: skipWithoutBrowser() }, async (t) => {
+  const browser = await startBrowser(t);
+  const fleet = await startFleetConsole(t, rig);
+  await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS.slice(0, 2) });
+  const client = await signedIn(fleet.consoleUrl, fleet.key);
+  t.equal((await client.post('/actions/slot-in-service', { node: 'rack-1', slot: 'm1' })).status, 303);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
+  await db.updateTable('audit_log').set({ why: 'not before 2026-01-05T12:00:00.000Z, they said' }).execute();
+  await sql`insert into payments (id, chain_id, asset, payer, nonce, pay_to, value, valid_after, valid_before, signature,
+      state, failure, created_at, updated_at)
+    values ('pay_000000000000000000000001', 84532, ${ACCOUNT}, ${ACCOUNT}, '0x01', ${ACCOUNT}, '1', '0', '1', '0x',
+      'void', 'not before 2026-01-05T12:00:00.000Z, they said', now(), now())`.execute(db);
+  for (const [timezoneId, zone, time] of [
+    ['Asia/Kathmandu', 'Times in Asia/Kath?mandu (UTC+5:45)', /not before Jan 5, 2026, 17:45, they said/],
+    ['UTC', 'Times in UTC', /not before Jan 5, 2026, 12:00, they said/],
+    ['America/Phoenix', 'Times in America/Phoenix (UTC−7)', /not before Jan 5, 2026, 05:00, they said/],
+  ] as const) {
+    const { page, troubles } = await openPage(t, browser, { timezoneId, locale: 'en-US' });
+    await enter(page, fleet.consoleUrl, fleet.key, '/audit');
+    t.equal((await page.textContent('.zone'))?.replace(/Kat(h?)mandu/, 'Kath?mandu'), zone);
+    t.match(await page.textContent('tbody'), time);
+    t.match(await page.textContent('tbody'), /today \d\d:\d\d:\d\d/);
+    await page.goto(`${fleet.consoleUrl}/payments/pay_000000000000000000000001`);
+    t.match(await page.textContent('dl.facts'), time, 'at a payment, too');
+    t.same(troubles, []);
+  }
+});
 
 t.test(
   'a viewer that reconnects gets the missed events, and no more',

@@ -2,19 +2,21 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import * as z from 'zod';
+import type { Html } from '#shared/html.ts';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { shownEffect } from '../domain/shown-value.ts';
 import { planOf, refuseTooEarly, shownRefunds } from '../operator/end-subscription.ts';
-import { PROCEDURES } from '../operator/procedures/all-procedures.ts';
+import { type Operator, PROCEDURES } from '../operator/procedures/all-procedures.ts';
 import { ACTION_WORDS, type ActionName } from './actions/action-words.ts';
-import { ACTIONS } from './actions/actions.ts';
+import { ACTIONS, type Action } from './actions/actions.ts';
+import { PREVIEWED } from './actions/previews.ts';
 import type { ConsolePageParts } from './console-parts.ts';
-import { confirmForm } from './pages/confirm.ts';
+import { confirmForm, previewForm } from './pages/confirm.ts';
 import { framed } from './pages/frame.ts';
 import { spareNumberOf } from './pages/slot-status.ts';
 import { readOwnForm } from './session/forms.ts';
-import { sessionOf } from './session/request-state.ts';
+import { note, sessionOf } from './session/request-state.ts';
 
 const endedSchema = PROCEDURES.planRefund.input.pick({ id: true, number: true });
 const NAMES = Object.keys(ACTIONS) as [ActionName, ...ActionName[]];
@@ -24,8 +26,19 @@ const nameSchema = z.object({ name: z.enum(NAMES, 'there is no such action') });
 const FIELD_LENGTH_MAX = 300;
 const FIELDS_MAX = 8;
 
-/** Numbers that a test may go to. */
-const RECIPIENTS_MAX = 200;
+/** To choose from. */
+const NUMBERS_MAX = 200;
+
+/** Fields that a person fills in, or that belong to one preview. */
+const ENTRIES: ReadonlySet<string> = new Set([
+  'card',
+  'days',
+  'expected',
+  'reason',
+  'shown',
+  'to',
+  PREVIEWED,
+]);
 
 export function routeActions(router: Router, parts: ConsolePageParts): void {
   const { operatorFor, refunds, serviceName, view } = parts;
@@ -33,30 +46,24 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
   router.get('/actions/:name', async (ctx) => {
     const { name } = check(nameSchema, ctx['params']);
     const session = sessionOf(ctx);
-    const { link, seen } = ACTIONS[name];
+    const action = ACTIONS[name];
+    const { link, seen } = action;
     const given = fieldsOf(ctx);
     if (link !== undefined) check(link, given);
-    const fields = { ...given, ...(await seen?.(given, operatorFor(session.operator))) };
-    const recipients = ACTIONS[name].asks.includes('to') ? await spareNumbers() : [];
-    const { concerns } = ACTIONS[name];
-    const concerned =
-      concerns &&
-      shownEffect(concerns.effect, await concerns.customers(fields, operatorFor(session.operator)));
-    const sent =
-      ACTIONS[name].refunds === true
-        ? await refundsOf(operatorFor(session.operator), check(endedSchema, fields))
-        : undefined;
+    note(ctx, { back: { page: action.path(given) } });
+    const operator = operatorFor(session.operator);
+    const fields = { ...given, ...(await seen?.(given, operator)) };
+    const numbers = await numbersFor(action, operator);
     const form = confirmForm({
       name,
-      concerned,
-      sent,
+      concerned: await concernedBy(action, fields, operator),
+      sent: action.refunds === true ? await refundsOf(operator, check(endedSchema, fields)) : undefined,
       fields,
       session,
-      action: ACTIONS[name],
-      recipients: recipients.filter((number) => number !== fields['from']),
+      action,
+      numbers: numbers.filter((number) => number !== fields['from']),
     });
-    ctx.type = 'html';
-    ctx.body = framed({ title: ACTION_WORDS[name].verb, serviceName, session, place: '' }, form);
+    show(ctx, name, form);
   });
 
   router.post('/actions/:name', async (ctx) => {
@@ -64,25 +71,57 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const session = sessionOf(ctx);
     const fields = await readOwnForm(ctx, session);
     const action = ACTIONS[name];
+    const operator = operatorFor(session.operator);
+    note(ctx, { back: { page: action.path(fields), question: questionOf(name, fields) } });
+    if (action.preview !== undefined && fields[PREVIEWED] === undefined) {
+      const shown = await action.preview(fields, operator);
+      const concerned = await concernedBy(action, fields, operator);
+      return show(ctx, name, previewForm({ name, action, fields, concerned, session, shown }));
+    }
     try {
-      await action.run(fields, {
-        operator: operatorFor(session.operator),
-        refunds,
-        closeRefund: parts.closeRefund,
-      });
+      await action.run(fields, { operator, refunds, closeRefund: parts.closeRefund });
     } finally {
       view.changed();
       parts.feed.touch();
     }
-    const path = action.path(fields);
+    const path = (action.resultPath ?? action.path)(fields);
     ctx.status = 303;
     ctx.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${name}`);
   });
 
-  async function spareNumbers(): Promise<string[]> {
-    const slots = (await view.fleet()).flatMap((node) => node.slots);
-    return slots.flatMap((slot) => spareNumberOf(slot) ?? []).slice(0, RECIPIENTS_MAX);
+  function show(ctx: Context, name: ActionName, form: Html): void {
+    ctx.type = 'html';
+    const { verb: title } = ACTION_WORDS[name];
+    ctx.body = framed({ title, serviceName, session: sessionOf(ctx), place: '' }, form);
   }
+
+  /** To choose from. */
+  async function numbersFor({ asks }: Action, operator: Operator): Promise<string[]> {
+    if (asks.includes('newNumber')) {
+      const { rows } = await operator.call('numbers', { state: 'available', limit: NUMBERS_MAX });
+      return rows.map(({ number }) => number);
+    }
+    if (!asks.includes('recipient')) return [];
+    const slots = (await view.fleet()).flatMap((node) => node.slots);
+    return slots.flatMap((slot) => spareNumberOf(slot) ?? []).slice(0, NUMBERS_MAX);
+  }
+}
+
+/** The customers whom it concerns, in a sentence. */
+async function concernedBy(
+  { concerns }: Action,
+  fields: Readonly<Record<string, string>>,
+  operator: Operator,
+): Promise<string | undefined> {
+  return concerns && shownEffect(concerns.effect, await concerns.customers(fields, operator));
+}
+
+/** The link to the question, without the entries. */
+function questionOf(name: ActionName, fields: Readonly<Record<string, string>>): string {
+  const kept = Object.entries(fields).filter(
+    ([field, value]) => !ENTRIES.has(field) && value.length <= FIELD_LENGTH_MAX,
+  );
+  return `/actions/${name}?${new URLSearchParams(kept.slice(0, FIELDS_MAX)).toString()}`;
 }
 
 /** As the form shows them. Throws if they cannot be sent now. */

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import * as z from 'zod';
 import { REFUSALS } from '#shared/api/refusals.ts';
-import { html } from '#shared/html.ts';
+import { type Html, html } from '#shared/html.ts';
 import type { Logger } from '#shared/log.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
+import { fieldTitle } from './pages/confirm.ts';
 import { framed, message } from './pages/frame.ts';
-import { findSession } from './session/request-state.ts';
+import { type BackLink, backOf, findSession } from './session/request-state.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Invalid request',
@@ -42,7 +43,7 @@ export function errorPages({ log, serviceName }: { log: Logger; serviceName: str
             : (TITLES[status] ?? 'Something went wrong');
       const back =
         retrySeconds === undefined
-          ? html`<p class="actions"><a class="button" href="/">Back to the fleet</a></p>`
+          ? backLinks(backOf(ctx), error)
           : html`<p class="actions"><a class="button" href="${ctx.url}">Try again now</a></p>`;
       ctx.status = status;
       ctx.set(headers);
@@ -53,6 +54,24 @@ export function errorPages({ log, serviceName }: { log: Logger; serviceName: str
       );
     }
   };
+}
+
+/** A bad entry can be made again at once. */
+function backLinks(back: BackLink | undefined, error: unknown): Html {
+  const again =
+    error instanceof z.ZodError && back?.question !== undefined
+      ? html`<a class="button" href="${back.question}">Enter it again</a>`
+      : html``;
+  const page = back === undefined ? html`` : html`<a class="button" href="${back.page}">Back to the page</a>`;
+  return html`<p class="actions">${again}${page}<a class="button" href="/">Back to the fleet</a></p>`;
+}
+
+/** With the name of the field as the form writes it. */
+function entryProblem(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const field = issue?.path.join('.') ?? '';
+  const problem = issue?.message ?? 'invalid';
+  return field === '' ? problem : `${fieldTitle(field)}: ${problem}`;
 }
 
 /** After `unanswered` the action may still be carried out, and may be requested again. */
@@ -79,8 +98,7 @@ function answerTo(
   if (error instanceof OperatorError)
     return { status: STATUS[error.reason], text: error.message, headers: {} };
   if (error instanceof z.ZodError) {
-    const [issue] = error.issues;
-    return { status: 400, text: `${issue?.path.join('.')}: ${issue?.message}`, headers: {} };
+    return { status: 400, text: entryProblem(error), headers: {} };
   }
   const requestId = randomUUID();
   log.error({ err: error, requestId }, 'console request failed');

@@ -4,9 +4,20 @@ import type { AnswerOf } from '#shared/operator/procedure.ts';
 import { check } from '../../domain/checked-input.ts';
 import type { CustomerEffect } from '../../domain/shown-value.ts';
 import { type Operator, PROCEDURES } from '../../operator/procedures/all-procedures.ts';
-import { cardTextSchema, placeSchema } from '../../operator/procedures/fields.ts';
+import { placeSchema } from '../../operator/procedures/fields.ts';
 import type { ActionName } from './action-words.ts';
 import { nodePath, numberPath, paymentPath, slotPath } from './paths.ts';
+import {
+  extendSchema,
+  extensionOf,
+  moveSchema,
+  previewExtend,
+  previewMove,
+  previewReassign,
+  type ReadPreview,
+  reassignOf,
+  reassignSchema,
+} from './previews.ts';
 import { closeSchema, endSchema, type RefundCloser, type RefundSender, refundSchema } from './refunds.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -20,7 +31,7 @@ interface ActionParts {
 }
 
 /** Fields of the form. */
-export type AskedField = 'reason' | 'to' | 'card' | 'days';
+export type AskedField = 'reason' | 'card' | 'days' | 'recipient' | 'newNumber';
 
 export interface Action {
   /** Fields that are asked for; the others are in the link. */
@@ -37,18 +48,20 @@ export interface Action {
   refunds?: true;
   /** The text that the operator compares before confirming. */
   compared?(fields: Fields): string;
+  /** What would change, shown once the fields are there and before anything is done. */
+  preview?: ReadPreview;
   /** Throws `OperatorError`, and `ZodError` for fields that the procedure does not accept. */
   run(fields: Fields, parts: ActionParts): Promise<void>;
-  /** The page to come back to. */
+  /** The page of what it is about, where a refused one leads back to. */
   path(fields: Fields): string;
+  /** The page that shows the result, where that is another one. */
+  resultPath?(fields: Fields): string;
 }
 
 /** Only the key that was shown: another one may have come since. */
 const approvalSchema = PROCEDURES.approveNode.input.required();
 
-// Only the customer that was shown, and the end: the number may be another one's since, and a form may be sent twice.
-const reassignSchema = PROCEDURES.reassignNumber.input.required({ number: true });
-const extendSchema = PROCEDURES.extendSubscription.input.required({ number: true, expires_at: true });
+// Only the customer and the end that were shown, as in previews.ts.
 const endNowSchema = PROCEDURES.endSubscription.input.required({ number: true, expires_at: true });
 const SEEN = { id: true, number: true, expires_at: true } as const;
 
@@ -87,7 +100,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     run: calling('restartModem'),
   },
   'send-test': {
-    asks: ['to'],
+    asks: ['recipient'],
     subject: ({ from = '' }) => from,
     run: async ({ from = '', to = '' }, { operator }) => {
       await operator.call('sendTest', { from, to, inService: true });
@@ -119,26 +132,29 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
       effect: 'kept',
       customers: (fields, operator) => operator.call('customers', check(PROCEDURES.retire.input, fields)),
     },
-    run: async ({ number = '', card, reason }, { operator }) => {
-      const given = { number, card: cardTextSchema.parse(card), reason };
-      await operator.call('moveNumber', PROCEDURES.moveNumber.input.parse(given));
+    preview: previewMove,
+    run: async ({ number, card, expected, reason }, { operator }) => {
+      const move = moveSchema.required({ expected: true }).parse({ number, card, expected, reason });
+      await operator.call('moveNumber', move);
     },
   },
   'reassign-number': {
     ...aboutNumber,
-    asks: ['reason'],
+    asks: ['newNumber', 'reason'],
     link: reassignSchema.pick({ id: true, number: true }),
-    // Not a new number that a link brings along.
-    run: async ({ id, number, reason }, { operator }) => {
-      await operator.call('reassignNumber', reassignSchema.parse({ id, number, reason }));
+    preview: previewReassign,
+    run: async (fields, { operator }) => {
+      await operator.call('reassignNumber', reassignSchema.required({ to: true }).parse(reassignOf(fields)));
     },
+    resultPath: ({ to = '' }) => numberPath(to),
   },
   'extend-subscription': {
     ...aboutNumber,
     asks: ['days', 'reason'],
     link: extendSchema.pick(SEEN),
-    run: async ({ days, ...fields }, { operator }) => {
-      await operator.call('extendSubscription', extendSchema.parse({ ...fields, days: Number(days) }));
+    preview: previewExtend,
+    run: async (fields, { operator }) => {
+      await operator.call('extendSubscription', extensionOf(fields));
     },
   },
   'end-subscription': {

@@ -4,8 +4,11 @@ import { REASON_LENGTH_MAX } from '../../operator/procedures/fields.ts';
 import { DAYS_MAX } from '../../operator/procedures/subscriptions.ts';
 import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
 import type { Action, AskedField } from '../actions/actions.ts';
+import { PREVIEWED, type Preview } from '../actions/previews.ts';
 import { formTokenField } from '../session/forms.ts';
 import type { ConsoleSession } from '../session/sessions.ts';
+import { cellHtml } from './listing.ts';
+import { facts } from './shown.ts';
 
 export type ActionLink = readonly [name: ActionName, fields: Readonly<Record<string, string>>];
 
@@ -20,51 +23,104 @@ export const actionLinks = (links: readonly ActionLink[]): Html =>
           html`<a class="button${ACTION_WORDS[name].isGrave ? ' grave' : ''}" href="${actionPath(name, fields)}" data-dialog>${ACTION_WORDS[name].verb}</a>`,
       )}</p>`;
 
-export function confirmForm({
-  name,
-  action,
-  fields,
-  concerned,
-  sent,
-  recipients,
-  session,
-}: {
+/** What the operator decides on before the second press. */
+interface Question {
   name: ActionName;
   action: Action;
   fields: Readonly<Record<string, string>>;
   /** The customers whom it concerns, in a sentence. */
   concerned: string | undefined;
+  session: ConsoleSession;
+}
+
+/** The first question: what is done, and the fields that are asked for. An action with a preview shows that next. */
+export function confirmForm({
+  sent,
+  numbers,
+  ...question
+}: Question & {
   /** The refund: how much goes to whom. The form brings it along, so that nothing else is sent. */
   sent: string | undefined;
-  /** Numbers that a test may go to. */
-  recipients: readonly string[];
-  session: ConsoleSession;
+  /** Numbers to choose from: that a test may go to, or that a subscriber may get. */
+  numbers: readonly string[];
 }): Html {
-  const { consequence, isGrave, verb } = ACTION_WORDS[name];
+  const { action, fields } = question;
   const hidden = Object.entries(fields).filter(
-    ([field]) => field !== 'shown' && !action.asks.some((asked) => asked === field),
+    ([field]) => field !== 'shown' && field !== PREVIEWED && !isAsked(action, field),
   );
+  return formOf(question, {
+    button: action.preview === undefined ? undefined : 'Show what it does',
+    body: html`${sent === undefined ? '' : html`<p class="problem">It sends ${sent}.</p><input type="hidden" name="shown" value="${sent}">`}
+${action.compared === undefined ? '' : comparison(action.compared(fields))}${hiddenFields(hidden)}
+${action.asks.map((asked) => inputOf(asked, numbers))}`,
+  });
+}
+
+/** The field of the form for each. */
+const NAMES: Readonly<Record<AskedField, string>> = {
+  card: 'card',
+  days: 'days',
+  newNumber: 'to',
+  reason: 'reason',
+  recipient: 'to',
+};
+
+const isAsked = ({ asks }: Action, field: string): boolean => asks.some((asked) => NAMES[asked] === field);
+
+/** The second question: what would change, with the entries and what was shown. */
+export function previewForm({ shown, ...question }: Question & { shown: Preview }): Html {
+  const fields = Object.entries({ ...question.fields, ...shown.fields, [PREVIEWED]: 'yes' });
+  return formOf(question, {
+    body: html`${facts(shown.facts.map(([title, fact]) => [title, cellHtml(fact)]))}${hiddenFields(fields)}`,
+  });
+}
+
+function formOf(
+  { action, concerned, fields, name, session }: Question,
+  { body, button }: { body: Html; button?: string | undefined },
+): Html {
+  const { consequence, isGrave, verb } = ACTION_WORDS[name];
+  const isDone = button === undefined;
   return html`<form class="confirm" method="post" action="/actions/${name}">
 <h1 id="question">${verb}: ${action.subject(fields)}?</h1>
 <p class="consequence">${consequence}</p>
 ${concerned === undefined ? '' : html`<p class="problem">${concerned}.</p>`}
-${sent === undefined ? '' : html`<p class="problem">It sends ${sent}.</p><input type="hidden" name="shown" value="${sent}">`}
-${action.compared === undefined ? '' : comparison(action.compared(fields))}${formTokenField(session)}${hidden.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
-${action.asks.map((asked) => (asked === 'to' ? recipient(recipients) : INPUTS[asked]))}
-<p class="actions"><button class="go${isGrave ? ' grave' : ''}">${verb}</button><a class="button cancel" href="${action.path(fields)}">Cancel</a></p>
+${formTokenField(session)}${body}
+<p class="actions"><button class="go${isGrave && isDone ? ' grave' : ''}">${button ?? verb}</button><a class="button cancel" href="${action.path(fields)}">Cancel</a></p>
 </form>`;
 }
+
+const hiddenFields = (fields: ReadonlyArray<readonly [string, string]>): Html =>
+  html`${fields.map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}`;
 
 const comparison = (text: string): Html => html`<p><code class="hash">${text}</code></p>
 `;
 
-const INPUTS: Readonly<Record<Exclude<AskedField, 'to'>, Html>> = {
-  card: html`<label>ICCID of the new card, or its slot, such as rack-7/m3<input name="card" required maxlength="100" autocomplete="off" autofocus></label>`,
+const FIELD_TITLES: Readonly<Record<string, string>> = {
+  card: 'New card',
+  days: 'Days',
+  reason: 'Reason',
+  to: 'Number',
+};
+
+/** The name of a field as the form writes it. */
+export const fieldTitle = (field: string): string =>
+  Object.hasOwn(FIELD_TITLES, field) ? String(FIELD_TITLES[field]) : field;
+
+const INPUTS: Readonly<Record<Exclude<AskedField, 'recipient' | 'newNumber'>, Html>> = {
+  card: html`<label>New card: its ICCID, or its slot, such as rack-7/m3<input name="card" required maxlength="100" autocomplete="off" autofocus></label>`,
   days: html`<label>Days<input name="days" type="number" required min="1" max="${DAYS_MAX}" autofocus></label>`,
   reason: html`<label>Reason<input name="reason" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`,
 };
 
-const recipient = (numbers: readonly string[]): Html =>
-  numbers.length === 0
+function inputOf(asked: AskedField, numbers: readonly string[]): Html {
+  if (asked === 'reason' || asked === 'card' || asked === 'days') return INPUTS[asked];
+  if (asked === 'newNumber')
+    return html`<label>New number<select name="to"><option value="">any that is on sale</option>${options(numbers)}</select></label>`;
+  return numbers.length === 0
     ? html`<p class="problem">There is no other spare SIM in service to send to.</p>`
-    : html`<label>To<select name="to" required>${numbers.map((number) => html`<option>${number}</option>`)}</select></label>`;
+    : html`<label>To<select name="to" required>${options(numbers)}</select></label>`;
+}
+
+const options = (numbers: readonly string[]): Html[] =>
+  numbers.map((number) => html`<option>${number}</option>`);

@@ -81,7 +81,7 @@ export const listTable = <Row>(
 };
 
 /** Null for no value. */
-function cellHtml(cell: Cell): Html | null {
+export function cellHtml(cell: Cell): Html | null {
   if (cell === null || cell === '') return null;
   if (typeof cell === 'string')
     return isOfOnePiece(cell) ? html`<span class="whole">${cell}</span>` : withTimes(cell);

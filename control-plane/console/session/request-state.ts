@@ -4,9 +4,17 @@ import { Refusal } from '../../domain/refusal.ts';
 import type { ConsoleSession } from './sessions.ts';
 import type { Site } from './site.ts';
 
+/** The page of what the action is about, and the question with its fields. */
+export interface BackLink {
+  page: string;
+  question?: string | undefined;
+}
+
 interface Known {
   site?: Site;
   session?: ConsoleSession;
+  /** Where an operator whose request is refused came from. */
+  back?: BackLink;
 }
 
 const known = (ctx: Context): Known => ctx.state as unknown as Known;
@@ -27,3 +35,5 @@ export function sessionOf(ctx: Context): ConsoleSession {
   if (session === undefined) throw new Refusal('unauthorized', 'sign in first');
   return session;
 }
+
+export const backOf = (ctx: Context): BackLink | undefined => known(ctx).back;

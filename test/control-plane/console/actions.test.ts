@@ -20,6 +20,19 @@ const rig = await createRig({ hasInstances: true });
 const skip = skipWithoutBrowser();
 const SLOTS = rackSlots(4);
 
+/** The second question: its text, and its fields as a browser sends them. */
+async function shownBy(answer: Response) {
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`no preview: ${answer.status} ${text}`);
+  const form = /<form class="confirm".*<\/form>/s.exec(text)?.[0] ?? '';
+  const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
+  const fields = Object.fromEntries(
+    hidden.map(([, name, value]) => [String(name), String(value).replaceAll('&#43;', '+')]),
+  );
+  delete fields['form_token'];
+  return { text, fields };
+}
+
 t.test('in a browser', { skip }, async (t) => {
   const browser = await startBrowser(t);
 
@@ -139,17 +152,27 @@ t.test('a customer without service comes first, with each possible action', asyn
   });
   t.match(top, /\+1206…0001.*customer without service.*SIM in no slot.*paid until/s);
   t.match(top, /class="tile bad" href="\/subscriptions\?state=down"/);
-  t.equal(
-    (await ann.post('/actions/move-number', { number, card: 'rack-9/m1', reason: 'it died' })).status,
-    409,
-  );
-  t.equal(
-    (await ann.post('/actions/move-number', { number, card: 'nowhere', reason: 'it died' })).status,
-    400,
-  );
-  t.equal(
-    (await ann.post('/actions/move-number', { number, card: 'rack-1/m1', reason: 'it died' })).status,
-    303,
+  t.match(await ann.page('/numbers?state=held'), /class="badge bad">(?:(?!<\/span>).)*SIM in no slot/s);
+  const move = async (card: string) => ann.post('/actions/move-number', { number, card, reason: 'it died' });
+  t.equal((await move('rack-9/m1')).status, 409);
+  const mistyped = await move('nowhere');
+  t.equal(mistyped.status, 400);
+  const problem = await mistyped.text();
+  t.match(problem, '<p>New card: must be an ICCID, or node/slot');
+  t.match(problem, `href="/actions/move-number?number=${encodeURIComponent(number)}">Enter it again<`);
+  t.match(problem, `href="${path}">Back to the page<`);
+  const moving = await shownBy(await move('rack-1/m1'));
+  t.match(moving.text, `>New card</dt><dd><span class="whole">${card.iccid}<`);
+  t.match(moving.text, `>Present card</dt><dd>${SLOTS[0]?.iccid}, which has no number then<`);
+  t.match(moving.text, /The number is kept by 1 customer: \+1206…0001\./);
+  t.notMatch(await ann.page(path), card.iccid, 'not done yet');
+  const { expected: _shown, ...unexpected } = moving.fields;
+  t.equal((await ann.post('/actions/move-number', unexpected)).status, 400, 'only the card that was shown');
+  const moved = await ann.post('/actions/move-number', moving.fields);
+  t.equal(moved.status, 303);
+  t.match(
+    await ann.page(String(moved.headers.get('location'))),
+    `The number has the card ${card.iccid} now.`,
   );
   await until('in service again', async () => (await ann.page(path)).includes('in service'));
   t.match(await ann.page('/'), /Nothing needs attention/);
@@ -164,27 +187,64 @@ t.test('a customer without service comes first, with each possible action', asyn
   t.match(await ann.page(extension.question), `value="${extension.fields['expires_at']}"`);
   const extend = async (days: string, fields = extension.fields) =>
     ann.post(extension.pathname, { ...fields, days, reason: 'sorry' });
-  t.equal((await extend('0')).status, 400);
+  const none = await extend('0');
+  t.equal(none.status, 400);
+  t.match(await none.text(), '<p>Days: ');
   const { expires_at: _, ...unseen } = extension.fields;
   t.equal((await extend('7', unseen)).status, 400, 'only of an end that was shown');
-  t.equal((await extend('7')).status, 303);
-  const again = await extend('7');
+  const extending = await shownBy(await extend('7'));
+  const later = new Date(Date.parse(String(extension.fields['expires_at'])) + 7 * 86_400_000).toISOString();
+  t.match(extending.text, `>Ends then</dt><dd><time datetime="${later}">`);
+  const extended = await ann.post(extension.pathname, extending.fields);
+  t.equal(extended.status, 303);
+  t.match(
+    await ann.page(String(extended.headers.get('location'))),
+    `The subscription ends at <time datetime="${later}">`,
+  );
+  const again = await ann.post(extension.pathname, extending.fields);
   t.equal(again.status, 409, 'the same form once more');
   t.match(await again.text(), /ends at another time now: check it, then try again/);
   const dayOf = ({ fields }: typeof extension) => Date.parse(String(fields['expires_at'])) / 86_400_000;
   t.equal(dayOf(await linkTo('extend-subscription')) - dayOf(extension), 7, 'once');
-  t.equal(
-    (await ann.post('/actions/reassign-number', { number, id, reason: 'the line is closed' })).status,
-    303,
+  const reassignment = await linkTo('reassign-number');
+  t.match(await ann.page(reassignment.question), /any that is on sale.*<option>\+12065550003</s);
+  const reassigning = await shownBy(
+    await ann.post(reassignment.pathname, {
+      ...reassignment.fields,
+      to: '+12065550003',
+      reason: 'the line is closed',
+    }),
+  );
+  t.match(reassigning.text, /New number<.*\+12065550003.*out of service, and in quarantine for 90 days/s);
+  const { to: _to, ...without } = reassigning.fields;
+  t.equal((await ann.post(reassignment.pathname, { ...without, to: '' })).status, 400, 'only what was shown');
+  const reassigned = await ann.post(reassignment.pathname, reassigning.fields);
+  t.equal(reassigned.headers.get('location'), '/numbers/%2B12065550003?done=reassign-number');
+  t.match(
+    await ann.page('/numbers/%2B12065550003?done=reassign-number'),
+    `The former number, <a href="${path}">${number}</a>, is out of service.`,
   );
   t.match(await ann.page(path), /reassigned: the line is closed/);
-  t.match(await ann.page('/subscriptions'), /\+1206…0002/);
-  const { pathname, fields } = await linkTo('end-subscription', '/numbers/%2B12065550002');
+  t.match(await ann.page('/subscriptions'), /\+1206…0003/);
+  const { pathname, fields } = await linkTo('end-subscription', '/numbers/%2B12065550003');
   const end = async (change: Record<string, string> = {}) =>
     (await ann.post(pathname, { ...fields, reason: 'as asked', ...change })).status;
   t.equal(await end({ number }), 409, 'a page of before shows another number');
   t.equal(await end(extension.fields), 409, 'and another end');
   t.equal(await end(), 303);
+  t.match(await ann.page('/numbers?state=held'), 'ended, in its grace time');
+  t.match(await ann.page('/numbers/%2B12065550003'), 'ended, in its grace time');
+  const former = await ann.page(path);
+  t.match(
+    former,
+    /its subscriber got<\/b> <a href="\/numbers\/%2B12065550003">\+1206…0003<.*subscription extended.*days: 7, sorry.*moved to another card.*8901\d+ to 8901\d+, it died.*<b>sold</s,
+  );
+  const present = await ann.page('/numbers/%2B12065550003');
+  t.match(
+    present,
+    /subscription ended.*as asked.*given to a subscriber in place of<\/b> <a href="\/numbers\/%2B12065550001">/s,
+  );
+  t.notMatch(present, /<b>sold<|subscription (?:extended|over)/, 'of the other number');
   t.match(await ann.page('/audit'), /end subscription.*reassign number.*extend subscription.*move number/s);
 });
 

@@ -115,7 +115,8 @@ export async function checkout(
   const method = methodOf(headers);
   try {
     const paid = await pay(parts, headers, client);
-    emitMetric({ kind: 'payment_attempted', method, outcome: 'settled' });
+    const outcome = paid.named?.repeated === undefined ? 'settled' : 'already_used';
+    emitMetric({ kind: 'payment_attempted', method, outcome });
     return paid;
   } catch (error) {
     if (method !== 'none') emitMetric({ kind: 'payment_attempted', method, outcome: outcomeOf(error) });

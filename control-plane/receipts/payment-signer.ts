@@ -13,6 +13,9 @@ import type { ReceiptKey } from './receipt-key.ts';
 /** An offer is valid for one to two such periods. All requests of a period get the same signature: a 402 costs none. */
 const OFFER_PERIOD_S = 300;
 
+/** Clients of v2 repeat all signatures in the header with the payment. It must not grow too long for servers and proxies. */
+const SIGNED_OFFERS_MAX = 6;
+
 /** Of both statements. */
 const VERSION = 1;
 
@@ -42,6 +45,7 @@ export function createPaymentSigner({ key, url, clock, log }: SignerParts): Paym
   const nowSeconds = (): number => Math.floor(clock.now() / 1000);
 
   async function offers({ resource, offers }: Sale): Promise<readonly SignedStatement[]> {
+    if (offers.length > SIGNED_OFFERS_MAX) return [];
     const present = Math.floor(nowSeconds() / OFFER_PERIOD_S);
     if (present !== period) signed.clear();
     period = present;

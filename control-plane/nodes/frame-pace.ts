@@ -13,6 +13,9 @@ const FRAMES = { burst: FRAME_BURST, perSecond: FRAMES_PER_SECOND };
 /** A daemon that restarts, or a network that comes and goes, opens a few links in a minute. Each costs as much as many frames. */
 const LINKS = { burst: 60, perSecond: 1 };
 
+/** Of the audio of a SIM's calls: two minutes at once, after a pause of the network, and four times real time in the long run. */
+const AUDIO = { burst: 6_000, perSecond: 200 };
+
 /** Of new facts, which have a window. */
 export const FACT_COST = 0.1;
 /** A longer frame counts once more for each so many characters. */
@@ -44,6 +47,12 @@ export const frameBudgets = (clock: Clock): NodeBudgets => new NodeBudgets(clock
 
 /** The links that nodes may open. */
 export const linkBudgets = (clock: Clock): NodeBudgets => new NodeBudgets(clock, LINKS);
+
+/** The messages on media links, of each SIM of a node. */
+export const audioBudgets = (clock: Clock) => {
+  const budgets = new NodeBudgets(clock, AUDIO);
+  return { of: (nodeId: string, iccid: string): TokenBucket => budgets.of(`${nodeId} ${iccid}`) };
+};
 
 interface FramePaceParts {
   clock: Clock;

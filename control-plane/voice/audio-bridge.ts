@@ -2,7 +2,7 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { TokenBucket } from '#shared/token-bucket.ts';
+import type { TokenBucket } from '#shared/token-bucket.ts';
 import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import {
   decodeCapture,
@@ -30,12 +30,6 @@ const LIVE_FRAMES_MAX = 5;
 
 /** Unconfirmed clears. A clear is confirmed within a frame or two. */
 const CLEARS_MAX = 100;
-
-/**
- * Messages of a node about a call, over all its media links: half a minute of audio after a pause of the network, and four times real time in
- * the long run.
- */
-const LINK_MESSAGES = { burst: 1_500, perSecond: 200 };
 
 /** Key presses that are kept until there is a link. */
 const KEYS_MAX = 16;
@@ -97,6 +91,8 @@ export class AudioBridge {
   #framesToOverflow = 0;
 
   constructor(options: {
+    /** Of messages that the node may send. */
+    budget: TokenBucket;
     queueFrames: number;
     clock: Clock;
     log: Logger;
@@ -105,7 +101,7 @@ export class AudioBridge {
     onAudio: (frame: Uint8Array) => void;
   }) {
     this.#clock = options.clock;
-    this.#budget = new TokenBucket(options.clock, LINK_MESSAGES);
+    this.#budget = options.budget;
     this.#queue = new PlayoutQueue(options.queueFrames);
     this.#log = options.log;
     this.#onLinkClosed = options.onLinkClosed;

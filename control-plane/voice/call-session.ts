@@ -9,6 +9,7 @@ import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { callCloseCode, causeOfClose } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
 import type { Fleet } from '../nodes/fleet.ts';
+import type { audioBudgets } from '../nodes/frame-pace.ts';
 import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import type { CallRow } from '../store/messages/calls.ts';
 import { AudioBridge } from './audio-bridge.ts';
@@ -51,13 +52,13 @@ export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   fleet: Fleet;
   tickets: MediaTickets;
   places: StreamPlaces;
-  /** Base URL of this instance for media links; null: use that of the control link. */
+  audioBudgets: ReturnType<typeof audioBudgets>;
+  /** Of this instance; null: that of the control link. */
   mediaBaseUrl: string | null;
   /** Time in which a disconnected client may reconnect. */
   holdMs: number;
   /** An active call that was never streamed is hung up after this. */
   unclaimedMs: number;
-  /** Audio of a client that may wait, in frames. */
   queueFrames: number;
   /** Called when the media link broke, with the time of the last audio. The node's link may be at another instance. */
   onMediaLost(upAt: Date): void;
@@ -102,6 +103,7 @@ export class CallSession implements StreamedCall {
     this.#call = call;
     this.#log = parts.log.child({ call: call.callId });
     this.#audio = new AudioBridge({
+      budget: parts.audioBudgets.of(call.nodeId, call.iccid),
       queueFrames: parts.queueFrames,
       clock: parts.clock,
       log: this.#log,

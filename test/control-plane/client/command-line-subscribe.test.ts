@@ -169,7 +169,8 @@ t.test(
     t.equal(new Set(payments).size, 1);
     t.equal(await paid(), 1n);
     rmSync(kept(url, paymentFile));
-    t.match((await simrack('subscribe')).json(), { outcome: 'renewed' });
+    // The payment was closed before it had bought a year, or after.
+    t.match((await simrack('subscribe')).json(), { outcome: /^(bought|renewed)$/ });
     t.equal(await paid(), 2n);
   },
 );

@@ -106,10 +106,18 @@ t.test('more waits than a token may have: a refusal of the tool is retried', asy
   const { client, node, token, url } = await alice(t, { service: { waitsPerToken: 1 } });
   const troubles: string[] = [];
   const options = { pollMs: 50, onTrouble: ({ code }: { code: string }) => troubles.push(code) };
-  const first = client.waitForMessage({ ...options, from: '+13105550199' });
+  const first = client.waitForMessage({ pollMs: 50, from: '+13105550199' });
   const other = new SimrackClient({ baseUrl: url, token });
+  await until('the first one has the place', async () => {
+    let isRefused = false as boolean;
+    const onTrouble = ({ code }: { code: string }): void => {
+      isRefused ||= code === 'rate_limited';
+    };
+    await other.waitForMessage({ timeoutMs: 1_100, pollMs: 50, onTrouble }).catch(() => undefined);
+    return isRefused;
+  });
   const second = other.waitForMessage(options);
-  await until('one is refused', () => troubles.includes('rate_limited'));
+  await until('the second one is refused', () => troubles.includes('rate_limited'));
   node.sendFact(1, received('for the first', '+13105550199'));
   t.match(await first, { body: 'for the first' });
   node.sendFact(2, received('for the second'));

@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import t from 'tap';
 import type { WebSocket } from 'ws';
+import { audioBudgets } from '#control-plane/nodes/frame-pace.ts';
 import { AudioBridge } from '#control-plane/voice/audio-bridge.ts';
 import { silentLogger } from '#shared/log.ts';
 import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
@@ -17,6 +18,7 @@ t.test('a flood rests the link, and the clock resumes it', async (t) => {
   });
   let heard = 0;
   const bridge = new AudioBridge({
+    budget: audioBudgets(clock).of('rack-1', '8901'),
     queueFrames: 10,
     clock,
     log: silentLogger,
@@ -49,6 +51,7 @@ t.test('a flood rests the link, and the clock resumes it', async (t) => {
 });
 
 t.test('a bad frame closes the link once, and what follows is not read', async (t) => {
+  const clock = new ManualClock();
   const closes: number[] = [];
   const warnings: string[] = [];
   const link = Object.assign(new EventEmitter(), {
@@ -58,8 +61,9 @@ t.test('a bad frame closes the link once, and what follows is not read', async (
   });
   let heard = 0;
   const bridge = new AudioBridge({
+    budget: audioBudgets(clock).of('rack-1', '8901'),
     queueFrames: 10,
-    clock: new ManualClock(),
+    clock,
     log: { ...silentLogger, warn: (_fields, message) => warnings.push(message) },
     onLinkClosed: () => undefined,
     onAudio: () => {

@@ -72,3 +72,12 @@ export const shownWallet = (address: string, isWhole: boolean): string =>
 /** The fingerprint of a node's key, for comparison by people. `publicKey`: Ed25519, 32 bytes. */
 export const keyFingerprint = (publicKey: Uint8Array): string =>
   showFingerprint(createHash('sha256').update(publicKey).digest('base64'));
+
+const CARD_WORDS: Readonly<Record<string, string>> = {
+  plan_expires: 'end of the plan',
+  monthly_cost: 'monthly cost',
+};
+
+/** Fields of the fleet file that a new card takes over, and what that does to the present card: "label, plan; the present one …" */
+export const cardFields = (taken: readonly string[]): string =>
+  `${taken.map((field) => CARD_WORDS[field] ?? field).join(', ')}; the present one costs nothing then, and its PIN is deleted`;

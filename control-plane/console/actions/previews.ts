@@ -1,5 +1,6 @@
 // Previews of changes, shown before the operator decides: as the commands show them, and from the same procedures.
 import type { Cell } from '#shared/operator/listing.ts';
+import { cardFields } from '../../domain/shown-value.ts';
 import { REASSIGNED_QUARANTINE_DAYS } from '../../domain/subscription.ts';
 import { type Operator, PROCEDURES } from '../../operator/procedures/all-procedures.ts';
 import { cardTextSchema } from '../../operator/procedures/fields.ts';
@@ -36,6 +37,7 @@ export const previewMove: ReadPreview = async ({ number, card, reason }, operato
     facts: [
       ['Present card', `${shown.from}, which has no number then`],
       ['New card', shown.to],
+      ...(shown.taken.length === 0 ? [] : [['It takes over', cardFields(shown.taken)] as const]),
       ['Reason', String(reason)],
     ],
     fields: { expected: shown.to },

@@ -1,5 +1,6 @@
 // `control-plane number …`: what is sold, what is kept off the market, what comes in and goes.
 import { NUMBER_STATES } from '../../domain/number-state.ts';
+import { cardFields } from '../../domain/shown-value.ts';
 import { NUMBER_SORTS } from '../../store/fleet/numbers.ts';
 import { NUMBERS } from '../listings/numbers.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
@@ -132,13 +133,6 @@ export const NUMBER_COMMANDS = [
   }),
 ];
 
-const CARD_WORDS: Readonly<Record<string, string>> = {
-  plan_expires: 'end of the plan',
-  monthly_cost: 'monthly cost',
-};
-
 /** A line about what the fleet file says of the present card; empty if that is nothing. */
 const takenOver = ({ taken }: { taken: readonly string[] }): string =>
-  taken.length === 0
-    ? ''
-    : `\nThe new card takes over the ${taken.map((field) => CARD_WORDS[field] ?? field).join(', ')}; the present one costs nothing then, and its PIN is deleted`;
+  taken.length === 0 ? '' : `\nThe new card takes over the ${cardFields(taken)}`;

@@ -3,6 +3,7 @@ import t from 'tap';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { unhonoured } from '../../fixtures/payments/unhonoured.ts';
 import {
@@ -161,9 +162,16 @@ t.test('a customer without service comes first, with each possible action', asyn
   t.match(problem, '<p>New card: must be an ICCID, or node/slot');
   t.match(problem, `href="/actions/move-number?number=${encodeURIComponent(number)}">Enter it again<`);
   t.match(problem, `href="${path}">Back to the page<`);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
+  const described = { iccid: String(SLOTS[0]?.iccid), label: 'shelf 3', updated_at: new Date() };
+  await db.insertInto('cards').values(described).execute();
   const moving = await shownBy(await move('rack-1/m1'));
   t.match(moving.text, `>New card</dt><dd><span class="whole">${card.iccid}<`);
   t.match(moving.text, `>Present card</dt><dd>${SLOTS[0]?.iccid}, which has no number then<`);
+  t.match(
+    moving.text,
+    '>It takes over</dt><dd>label; the present one costs nothing then, and its PIN is deleted<',
+  );
   t.match(moving.text, /The number is kept by 1 customer: \+1206…0001\./);
   t.notMatch(await ann.page(path), card.iccid, 'not done yet');
   const { expected: _shown, ...unexpected } = moving.fields;

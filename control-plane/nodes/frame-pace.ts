@@ -13,8 +13,8 @@ const FRAMES = { burst: FRAME_BURST, perSecond: FRAMES_PER_SECOND };
 /** A daemon that restarts, or a network that comes and goes, opens a few links in a minute. Each costs as much as many frames. */
 const LINKS = { burst: 60, perSecond: 1 };
 
-/** Of the audio of a SIM's calls: two minutes at once, after a pause of the network, and four times real time in the long run. */
-const AUDIO = { burst: 6_000, perSecond: 200 };
+/** Of the audio of a SIM's calls: two minutes at once, after a pause of the network, and ten times real time in the long run. */
+const AUDIO = { burst: 6_000, perSecond: 500 };
 
 /** Of new facts, which have a window. */
 export const FACT_COST = 0.1;

@@ -53,8 +53,7 @@ export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   tickets: MediaTickets;
   places: StreamPlaces;
   audioBudgets: ReturnType<typeof audioBudgets>;
-  /** Of this instance; null: that of the control link. */
-  mediaBaseUrl: string | null;
+  mediaBaseUrl: string | null; // Of this instance; null: that of the control link.
   /** Time in which a disconnected client may reconnect. */
   holdMs: number;
   /** An active call that was never streamed is hung up after this. */

@@ -131,7 +131,7 @@ t.test(
       isPlayed = true;
     });
     await until('played', () => {
-      for (let count = 0; count < 20; count += 1) media.capture();
+      for (let count = 0; count < 8; count += 1) media.capture();
       return isPlayed;
     });
     t.ok(await playing);

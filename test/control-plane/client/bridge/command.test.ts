@@ -87,7 +87,7 @@ t.test(
     await until(
       'hung up',
       () => {
-        for (let count = 0; count < 20; count += 1) media.capture();
+        for (let count = 0; count < 8; count += 1) media.capture();
         return phone.node.commands('hang_up').length > 0;
       },
       WAIT_MS,

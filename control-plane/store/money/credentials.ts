@@ -15,19 +15,23 @@ export async function insertToken(
     .execute();
 }
 
+/** Changes of a subscription's tokens take turns: two recoveries at once must leave one token. */
+export async function lockTokens(trx: DatabaseTransaction, subscriptionId: string): Promise<void> {
+  await trx
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('id', '=', subscriptionId)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
 /** Revokes every token of a subscription and stores the one that replaces them. */
 export async function replaceTokens(
   db: Database,
   token: { hash: Buffer; subscriptionId: string; now: Date },
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    // Two recoveries at once must leave one token, so they take turns on the subscription.
-    await trx
-      .selectFrom('subscriptions')
-      .select('id')
-      .where('id', '=', token.subscriptionId)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    await lockTokens(trx, token.subscriptionId);
     await trx.deleteFrom('tokens').where('subscription_id', '=', token.subscriptionId).execute();
     await insertToken(trx, token);
   });

@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
 import type { RepeatedPayment } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import { insertToken } from './credentials.ts';
+import { insertToken, lockTokens } from './credentials.ts';
 import { keyOf } from './payment-rows.ts';
 import { toSubscription } from './subscriptions.ts';
 
@@ -75,12 +75,7 @@ export async function hasToken(
   { canBeNew, claimedAt }: { canBeNew: boolean; claimedAt: Date },
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    await trx
-      .selectFrom('subscriptions')
-      .select('id')
-      .where('id', '=', token.subscriptionId)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    await lockTokens(trx, token.subscriptionId);
     const known = await trx
       .selectFrom('tokens')
       .select('hash')

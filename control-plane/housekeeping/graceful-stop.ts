@@ -1,6 +1,6 @@
 // How work that sends to others stops: it begins nothing more, and what is under way has a few seconds to end.
 
-/** What is under way at a stop gets this long. */
+/** Work that is under way at a stop gets this long. */
 const STOP_MS = 4_000;
 
 export class GracefulStop {

@@ -48,7 +48,7 @@ export interface Action {
   refunds?: true;
   /** The text that the operator compares before confirming. */
   compared?(fields: Fields): string;
-  /** What would change, shown once the fields are there and before anything is done. */
+  /** The change as it would be done, shown once the fields are there. Nothing is done before the operator confirms it. */
   preview?: ReadPreview;
   /** Throws `OperatorError`, and `ZodError` for fields that the procedure does not accept. */
   run(fields: Fields, parts: ActionParts): Promise<void>;

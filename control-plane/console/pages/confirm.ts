@@ -23,7 +23,7 @@ export const actionLinks = (links: readonly ActionLink[]): Html =>
           html`<a class="button${ACTION_WORDS[name].isGrave ? ' grave' : ''}" href="${actionPath(name, fields)}" data-dialog>${ACTION_WORDS[name].verb}</a>`,
       )}</p>`;
 
-/** What the operator decides on before the second press. */
+/** The facts that the operator reads before the second press. */
 interface Question {
   name: ActionName;
   action: Action;

@@ -31,7 +31,7 @@ export interface NumberEvent {
   other: string | null;
   /** Where its SIM came to. */
   node: string | null;
-  /** What an operator changed. */
+  /** The values that an operator changed. */
   detail: Record<string, unknown> | null;
 }
 

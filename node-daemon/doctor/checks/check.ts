@@ -14,7 +14,7 @@ export interface DaemonView {
   readonly configurationProblem: string | undefined;
   /** Why the modems cannot be asked at all. */
   readonly problem: string | undefined;
-  /** What to do if the reason is that the data folder belongs to another program. */
+  /** The advice if the data folder belongs to another program. */
   readonly wrongFolderAdvice: string | undefined;
 }
 

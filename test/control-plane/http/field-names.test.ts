@@ -183,7 +183,7 @@ t.test(
   },
 );
 
-/** What a field would do if it were there. Elsewhere an unknown field changes nothing, and is ignored. */
+/** These act or filter, so a mistyped field would change their result. Elsewhere an unknown field is ignored. */
 const STRICT = [
   'sendSms',
   'receiveSms',

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
 // `hardware-sim …`, as `npm run build` made it.
-process.setSourceMapsEnabled(true);
+import '../shared/process/stack-traces.cjs';
+
 await import('../dist/hardware-sim/main.js');

@@ -3,5 +3,5 @@
 // Ports that hang must leave threads for the journal. The program never needs this much heap, but without limits V8 collects garbage late:
 // new objects alone would take 48 MB.
 process.env.UV_THREADPOOL_SIZE ??= '64';
-require('./stack-traces.cjs');
+require('../shared/process/stack-traces.cjs');
 import('../dist/node-daemon/main.js');

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
 // `simrack …`, as `npm run build` made it.
-process.setSourceMapsEnabled(true);
+import '../../shared/process/stack-traces.cjs';
+
 await import('../../dist/simrack/main.js');

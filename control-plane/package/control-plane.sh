@@ -15,4 +15,4 @@ case "$1" in -h | --help | -V | --version) ;; *)
   done <"$CONFIG"
   ;;
 esac
-exec /usr/bin/node --enable-source-maps /usr/lib/simrack-control-plane/main.mjs "$@"
+exec /usr/bin/node --require /usr/lib/simrack-control-plane/stack-traces.cjs /usr/lib/simrack-control-plane/main.mjs "$@"

@@ -20,7 +20,12 @@ const HERE = import.meta.dirname;
 export const IMAGE: ImageContents = {
   name: NAME,
   user: { name: 'simrack-service', home: '/var/lib/simrack' },
-  entrypoint: ['/usr/bin/node', '--enable-source-maps', `/usr/lib/${NAME}/main.mjs`],
+  entrypoint: [
+    '/usr/bin/node',
+    '--require',
+    `/usr/lib/${NAME}/stack-traces.cjs`,
+    `/usr/lib/${NAME}/main.mjs`,
+  ],
   // The container has an address of its own.
   environment: { HOST: '0.0.0.0', DATA_DIR: '/var/lib/simrack' },
   port: 8080,

@@ -24,7 +24,6 @@ export function bundleDaemon(
       [relative(PROJECT, join(bindings, 'prebuilds', prebuild)), NATIVE_BINDING],
       [relative(PROJECT, join(resampler, WASM)), WASM],
       ...PAGE_FILES.map((name) => [`node-daemon/status-page/${name}`, name] as const),
-      ['node-daemon/stack-traces.cjs', 'stack-traces.cjs'],
     ],
   });
 }

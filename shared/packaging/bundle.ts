@@ -9,6 +9,9 @@ export const PROJECT = join(import.meta.dirname, '../..');
 /** Nothing is written there: names of files depend on it, and must not depend on a temporary folder. */
 const PLACE = join(PROJECT, 'dist/package');
 
+/** Node loads it before a program. */
+const STACK_TRACES = ['shared/process/stack-traces.cjs', 'stack-traces.cjs'] as const;
+
 /** The parts of a program. Paths of sources are relative to the project. */
 export interface ProgramParts {
   /** Source of each bundled file, by its name without `.mjs`; `main` is the program. */
@@ -60,7 +63,8 @@ export async function bundle(
   });
   for (const { path, text, contents } of outputFiles)
     await writeFile(join(folder, basename(path)), path.endsWith('.map') ? withNamedSources(text) : contents);
-  for (const [from, to] of copied) await cp(join(PROJECT, from), join(folder, to), { recursive: true });
+  for (const [from, to] of [STACK_TRACES, ...copied])
+    await cp(join(PROJECT, from), join(folder, to), { recursive: true });
   return packagesOf([...Object.keys(metafile.inputs), ...copiedPackages.map((each) => `${each}/`)]);
 }
 

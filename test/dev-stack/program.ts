@@ -19,7 +19,7 @@ const RESTART_DELAY_MS = { first: 100, max: 5_000 } as const;
 const COMMANDS = {
   'control-plane': ['control-plane/bin.mjs'],
   'node-daemon': ['node-daemon/bin.cjs'],
-  'hardware-sim': ['--enable-source-maps', 'dist/hardware-sim/main.js'],
+  'hardware-sim': ['hardware-sim/bin.mjs'],
 } as const;
 
 export interface ProgramSpec {

@@ -23,11 +23,11 @@ const built = await Promise.all(
   }),
 );
 
-for (const { name, program, source, build, nodeFlags, help, bytesMax, ...made } of built) {
+for (const { name, program, source, build, help, bytesMax, ...made } of built) {
   const { root, file, bytes, folder } = made;
   /** Runs the program from its folder, which is not where it will be. */
   const started = (words: string[], env: Record<string, string> = {}) =>
-    spawnSync(process.execPath, [...nodeFlags, 'main.mjs', ...words], {
+    spawnSync(process.execPath, ['--require', './stack-traces.cjs', 'main.mjs', ...words], {
       cwd: folder,
       env: { ...PATH, ...env },
       encoding: 'utf8',

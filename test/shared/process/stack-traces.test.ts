@@ -4,10 +4,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import t from 'tap';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
-import { PROJECT_FOLDER } from '../tidy/sources.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
-const STACK_TRACES = join(PROJECT_FOLDER, 'node-daemon/stack-traces.cjs');
+const STACK_TRACES = join(PROJECT_FOLDER, 'shared/process/stack-traces.cjs');
 
 const SOURCE = `interface Asked { name: string }
 

@@ -32,13 +32,28 @@ const EXTERNAL = [
   'utf-8-validate',
 ];
 
+/** The file of viem that has each export. */
+const viemFiles = new Map();
+const VIEM = join(PROJECT, 'node_modules/viem/_esm');
+for (const [, names, file] of (await readFile(join(VIEM, 'index.js'), 'utf8')).matchAll(/export \{([^}]*)\} from '(\.[^']+)'/g)) {
+  for (const name of names.replace(/\/\*.*?\*\//g, '').split(',')) viemFiles.set(name.trim(), join(VIEM, file));
+}
+
+/** A program that loads one file of viem's index loads them all, which takes longer than most commands. Lines keep their numbers. */
+const fromViemFiles = (text) =>
+  text.replace(/^import \{([^}]*)\} from 'viem';/gm, (whole, names) => {
+    const values = names.split(',').map((name) => name.trim()).filter((name) => name !== '' && !name.startsWith('type '));
+    const imports = values.map((name) => `import { ${name} } from '${viemFiles.get(name) ?? 'viem'}';`);
+    return imports.join(' ') + '\n'.repeat(whole.split('\n').length - 1);
+  });
+
 /** Our files find what lies beside them, pages and threads, in the sources. */
 const ownFiles = {
   name: 'own files',
   setup({ onLoad }) {
     onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      if (path.includes('node_modules') || !/import\.meta\.(?:url|dirname)/.test(text)) return undefined;
+      if (path.includes('node_modules')) return undefined;
+      const text = fromViemFiles(await readFile(path, 'utf8'));
       const own = DEPTH + relative(PROJECT, path);
       const contents = text
         .replaceAll('import.meta.url', `new URL('${own}', import.meta.url).href`)

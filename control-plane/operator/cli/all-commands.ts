@@ -1,31 +1,35 @@
-// The operator's commands, in the order of `--help`.
-import { CHECK_COMMAND } from '../../check/check-command.ts';
-import { ALERT_COMMANDS } from './alert-commands.ts';
-import { BACKUP_COMMANDS } from './backup-commands.ts';
-import { FLEET_COMMANDS } from './fleet-commands.ts';
-import { NODE_COMMANDS } from './node-commands.ts';
-import { NUMBER_COMMANDS } from './number-commands.ts';
-import { AUDIT_COMMANDS, OPERATOR_COMMANDS } from './operator-commands.ts';
-import { PAYMENT_COMMANDS } from './payment-commands.ts';
-import { PROBE_COMMANDS } from './probe-commands.ts';
-import { RELAYER_COMMANDS } from './relayer-commands.ts';
-import { REPORT_COMMANDS } from './report-commands.ts';
-import { SLOT_COMMANDS } from './slot-commands.ts';
-import { SUBSCRIPTION_COMMANDS } from './subscription-commands.ts';
+// The operator's commands. The start of a program is most of the time that a command takes, so it loads only the commands that begin as the
+// one that was given.
+import type { AnyCommand } from '#shared/process/commands.ts';
 
-export const COMMANDS = [
-  ...NODE_COMMANDS,
-  ...SLOT_COMMANDS,
-  ...NUMBER_COMMANDS,
-  ...FLEET_COMMANDS,
-  ...REPORT_COMMANDS,
-  ...SUBSCRIPTION_COMMANDS,
-  ...PAYMENT_COMMANDS,
-  ...RELAYER_COMMANDS,
-  ...PROBE_COMMANDS,
-  ...ALERT_COMMANDS,
-  ...AUDIT_COMMANDS,
-  ...BACKUP_COMMANDS,
-  ...OPERATOR_COMMANDS,
-  CHECK_COMMAND,
-];
+type Load = () => Promise<readonly AnyCommand[]>;
+
+const loadNodes: Load = async () => (await import('./node-commands.ts')).NODE_COMMANDS;
+const loadBackups: Load = async () => (await import('./backup-commands.ts')).BACKUP_COMMANDS;
+
+/** By the first word of a command, in the order of `--help`. */
+const BY_FIRST_WORD: ReadonlyMap<string, Load> = new Map([
+  ['node', loadNodes],
+  ['prune', loadNodes],
+  ['slot', async () => (await import('./slot-commands.ts')).SLOT_COMMANDS],
+  ['number', async () => (await import('./number-commands.ts')).NUMBER_COMMANDS],
+  ['fleet', async () => (await import('./fleet-commands.ts')).FLEET_COMMANDS],
+  ['report', async () => (await import('./report-commands.ts')).REPORT_COMMANDS],
+  ['subscription', async () => (await import('./subscription-commands.ts')).SUBSCRIPTION_COMMANDS],
+  ['payment', async () => (await import('./payment-commands.ts')).PAYMENT_COMMANDS],
+  ['relayer', async () => (await import('./relayer-commands.ts')).RELAYER_COMMANDS],
+  ['probe', async () => (await import('./probe-commands.ts')).PROBE_COMMANDS],
+  ['alert', async () => (await import('./alert-commands.ts')).ALERT_COMMANDS],
+  ['audit', async () => (await import('./operator-commands.ts')).AUDIT_COMMANDS],
+  ['backup', loadBackups],
+  ['restore', loadBackups],
+  ['operator', async () => (await import('./operator-commands.ts')).OPERATOR_COMMANDS],
+  ['check', async () => [(await import('../../check/check-command.ts')).CHECK_COMMAND]],
+] as const);
+
+/** The commands that begin with `word`; all of them if none does. */
+export async function commandsFor(word: string | undefined): Promise<AnyCommand[]> {
+  const load = BY_FIRST_WORD.get(word ?? '');
+  const loads = load === undefined ? [...new Set(BY_FIRST_WORD.values())] : [load];
+  return (await Promise.all(loads.map((each) => each()))).flat();
+}

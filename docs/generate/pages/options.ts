@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { EXIT_HELP } from '../../../control-plane/client/commands/failures.ts';
 import { createProgram, ENVIRONMENT } from '../../../control-plane/client/commands/program.ts';
 import { OPTIONS as SERVICE_OPTIONS } from '../../../control-plane/config/config.ts';
-import { COMMANDS as SERVICE_COMMANDS } from '../../../control-plane/operator/cli/all-commands.ts';
+import { commandsFor } from '../../../control-plane/operator/cli/all-commands.ts';
 import { OPTIONS as SIMULATOR_OPTIONS } from '../../../hardware-sim/options.ts';
 import { COMMANDS as DAEMON_COMMANDS } from '../../../node-daemon/commands.ts';
 import { daemonOptions } from '../../../node-daemon/config/options.ts';
@@ -18,6 +18,7 @@ import { clientOptions, clientUsage } from '../source/client-command.ts';
 import { PROJECT_FOLDER } from '../source/doc-comments.ts';
 import { defaultOf, isRequired, valuesOf } from '../source/option-facts.ts';
 
+const SERVICE_COMMANDS = await commandsFor(undefined);
 const CONFIGURATION_FILE = 'node-daemon/config/node-daemon.example.yaml';
 
 export const OPTIONS_PAGE: Page = {

@@ -64,12 +64,14 @@ export interface StoredPlace {
   isProven: boolean;
 }
 
-/** `isSamePin`: whether the file has the PIN that is stored. `known`: undefined for a new card. */
+/** `isSamePin`: whether the file has the PIN that is stored. `known`: undefined for a card that no fleet file has named. */
 export function changeOf(
   card: WrittenCard,
   known: StoredCard | undefined,
   { isSamePin, place }: { isSamePin: boolean; place: StoredPlace },
 ): CardChange {
+  // A node has reported the others, or an import named them.
+  const isNew = known === undefined && place.number === null && place.holder === null;
   const fields: FieldChange[] = [];
   if (card.number !== undefined && card.number !== place.number)
     fields.push({ field: 'number', from: place.number, to: card.number });
@@ -85,7 +87,7 @@ export function changeOf(
   if (pin === null && had) fields.push({ field: 'pin', from: SET, to: null });
   if (typeof pin === 'string' && !isSamePin)
     fields.push({ field: 'pin', from: had ? SET : null, to: had ? 'another' : SET });
-  return { line: card.line, iccid: card.iccid, isNew: known === undefined, fields };
+  return { line: card.line, iccid: card.iccid, isNew, fields };
 }
 
 /** A note on a card whose `node` has no effect, now or at all. The card is applied nevertheless. */

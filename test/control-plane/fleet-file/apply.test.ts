@@ -212,6 +212,14 @@ t.test('a node is in the diff, alone or not, and needs a number', TIMEOUT, async
   t.equal((await db.selectFrom('cards').select('pin').where('pin', 'is not', null).execute()).length, 0);
 });
 
+t.test('a card that a node has reported is not new', TIMEOUT, async (t) => {
+  const { apply, url } = await operated(t);
+  await rig.connect(t, url, { slots: [slotAt(1, { iccid: SIM_1 })] });
+  t.match(await apply(['iccid,label', `${SIM_1},top`, `${SIM_2},drawer`], '--yes'), {
+    stdout: `~ ${SIM_1}\n    label: - -> top\n+ ${SIM_2}\n    label: drawer\n1 new, 1 changed, 0 unchanged`,
+  });
+});
+
 t.test('labels are in the lists, and are found', TIMEOUT, async (t) => {
   const { apply, control, databaseUrl, url } = await operated(t);
   const slots = [slotAt(1, { iccid: SIM_1 }), slotAt(2, { iccid: SIM_2 })];

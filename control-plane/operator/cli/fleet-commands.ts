@@ -45,6 +45,15 @@ export const FLEET_COMMANDS = [
     },
   }),
   operatorCommand({
+    usage: 'fleet drop <card>',
+    about:
+      'Forget a card that has left the fleet: its label, carrier, plan, cost and PIN. Retire its number first. The card is an ICCID, or the slot that it is in, as node/slot.',
+    async run(operator, _, [text]) {
+      const iccid = await operator.call('dropCard', { card: checked('card', cardTextSchema, text) });
+      return `${iccid} is dropped; the reports of past months keep it`;
+    },
+  }),
+  operatorCommand({
     usage: 'fleet retry-pin <card>',
     about:
       'Give the PIN of a card to its node once more, after the alert sim_pin. The card is an ICCID, or the slot that it is in, as node/slot.',

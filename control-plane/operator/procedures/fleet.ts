@@ -1,8 +1,11 @@
 // The fleet file: what it changes, and the changes.
 import * as z from 'zod';
 import { retryPin } from '../../store/cards/card-pins.ts';
+import { dropCard } from '../../store/cards/drop-card.ts';
 import { applyFleet, planFleet } from '../../store/cards/fleet-apply.ts';
 import type { CardChange } from '../../store/cards/fleet-plan.ts';
+import type { Database } from '../../store/database/database.ts';
+import type { Card } from '../../store/fleet/number-move.ts';
 import { CARDS_MAX, fleetRowSchema } from '../fleet-file/card-schema.ts';
 import { cardSchema } from './fields.ts';
 import { procedure } from './procedure.ts';
@@ -13,6 +16,18 @@ const AUDITED_MAX = 100;
 /** `8901…: label, pin` */
 const namesOf = ({ fields, iccid, isNew }: CardChange): string =>
   `${iccid}${isNew ? ' (new)' : ''}: ${fields.map(({ field }) => field).join(', ')}`;
+
+/** A change of one card. Answers with its ICCID. */
+const cardChange = (run: (db: Database, card: Card) => Promise<string>) =>
+  procedure({
+    input: z.object({ card: cardSchema }),
+    run: ({ db }, { card }) => run(db, card),
+    audit: {
+      how: 'change',
+      subject: ({ card }) => ('iccid' in card ? card.iccid : `${card.node}/${card.slot}`),
+      detail: (_, iccid) => ({ iccid }),
+    },
+  });
 
 const cards = z.array(fleetRowSchema).min(1).max(CARDS_MAX);
 
@@ -38,14 +53,6 @@ export const FLEET_PROCEDURES = {
       }),
     },
   }),
-  /** Answers with the ICCID of the card. */
-  retryPin: procedure({
-    input: z.object({ card: cardSchema }),
-    run: ({ db }, { card }) => retryPin(db, card),
-    audit: {
-      how: 'change',
-      subject: ({ card }) => ('iccid' in card ? card.iccid : `${card.node}/${card.slot}`),
-      detail: (_, iccid) => ({ iccid }),
-    },
-  }),
+  dropCard: cardChange(dropCard),
+  retryPin: cardChange(retryPin),
 };

@@ -45,6 +45,13 @@ const monthNow = (month: string): RawBuilder<unknown> => sql`
   left join subscriptions on subscriptions.number = numbers.number
   left join earnings on earnings.number = numbers.number`;
 
+/** Cards that left the fleet in this month are in its report as they last were. */
+const presentMonth = (month: string): RawBuilder<unknown> => sql`
+  ${monthNow(month)} union all
+  select iccid, number, label, node, carrier, plan, cost, earned::json, is_sold from (${storedMonth(month)}) as stored
+  where not exists (select from cards where cards.iccid = stored.iccid)
+    and not exists (select from numbers where numbers.iccid = stored.iccid and retired_at is null)`;
+
 const storedMonth = (month: string): RawBuilder<unknown> => sql`
   select iccid, number, label, node_id as node, carrier, plan, cost::text as cost, earned, is_sold
   from sim_months where month = ${month}::date`;
@@ -69,7 +76,7 @@ export async function listSimCosts(db: Database, query: CostQuery, now: Date): P
     sort: undefined,
     after: after === undefined ? undefined : [after],
   });
-  const source = month === monthOf(now) ? monthNow(month) : storedMonth(month);
+  const source = month === monthOf(now) ? presentMonth(month) : storedMonth(month);
   const { rows } = await sql<SimCostRow>`
     with listed as (${source})
     select iccid, number, label, node, carrier, plan, cost, earned, is_sold from listed

@@ -222,6 +222,33 @@ t.test(
   },
 );
 
+t.test('a card that was dropped costs nothing from the next month on', TIMEOUT, async (t) => {
+  const { databaseUrl, db, operator, report } = await operated(t);
+  const drop = (card: string) =>
+    runProgram('control-plane', ['fleet', 'drop', card], { DATABASE_URL: databaseUrl });
+  await operator.call('applyFleet', {
+    cards: [
+      { line: 1, iccid: SIM_2, label: 'sold back', monthly_cost: '4.50', pin: '0042' },
+      { line: 2, iccid: SIM_3, label: 'drawer', monthly_cost: '0.10' },
+    ],
+  });
+  await storeMonth(db, NOW);
+  t.match(await drop(SIM_2), { status: 2, stderr: /has the number \+12065550002: retire that number first/ });
+  t.match(await drop(validIccid(9)), { status: 2, stderr: /no fleet file has named the SIM/ });
+  t.match(await drop('lab/none'), { status: 2 });
+  await operator.call('retire', { number: '+12065550002' });
+  t.match(await drop('lab/m2'), { status: 0, stdout: new RegExp(`^${SIM_2} is dropped`) });
+  t.match(await drop(SIM_3), { status: 0 });
+  t.same(await db.selectFrom('cards').selectAll().execute(), []);
+  const present = (await report('--csv')).stdout;
+  t.match(present, `${SIM_2},+12065550002,sold back,lab,`, 'its last month');
+  t.match(present, `${SIM_3},,drawer,,,,0.10,`);
+  await storeMonth(db, NOW);
+  await sql`update sim_months set month = '2025-02-01'`.execute(db);
+  t.notMatch((await report('--csv')).stdout, /sold back|drawer/);
+  t.match((await report('--month', '2025-02', '--csv')).stdout, ',sold back,');
+});
+
 t.test('a refund that is given up takes nothing from the earnings', TIMEOUT, async (t) => {
   const { account, db, operator, report } = await operated(t);
   const { subscriptionId: id } = account;

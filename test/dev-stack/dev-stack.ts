@@ -127,9 +127,10 @@ export async function startDevStack(
     writeFileSync(nodeConfigPath(dataDir), await nodeConfig(file.simulator_url));
     await enrolRack({ databaseUrl: service.databaseUrl, dataDir, url: file.base_url });
     await start(daemon);
-    await (isNew
-      ? poolIsReady(file.base_url, options.modems, POOL_TIMEOUT_MS.new)
-      : poolIsReady(file.base_url, 1, POOL_TIMEOUT_MS.used));
+    if (admitsNewSims())
+      await (isNew
+        ? poolIsReady(file.base_url, options.modems, POOL_TIMEOUT_MS.new)
+        : poolIsReady(file.base_url, 1, POOL_TIMEOUT_MS.used));
     writeFile(path, withPids(file, programs));
     return { file, path, stop };
   } catch (error) {
@@ -164,6 +165,9 @@ function writeKeys(dataDir: string): { relayer: string; payTo: string } {
   };
 }
 
+/** A developer may try how an operator admits SIMs. */
+const admitsNewSims = (): boolean => process.env['ADMIT_NEW_SIMS'] !== 'false';
+
 const serviceEnv = (
   options: DevStackOptions,
   chain: LocalChain,
@@ -176,7 +180,7 @@ const serviceEnv = (
   RELAYER_KEY_FILE: relayerKeyFile,
   // One in the environment of `npm start` is of another chain.
   RELAYER_KEY: '',
-  ADMIT_NEW_SIMS: 'true',
+  ADMIT_NEW_SIMS: String(admitsNewSims()),
   // Receivers of a trial run on this host.
   WEBHOOK_ALLOW_PRIVATE: 'true',
 });

@@ -44,11 +44,14 @@ t.test(
 
 t.test('after kill -9 of the stack the next start ends what was left, and has all data', async (t) => {
   const dataDir = temporaryFolder(t);
-  const first = await startStack(t, { dataDir, env: { MODEMS: '1' } });
+  const env = { MODEMS: '1', ADMIT_NEW_SIMS: 'false' };
+  const first = await startStack(t, { dataDir, env });
   const { pid, pids } = first.file();
   process.kill(pid, 'SIGKILL');
   await until('the stack is dead', () => !isAlive(pid));
-  const second = await startStack(t, { dataDir, env: { MODEMS: '1' }, replaces: pid });
+  const second = await startStack(t, { dataDir, env, replaces: pid });
   t.same(Object.values(pids).filter(isAlive), []);
   t.not(second.file().pid, pid);
+  const settings = readFileSync(join(dataDir, 'control-plane.env'), 'utf8');
+  t.match(settings, "ADMIT_NEW_SIMS='false'\n", 'as the developer wants it');
 });

@@ -229,13 +229,17 @@ const RATE_LIMIT: Json = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
 
-/** One of them, in the protocol of the payment. */
-const RECEIPTS: Json = Object.fromEntries(
-  ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Payment-Receipt'].map((name) => [
+/** Of a presented payment, in its version of x402. */
+const X402_RESULTS: Json = Object.fromEntries(
+  ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE'].map((name) => [
     name,
-    { description: 'The receipt, in base64.', schema: { type: 'string' } },
+    { description: 'The result of a payment of x402, in base64.', schema: { type: 'string' } },
   ]),
 );
+const RECEIPTS: Json = {
+  ...X402_RESULTS,
+  'Payment-Receipt': { description: 'The receipt of MPP, in base64url.', schema: { type: 'string' } },
+};
 
 const challenge = (): Json => ({
   description:
@@ -243,6 +247,7 @@ const challenge = (): Json => ({
   headers: {
     'PAYMENT-REQUIRED': { description: 'x402 version 2, base64.', schema: { type: 'string' } },
     'WWW-Authenticate': { description: 'MPP challenges.', schema: { type: 'string' } },
+    ...X402_RESULTS,
   },
   content: { [JSON_TYPE]: { schema: referenceTo(answers.challengeSchema) } },
 });

@@ -70,7 +70,7 @@ export async function subscribe(
     if (networks.openOffers.length === 0) throw unavailable();
     const open = { ...sale, offers: networks.openOffers };
     const signed = await parts.signer.offers(open);
-    const challenge = challengeFor(open, error.code, { now: new Date(clock.now()), signed });
+    const challenge = challengeFor(open, error, { now: new Date(clock.now()), presented: headers, signed });
     return { kind: 'challenge', challenge };
   }
 }

@@ -9,12 +9,21 @@ import {
   sellerOf,
   signedOffers,
 } from '#shared/api/x402-extensions.ts';
+import { failureHeaders, type PaymentHeaders, paymentHeaderOf } from './credential.ts';
 import { mppChallenge } from './mpp.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer, type Sale } from './offer.ts';
+import type { PaymentRejected } from './rejection.ts';
 
 export interface Challenge {
-  body: { x402Version: 1; error: string; accepts: AcceptedPayment[] };
-  headers: { 'PAYMENT-REQUIRED': string; 'WWW-Authenticate': string[] };
+  body: {
+    x402Version: 1;
+    error: string;
+    message: string;
+    /** The header with the refused payment, or its wrong field. */
+    field?: string;
+    accepts: AcceptedPayment[];
+  };
+  headers: Record<string, string | string[]>;
 }
 
 /**
@@ -40,15 +49,16 @@ interface AcceptedPayment {
 const MIME_TYPE = 'application/json';
 
 /**
- * `error`: the stable code of why the payment was rejected, or that there was none. `signed`: a statement for each offer, or none if the
- * service cannot sign.
+ * `presented`: the headers of the rejected request, with a payment or without. `signed`: a statement for each offer, or none if the service
+ * cannot sign.
  */
 export function challengeFor(
   sale: Sale,
-  error: string,
-  { now, signed }: { now: Date; signed: readonly SignedStatement[] },
+  rejection: PaymentRejected,
+  { now, presented, signed }: { now: Date; presented: PaymentHeaders; signed: readonly SignedStatement[] },
 ): Challenge {
   const { resource: url, description, offers } = sale;
+  const { code: error, field = paymentHeaderOf(presented) } = rejection;
   const required = {
     x402Version: 2,
     error,
@@ -60,6 +70,8 @@ export function challengeFor(
     body: {
       x402Version: 1,
       error,
+      message: rejection.reason.meaning,
+      ...(field !== undefined && { field }),
       accepts: offers.map((offer) => ({
         ...termsOf(offer),
         network: NETWORKS[offer.chainId].network,
@@ -73,6 +85,7 @@ export function challengeFor(
     headers: {
       'PAYMENT-REQUIRED': Buffer.from(JSON.stringify(required)).toString('base64'),
       'WWW-Authenticate': offers.map((offer) => mppChallenge(offer, sale, now)),
+      ...failureHeaders(presented, rejection, sale),
     },
   };
 }

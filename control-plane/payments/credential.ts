@@ -50,7 +50,10 @@ const mppSchema = z.object({ challenge: z.object({ request: z.string() }) });
 const requestSchema = z.object({ methodDetails: z.object({ chainId: z.number() }) });
 
 /** The chain on which `readCredential` would look; undefined if the headers name none of the sale. Verifies nothing. */
-export function chainNamedIn(headers: PaymentHeaders, { offers }: Pick<Sale, 'offers'>): number | undefined {
+export function chainNamedIn(
+  headers: PaymentHeaders,
+  { offers }: Pick<Sale, 'offers'>,
+): Offer['chainId'] | undefined {
   const { payment, paymentSignature, authorization } = headers;
   const isNamed = (chainId: Offer['chainId']): boolean => {
     if (MPP_SCHEME.test(authorization ?? '')) {
@@ -120,6 +123,39 @@ export async function readCredential(
   return { protocol: { kind: 'x402', version }, ...paid };
 }
 
+/** The header that has the payment; undefined if there is none. */
+export function paymentHeaderOf(headers: PaymentHeaders): string | undefined {
+  return { mpp: 'Authorization', x402_v2: 'PAYMENT-SIGNATURE', x402_v1: 'X-PAYMENT', none: undefined }[
+    methodOf(headers)
+  ];
+}
+
+/** Headers of a 402 for a presented payment. MPP has none: its receipts only confirm. */
+export function failureHeaders(
+  headers: PaymentHeaders,
+  { reason }: PaymentRejected,
+  sale: Pick<Sale, 'offers'>,
+): Record<string, string> {
+  const method = methodOf(headers);
+  const chainId = chainNamedIn(headers, sale) ?? sale.offers[0]?.chainId;
+  if (method === 'none' || method === 'mpp' || chainId === undefined) return {};
+  const named = decodedAs(x402Schema, headers.paymentSignature ?? headers.payment);
+  const payer = authorizationNamedIn(headers)?.from;
+  return x402ResultHeader(named?.x402Version ?? (method === 'x402_v1' ? 1 : 2), chainId, {
+    success: false,
+    errorReason: reason.x402 ?? 'unexpected_verify_error',
+    errorMessage: reason.meaning,
+    transaction: '',
+    ...(payer !== undefined && { payer }),
+  });
+}
+
+function x402ResultHeader(version: 1 | 2, chainId: Offer['chainId'], result: object): Record<string, string> {
+  const network = version === 1 ? NETWORKS[chainId].network : caip2(chainId);
+  const text = Buffer.from(JSON.stringify({ ...result, network })).toString('base64');
+  return version === 1 ? { 'X-PAYMENT-RESPONSE': text } : { 'PAYMENT-RESPONSE': text };
+}
+
 /**
  * Headers of a 200 response. `transaction`: hash of the transaction that moved the money. `signed`: the receipt of x402 v2, if the service can
  * sign.
@@ -143,13 +179,10 @@ export function receiptHeaders(
       'Cache-Control': 'private, no-store',
     };
   }
-  const response = {
+  return x402ResultHeader(protocol.version, offer.chainId, {
     success: true,
     transaction,
     payer: authorization.from,
-    network: protocol.version === 1 ? NETWORKS[offer.chainId].network : caip2(offer.chainId),
     ...(signed !== undefined && protocol.version === 2 && { extensions: signedReceipt(signed) }),
-  };
-  const text = Buffer.from(JSON.stringify(response)).toString('base64');
-  return protocol.version === 1 ? { 'X-PAYMENT-RESPONSE': text } : { 'PAYMENT-RESPONSE': text };
+  });
 }

@@ -12,7 +12,7 @@ import {
   uintSchema,
 } from './authorization.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer, type Sale } from './offer.ts';
-import { PaymentRejected } from './rejection.ts';
+import { malformed, PaymentRejected } from './rejection.ts';
 
 const METHOD = 'evm';
 const INTENT = 'charge';
@@ -137,7 +137,7 @@ function decode<S extends z.ZodType>(schema: S, text: string): z.output<S> {
   try {
     return schema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
   } catch (cause) {
-    throw new PaymentRejected('invalid_encoding', { cause });
+    throw malformed(cause);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   uintSchema,
 } from './authorization.ts';
 import type { Offer } from './offer.ts';
-import { PaymentRejected } from './rejection.ts';
+import { malformed, PaymentRejected } from './rejection.ts';
 
 /** Longest accepted header. Real ones have about 650 characters (v1), or 5,000 with the extensions of the 402, which clients of v2 repeat. */
 const HEADER_CHARACTERS_MAX = 12_288;
@@ -69,7 +69,9 @@ export async function readX402(
   const version = z.object({ x402Version: z.number() }).safeParse(json).data?.x402Version;
   if (version === 1) return readV1(parse(envelopeV1Schema, json), offers, accounts);
   if (version === 2) return readV2(parse(envelopeV2Schema, json), offers, accounts);
-  throw new PaymentRejected(version === undefined ? 'invalid_encoding' : 'unsupported_version');
+  throw new PaymentRejected(version === undefined ? 'invalid_encoding' : 'unsupported_version', {
+    field: 'x402Version',
+  });
 }
 
 // Version 1 does not name the token: the signature shows it.
@@ -78,9 +80,9 @@ async function readV1(
   offers: readonly Offer[],
   accounts: AccountsByChain,
 ): Promise<X402Credential> {
-  if (scheme !== 'exact') throw new PaymentRejected('unsupported_scheme');
+  if (scheme !== 'exact') throw new PaymentRejected('unsupported_scheme', { field: 'scheme' });
   const ofNetwork = offers.filter(({ chainId }) => NETWORKS[chainId].network === network);
-  if (ofNetwork.length === 0) throw new PaymentRejected('unsupported_network');
+  if (ofNetwork.length === 0) throw new PaymentRejected('unsupported_network', { field: 'network' });
   const { signature, authorization } = payload;
   let rejection = new PaymentRejected('invalid_signature');
   for (const offer of ofNetwork) {
@@ -101,11 +103,12 @@ async function readV2(
   offers: readonly Offer[],
   accounts: AccountsByChain,
 ): Promise<X402Credential> {
-  if (accepted.scheme !== 'exact') throw new PaymentRejected('unsupported_scheme');
+  if (accepted.scheme !== 'exact')
+    throw new PaymentRejected('unsupported_scheme', { field: 'accepted.scheme' });
   const ofNetwork = offers.filter(({ chainId }) => caip2(chainId) === accepted.network);
-  if (ofNetwork.length === 0) throw new PaymentRejected('unsupported_network');
+  if (ofNetwork.length === 0) throw new PaymentRejected('unsupported_network', { field: 'accepted.network' });
   const offer = ofNetwork.find(({ asset }) => isAddressEqual(asset, accepted.asset));
-  if (offer === undefined) throw new PaymentRejected('unsupported_asset');
+  if (offer === undefined) throw new PaymentRejected('unsupported_asset', { field: 'accepted.asset' });
   checkTerms({ to: accepted.payTo, value: accepted.amount }, offer);
   const { name = offer.assetName, version = offer.assetVersion } = accepted.extra ?? {};
   if (name !== offer.assetName || version !== offer.assetVersion) throw new PaymentRejected('invalid_domain');
@@ -139,6 +142,6 @@ function decode(header: string): unknown {
 
 function parse<S extends z.ZodType>(schema: S, json: unknown): z.output<S> {
   const parsed = schema.safeParse(json);
-  if (!parsed.success) throw new PaymentRejected('invalid_encoding', { cause: parsed.error });
+  if (!parsed.success) throw malformed(parsed.error);
   return parsed.data;
 }

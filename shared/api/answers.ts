@@ -52,6 +52,13 @@ export const challengeSchema = z.object({
   error: z
     .string()
     .meta({ description: 'Why the payment was refused; `payment_required` if there was none.' }),
+  message: z.string().meta({ description: 'The same for people. Do not parse it.' }),
+  field: z
+    .string()
+    .optional()
+    .meta({
+      description: 'The header with the refused payment, or its wrong field, such as `payload.signature`.',
+    }),
   accepts: z.array(acceptedPaymentSchema),
 });
 

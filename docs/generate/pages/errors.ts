@@ -26,8 +26,16 @@ export const ERRORS_PAGE: Page = {
       'The last column lists the requests that can be refused with this code. It is empty for codes of WebSockets, tools, nodes and unknown paths.',
       table(['Status', '`error`', 'Meaning', 'Action', 'Requests'], refusalRows()),
       '## Refused payments',
-      '`POST /subscribe` answers 402 with one of these in `error`. Nothing was charged and nothing is reserved. Pay with another authorization.',
-      table(['`error`', 'Meaning'], rows(REJECTIONS)),
+      '`POST /subscribe` answers 402 with one of these in `error`. Nothing was charged and nothing is reserved. Pay with another authorization. ' +
+        '`field` names the header with the payment, or the wrong field in it.',
+      table(
+        ['`error`', 'Meaning', '`errorReason` of x402'],
+        Object.entries(REJECTIONS).map(([name, { meaning, ...reason }]) => [
+          code(name),
+          meaning,
+          'x402' in reason ? code(reason.x402) : '',
+        ]),
+      ),
       '## Why a call ended',
       'The `reason` of `phone_node_unreachable`, of presence events and of `GET /voice/calls`.',
       table(['`reason`', 'Meaning'], rows(END_REASON)),

@@ -1,4 +1,5 @@
 // Each way to pay wrongly, in each protocol: the challenge again, with a stable code, and nothing moved or reserved.
+import { x402Client, x402HTTPClient } from '@x402/core/client';
 import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -8,6 +9,7 @@ import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { signMpp, signV1, signV2 } from '../../fixtures/payments/payment-headers.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { requireTool } from '../../fixtures/tools.ts';
 
 const rig = await createRig();
 const PAUPER = `0x${'42'.repeat(32)}` as const;
@@ -220,11 +222,25 @@ const HEADERS = {
   MPP: (header: string) => ({ Authorization: `Payment ${header}` }),
 } as const;
 
+/** The reasons of the standard, and the reader of results, from the packages of x402. */
+const { ErrorReasons } = requireTool('x402/types') as { ErrorReasons: readonly string[] };
+const reader = new x402HTTPClient(new x402Client());
+
 async function refused(t: Test, headers: Record<string, string>, [way, , error]: Row): Promise<void> {
   const response = await fetch(`${url}/subscribe`, { method: 'POST', headers });
   t.equal(response.status, 402, way);
   t.match(response.headers.get('www-authenticate'), /^Payment id="/, way);
-  t.match(await response.json(), { x402Version: 1, error, accepts: [{ scheme: 'exact' }] }, way);
+  const body = await response.clone().json();
+  t.match(
+    body,
+    { x402Version: 1, error, message: /\.$/, field: String, accepts: [{ scheme: 'exact' }] },
+    way,
+  );
+  if (headers['Authorization'] !== undefined) return;
+  const { header, paymentStatus } = await reader.processResponse(response);
+  t.equal(paymentStatus, 'settle_failed', way);
+  t.match(header, { success: false, transaction: '', network: /^(?:base-sepolia|eip155:84532)$/ }, way);
+  t.ok(ErrorReasons.includes(String((header as { errorReason?: string }).errorReason)), `${way}: its reason`);
 }
 
 for (const [protocol, table] of [
@@ -236,6 +252,49 @@ for (const [protocol, table] of [
     for (const row of table) await refused(t, HEADERS[protocol](row[1]), row);
   });
 }
+
+t.test('a result names the payer and the version of the payment', async (t) => {
+  const resultOf = async (headers: Record<string, string>) => {
+    const response = await fetch(`${url}/subscribe`, { method: 'POST', headers });
+    return ['x-payment-response', 'payment-response'].map((name) => {
+      const header = response.headers.get(name);
+      return header === null ? null : decoded(header);
+    });
+  };
+  const failed = { success: false, errorReason: 'invalid_exact_evm_payload_authorization_value' };
+  const little = base64(changed(v1, fields({ value: '1' })));
+  t.match(await resultOf({ 'X-PAYMENT': little }), [
+    { ...failed, payer: ALICE.address, network: 'base-sepolia' },
+    null,
+  ]);
+  const littleV2 = base64(changed(v2, fields({ value: '1' })));
+  for (const name of ['PAYMENT-SIGNATURE', 'X-PAYMENT'])
+    t.match(await resultOf({ [name]: littleV2 }), [
+      null,
+      { ...failed, payer: ALICE.address, network: 'eip155:84532' },
+    ]);
+  t.same(await resultOf({}), [null, null], 'no payment has no result');
+});
+
+t.test('a malformed payment names its wrong field', async (t) => {
+  const fieldOf = async (headers: Record<string, string>) => {
+    const response = await fetch(`${url}/subscribe`, { method: 'POST', headers });
+    return ((await response.json()) as { field?: string }).field;
+  };
+  const nonce = 'payload.authorization.nonce';
+  t.equal(await fieldOf({ 'X-PAYMENT': '%%%' }), 'X-PAYMENT');
+  t.equal(await fieldOf({ 'PAYMENT-SIGNATURE': '%%%' }), 'PAYMENT-SIGNATURE');
+  t.equal(await fieldOf({ Authorization: 'Payment %%%' }), 'Authorization');
+  t.equal(await fieldOf({ 'X-PAYMENT': base64(changed(v1, fields({ nonce: '0x1' }))) }), nonce);
+  t.equal(await fieldOf({ 'PAYMENT-SIGNATURE': base64(changed(v2, fields({ nonce: '0x1' }))) }), nonce);
+  t.equal(
+    await fieldOf({ 'PAYMENT-SIGNATURE': base64(changed(v2, accepted({ network: 'eip155:1' }))) }),
+    'accepted.network',
+  );
+  const soon = base64url(changed(mpp, challenge({ expires: 'soon' })));
+  t.equal(await fieldOf({ Authorization: `Payment ${soon}` }), 'challenge.expires');
+  t.equal(await fieldOf({}), undefined);
+});
 
 t.test('refusals that only the token contract can give', async (t) => {
   const { dollar } = chain;

@@ -214,8 +214,8 @@ function refusal(status: number, codes: readonly RefusalCode[]): Json {
     content: {
       [JSON_TYPE]: {
         schema: {
-          allOf: [referenceTo(answers.refusalSchema)],
-          properties: { error: { enum: codes } },
+          allOf: [referenceTo(answers.detailedRefusalSchema)],
+          properties: { error: { type: 'string', enum: codes } },
         },
       },
     },

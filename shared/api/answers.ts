@@ -1,6 +1,7 @@
 // The answers of the public API: one definition gives types, OpenAPI and the tools' output schemas. Those of calls: call-answers.ts.
 import * as z from 'zod';
 import {
+  callIdField,
   countField,
   cursorField,
   messageBodyField,
@@ -26,6 +27,16 @@ export const catalogSchema = z.object({
   status: z.literal('ok'),
 });
 
+/** POST /subscribe. */
+export const subscribedSchema = z.object({
+  token: tokenField,
+  number: numberField,
+  expires_at: timeField,
+  renewed: z
+    .boolean()
+    .meta({ description: 'True if the wallet already had this number and now keeps it for another year.' }),
+});
+
 /** One way to pay, for x402 v1: the document's keys, and those that v1 clients require beside them. */
 export const acceptedPaymentSchema = z.object({
   scheme: z.literal('exact'),
@@ -41,7 +52,16 @@ export const acceptedPaymentSchema = z.object({
   description: z.string(),
   mimeType: z.string(),
   outputSchema: z
-    .record(z.string(), z.unknown())
+    .object({
+      input: z.object({
+        type: z.literal('http'),
+        method: z.literal('POST'),
+        bodyType: z.literal('json'),
+        body: z.strictObject({}),
+        discoverable: z.literal(true),
+      }),
+      output: subscribedSchema,
+    })
     .meta({ description: 'Request and answer, for indexes of paid resources.' }),
   extra: z.object({ name: z.string(), version: z.string() }),
 });
@@ -53,23 +73,10 @@ export const challengeSchema = z.object({
     .string()
     .meta({ description: 'Why the payment was refused; `payment_required` if there was none.' }),
   message: z.string().meta({ description: 'The same for people. Do not parse it.' }),
-  field: z
-    .string()
-    .optional()
-    .meta({
-      description: 'The header with the refused payment, or its wrong field, such as `payload.signature`.',
-    }),
+  field: z.string().optional().meta({
+    description: 'The header with the refused payment, or its wrong field, such as `payload.signature`.',
+  }),
   accepts: z.array(acceptedPaymentSchema),
-});
-
-/** POST /subscribe. */
-export const subscribedSchema = z.object({
-  token: tokenField,
-  number: numberField,
-  expires_at: timeField,
-  renewed: z
-    .boolean()
-    .meta({ description: 'True if the wallet already had this number and now keeps it for another year.' }),
 });
 
 /** POST /auth/nonce. */
@@ -326,4 +333,32 @@ export const refusalSchema = z.looseObject({
     .string()
     .optional()
     .meta({ description: 'The value, or the name of the field, that was probably meant.' }),
+});
+
+/** A refusal with the details that some have. Closed: in a generated client, an index signature would hide all other answers of a union. */
+export const detailedRefusalSchema = z.object({
+  ...refusalSchema.shape,
+  encoding: splitSchema.shape.encoding.optional(),
+  units: countField.optional().meta({ description: 'Length of the text, in units of its encoding.' }),
+  max_units: countField.optional(),
+  segments: countField.optional(),
+  segments_max: countField.optional(),
+  ucs2_characters: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Characters without which the text would be GSM 7-bit.' }),
+  reason: z.string().optional().meta({ description: 'Why the node, the modem or the carrier refused.' }),
+  cause: z.number().int().nullish().meta({ description: 'Q.850 cause of a call that was not connected.' }),
+  class: z.string().optional().meta({ description: 'The kind of `reason`.' }),
+  call_id: callIdField.optional(),
+  limit: sendingLimitSchema.shape.limit.optional(),
+  used: countField.optional(),
+  max: countField.optional(),
+  wallet: z.string().optional(),
+  warning: z.string().optional(),
+  expires_at: timeField.optional(),
+  available: countField.optional(),
+  check_availability: z.string().optional().meta({ description: 'A path.' }),
+  join_waitlist: z.string().optional().meta({ description: 'A path.' }),
+  error_description: z.string().optional().meta({ description: 'The message, for clients of OAuth.' }),
 });

@@ -1,6 +1,6 @@
 // Clients that other people's generators make from /openapi.json: openapi-typescript with openapi-fetch, and hey-api.
 import { execFile } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -93,12 +93,25 @@ export async function texts(baseUrl: string, headers: Record<string, string>) {
   void (() => api.POST('/webhooks', { body: { url: 'https://example.org/' } }));
   void ((event: components['schemas']['WebhookBody']): string | undefined =>
     event.type === 'call.ended' ? event.data.reason : undefined);
+  void (async () => {
+    const { error } = await api.POST('/subscribe');
+    const option = error !== undefined && 'accepts' in error ? error.accepts[0] : undefined;
+    const sold: { amount?: string; method?: 'POST'; renewed?: boolean } = {
+      amount: option?.amount,
+      method: option?.outputSchema.input.method,
+      renewed: option?.outputSchema.output.renewed,
+    };
+    // @ts-expect-error: the body of the request is empty
+    const none: string | undefined = option?.outputSchema.input.body.length;
+    return [sold, none];
+  });
   // @ts-expect-error: a text needs a recipient
   void (() => api.POST('/sms/send', { body: { body: 'x' } }));
   return { status, code, body };
 }`,
   );
   t.same(problemsOf('fetched.ts'), []);
+  t.notMatch(readFileSync(join(folder, 'api.ts'), 'utf8'), /@enum \{unknown\}/, 'each code is a string');
   t.same(await texts(service, headers), { status: 'queued', code: 'invalid_request', body: 'hello' });
 });
 
@@ -118,6 +131,12 @@ export async function texts(baseUrl: string, token: string) {
   const sent = await sdk.sendSms({ body: { to: '+13105550188', body: 'hello' } });
   const refused = await sdk.sendSms({ body: { to: '+13105550188', body: '' } });
   const status: string | undefined = sent.data?.status;
+  void (async () => {
+    const { error } = await sdk.subscribe();
+    const number: string | undefined =
+      error !== undefined && 'accepts' in error ? error.accepts[0]?.outputSchema.output.number : error?.error;
+    return number;
+  });
   return { status, code: refused.error?.error };
 }
 export async function all(baseUrl: string, token: string) {
@@ -127,6 +146,12 @@ export async function all(baseUrl: string, token: string) {
 }`,
   );
   t.same(problemsOf('heyed.ts'), []);
+  const names = readFileSync(join(folder, 'hey/types.gen.ts'), 'utf8').matchAll(/^export type (\w+)/gm);
+  t.same(
+    [...names].map(([, name]) => name).filter((name) => /\d$/.test(name ?? '')),
+    [],
+    'no clash of names',
+  );
   const token = headers.Authorization.replace('Bearer ', '');
   t.same(await texts(service, token), { status: 'queued', code: 'invalid_request' });
   const { heard, base } = await listening();

@@ -1,6 +1,11 @@
 // The stream of a call as plain audio: 16 kHz samples in binary frames, control messages as JSON in text frames.
 import type { WebSocket } from 'ws';
-import { clientFrameSchema, type ServerFrame, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
+import {
+  clientFrameSchema,
+  type ServerFrame,
+  VOICE_SUBPROTOCOL,
+  wrongFieldOf,
+} from '#shared/api/voice-frames.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Answerer } from '#shared/voice/call.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
@@ -102,10 +107,7 @@ export class RawStream implements StreamClient {
     }
     const parsed = clientFrameSchema.safeParse(json);
     if (!parsed.success) {
-      this.#sendFrame({
-        type: 'error',
-        message: 'must be clear, mark {name}, dtmf {digits} or hangup {when}',
-      });
+      this.#sendFrame({ type: 'error', ...wrongFieldOf(parsed.error) });
       return;
     }
     const control = parsed.data;

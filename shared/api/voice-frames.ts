@@ -12,7 +12,8 @@ export const VOICE_SUBPROTOCOL = 'voice.v1';
 export const STREAM_PROTOCOLS = ['raw', 'twilio', 'vonage'] as const;
 export type StreamProtocol = (typeof STREAM_PROTOCOLS)[number];
 
-const markNameField = z.string().min(1).max(256);
+const MARK_FORM = 'must have 1 to 256 characters';
+const markNameField = z.string(MARK_FORM).min(1, MARK_FORM).max(256, MARK_FORM);
 
 const keyField = z.string().regex(/^[0-9*#A-D]$/);
 
@@ -27,16 +28,32 @@ export const clientFrameSchema = z.union([
   z
     .object({ type: z.literal('dtmf'), digits: dtmfDigitsSchema })
     .meta({ description: 'Presses keys: 1 to 32 of 0-9, *, # and A-D.' }),
-  z.object({ type: z.literal('hangup'), when: z.enum(['now', 'played']).default('now') }).meta({
-    description:
-      'Hangs up, now or when the far end has heard all audio that was sent before. The client may close the stream after it.',
-  }),
+  z
+    .object({
+      type: z.literal('hangup'),
+      when: z.enum(['now', 'played'], 'must be now or played').default('now'),
+    })
+    .meta({
+      description:
+        'Hangs up, now or when the far end has heard all audio that was sent before. The client may close the stream after it.',
+    }),
   /** The same as `clear`, as clients of Vonage send it. */
   z
     .object({ action: z.literal('clear') })
     .transform(() => ({ type: 'clear' as const }))
     .meta({ description: 'The same as `{"type": "clear"}`.' }),
 ]);
+
+/** What is wrong in a frame that `clientFrameSchema` refuses. */
+export function wrongFieldOf({ issues: [issue] }: z.ZodError): { field: string; message: string } {
+  // Of the frame with this type, if there is one. Its issues are not in a union when only it fits.
+  const isNamed = ({ path: [first] }: z.core.$ZodIssue): boolean => first !== 'type' && first !== 'action';
+  const own = issue?.code === 'invalid_union' ? issue.errors.find((all) => all.every(isNamed))?.[0] : issue;
+  const field = own?.path.join('.') ?? '';
+  return own === undefined || field === ''
+    ? { field: 'type', message: '"type" must be clear, mark, dtmf or hangup' }
+    : { field, message: `"${field}" ${own.message}` };
+}
 
 /** To a client on the stream of a call, where it asked for `voice.v1`. */
 export const serverFrameSchema = z.discriminatedUnion('type', [
@@ -69,7 +86,11 @@ export const serverFrameSchema = z.discriminatedUnion('type', [
       description: 'The client sent too far ahead: the oldest audio was dropped. Sent once a second at most.',
     }),
   z
-    .object({ type: z.literal('error'), message: z.string() })
+    .object({
+      type: z.literal('error'),
+      message: z.string(),
+      field: z.string().optional().meta({ description: 'The wrong field of the frame.' }),
+    })
     .meta({ description: 'The service did not understand the last text frame.' }),
 ]);
 export type ServerFrame = z.input<typeof serverFrameSchema>;

@@ -109,7 +109,8 @@ function headerOf(bytes: Uint8Array, headerBytes: number): DataView {
 }
 
 /** Keys of a telephone (ITU-T Q.23). */
-export const dtmfDigitsSchema = z.string().regex(/^[0-9*#A-D]{1,32}$/);
+const DIGITS_FORM = 'must be 1 to 32 of 0-9, *, # and A-D';
+export const dtmfDigitsSchema = z.string(DIGITS_FORM).regex(/^[0-9*#A-D]{1,32}$/, DIGITS_FORM);
 
 export const serverMediaSchema = z.discriminatedUnion('type', [
   /** Drop the audio that was sent and not played. The node answers with `cleared`. */

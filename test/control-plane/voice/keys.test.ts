@@ -6,7 +6,7 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
-t.test('keys, pressed here and there', async (t) => {
+t.test('keys, pressed here and there; a wrong message is answered with its wrong field', async (t) => {
   const phone = await telephone(t, rig);
   const { client, media } = await conversation(phone);
   client.say({ type: 'dtmf', digits: '12#A' });
@@ -18,11 +18,23 @@ t.test('keys, pressed here and there', async (t) => {
   for (const bad of [
     { type: 'dtmf', digits: 'AT+CFUN=0' },
     { type: 'dtmf', digits: '1\r2' },
+    { type: 'dtmf' },
+    { type: 'mark' },
+    { type: 'hangup', when: 'later' },
     { type: 'dance' },
     7,
   ])
     client.socket.send(JSON.stringify(bad));
-  await until('each is reported', () => client.of({ type: 'error' }).length === 4);
+  await until('each is reported', () => client.of({ type: 'error' }).length === 7);
+  t.same(client.of({ type: 'error' }), [
+    { type: 'error', field: 'digits', message: '"digits" must be 1 to 32 of 0-9, *, # and A-D' },
+    { type: 'error', field: 'digits', message: '"digits" must be 1 to 32 of 0-9, *, # and A-D' },
+    { type: 'error', field: 'digits', message: '"digits" must be 1 to 32 of 0-9, *, # and A-D' },
+    { type: 'error', field: 'name', message: '"name" must have 1 to 256 characters' },
+    { type: 'error', field: 'when', message: '"when" must be now or played' },
+    { type: 'error', field: 'type', message: '"type" must be clear, mark, dtmf or hangup' },
+    { type: 'error', field: 'type', message: '"type" must be clear, mark, dtmf or hangup' },
+  ]);
   t.equal(media.texts.length, 1);
 });
 

@@ -151,13 +151,20 @@ const pageFields = {
   cursor: z.string().max(256, 'must be the next_cursor of an earlier answer').optional(),
 };
 
+/** A period that ends before it begins is a mistake, which an empty answer would hide. */
+const isPeriod = ({ since, until }: { since?: Date | undefined; until?: Date | undefined }): boolean =>
+  since === undefined || until === undefined || since <= until;
+const PERIOD = { path: ['since'], error: 'must not be later than "until"' };
+
 /** Query of GET /sms/messages. */
-export const messagesQuerySchema = z.strictObject({
-  direction: z
-    .enum(['sent', 'received', 'both'], { error: 'must be sent, received or both' })
-    .default('both'),
-  ...pageFields,
-});
+export const messagesQuerySchema = z
+  .strictObject({
+    direction: z
+      .enum(['sent', 'received', 'both'], { error: 'must be sent, received or both' })
+      .default('both'),
+    ...pageFields,
+  })
+  .refine(isPeriod, PERIOD);
 
 /** Path of DELETE /sms/messages/{id}. */
 export const messagePathSchema = z.object({
@@ -170,11 +177,13 @@ export const messagePathSchema = z.object({
 });
 
 /** Query of DELETE /sms/messages. */
-export const deleteQuerySchema = z.strictObject({
-  direction: messagesQuerySchema.shape.direction,
-  since: messagesQuerySchema.shape.since,
-  until: messagesQuerySchema.shape.until,
-});
+export const deleteQuerySchema = z
+  .strictObject({
+    direction: messagesQuerySchema.shape.direction,
+    since: messagesQuerySchema.shape.since,
+    until: messagesQuerySchema.shape.until,
+  })
+  .refine(isPeriod, PERIOD);
 
 /** The most that one call of the tool deletes: as many as a page has. */
 const DELETED_IDS_MAX = 100;
@@ -192,12 +201,14 @@ export const deleteToolSchema = z.strictObject({
 });
 
 /** Query of GET /voice/calls. */
-export const callsQuerySchema = z.strictObject({
-  direction: z
-    .enum(['inbound', 'outbound', 'both'], { error: 'must be inbound, outbound or both' })
-    .default('both'),
-  ...pageFields,
-});
+export const callsQuerySchema = z
+  .strictObject({
+    direction: z
+      .enum(['inbound', 'outbound', 'both'], { error: 'must be inbound, outbound or both' })
+      .default('both'),
+    ...pageFields,
+  })
+  .refine(isPeriod, PERIOD);
 
 /** POST /voice/dial. */
 export const dialRequestSchema = z.strictObject({

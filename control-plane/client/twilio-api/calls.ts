@@ -10,7 +10,7 @@ import type { Call } from '../simrack-client.ts';
 import { destinationOf, type Phone, phoneOf, type TwilioAccount } from './account.ts';
 import { callViewOf, isOver, type TwilioCall } from './call-json.ts';
 import { Fields } from './fields.ts';
-import { LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
+import { isEmptyPeriod, LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
 import { readTwilioList } from './listing.ts';
 import { CALL_EVENTS, type CallRequest, PlacedCall } from './placed-call.ts';
 import { invalid } from './refusal.ts';
@@ -135,6 +135,7 @@ export class Calls {
       (phone) =>
         async ({ cursor, until }: { cursor?: string | undefined; until?: string | undefined }) => {
           const last = times.until ?? until;
+          if (isEmptyPeriod(times.since, last)) return { rows: [], next: null };
           const page = await phone.client.calls({
             since: times.since,
             until: last,

@@ -35,6 +35,10 @@ export function timesOf(fields: Fields, name: string): { since?: string; until?:
   };
 }
 
+/** A period that ends before it begins: Twilio lists nothing then, and the service refuses it. */
+export const isEmptyPeriod = (since: string | undefined, until: string | undefined): boolean =>
+  since !== undefined && until !== undefined && Date.parse(since) > Date.parse(until);
+
 /** Milliseconds since the Unix epoch: a date, or a time. */
 function timeOf(fields: Fields, name: string): number | undefined {
   const text = fields.get(name);

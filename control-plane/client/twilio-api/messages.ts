@@ -5,7 +5,7 @@ import { isApiError } from '../api-error.ts';
 import type { HistoryMessage } from '../simrack-client.ts';
 import { API_VERSION, destinationOf, type Phone, phoneOf, type TwilioAccount } from './account.ts';
 import { Fields } from './fields.ts';
-import { LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
+import { isEmptyPeriod, LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
 import { readTwilioList } from './listing.ts';
 import { isFailure, isFinal, type MessageView, messageViewOf } from './message-json.ts';
 import { invalid } from './refusal.ts';
@@ -137,6 +137,7 @@ export class Messages {
       ({ client }) =>
         async ({ cursor, until }: { cursor?: string | undefined; until?: string | undefined }) => {
           const last = times.until ?? until;
+          if (isEmptyPeriod(times.since, last)) return { rows: [], next: null };
           const page = await client.messages({ since: times.since, until: last, cursor, limit: PAGE_LIMIT });
           return {
             rows: page.messages.map((message) => ({ at: message.created_at, message })),

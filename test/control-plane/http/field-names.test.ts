@@ -87,6 +87,22 @@ t.test('each field of each operation', async (t) => {
 const goodBodyOf = ({ id }: Operation): object =>
   GOOD[id] ?? (id === 'replayWebhook' ? { delivery_id: 1 } : {});
 
+t.test('a period that ends before it begins', async (t) => {
+  const [early, late] = ['2027-01-01T00:00:00Z', '2027-01-01T00:00:01Z'];
+  for (const operation of [OPERATION.messages, OPERATION.calls, OPERATION.deleteMessages]) {
+    t.match(
+      await ask(operation, `?since=${late}&until=${early}`),
+      { status: 400, body: { error: 'invalid_request', field: 'since' } },
+      operation.id,
+    );
+    t.equal(
+      (await ask(operation, `?since=${early}&until=${early}`)).status,
+      200,
+      `${operation.id}, one time`,
+    );
+  }
+});
+
 t.test('a wrong number: the form that is expected, and the number that was meant', async (t) => {
   const { send } = service;
   const suggestion = FRIEND;

@@ -51,7 +51,7 @@ export function errorOfAnswer(
     const { error: code, message, ...details } = refusal.data;
     return new ApiError({ status, code, message, details, retryAfterSeconds: seconds });
   }
-  // The 402 of /subscribe has no message.
+  // A refusal of a proxy may have no message.
   const code =
     typeof json === 'object' && json !== null && 'error' in json ? String(json.error) : 'http_error';
   const message =

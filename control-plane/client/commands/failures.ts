@@ -91,8 +91,17 @@ export function explained(error: unknown): string {
   // On one line: the lines after it are hints.
   const text = onOneLine(code === message ? message : `${code}: ${message}`);
   const hint =
-    HINTS[code] ?? (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`);
+    HINTS[code] ??
+    meant(error) ??
+    (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`);
   return hint === undefined ? text : `${text}\n${hint}`;
+}
+
+/** The value that was probably meant, unless the message has it. */
+function meant({ details, message }: ApiError): string | undefined {
+  const { suggestion } = details;
+  if (typeof suggestion !== 'string' || message.includes(suggestion)) return undefined;
+  return `Did you mean ${onOneLine(suggestion)}?`;
 }
 
 const SIMRACK = ownCommand('simrack');

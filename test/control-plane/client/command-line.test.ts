@@ -48,6 +48,9 @@ t.test('beside npm start: buy, look, text, get a new token', async (t) => {
   t.equal(refused.status, 1);
   t.match(refused.failure(), { error: 'destination_not_allowed', status: 400, request_id: String });
 
+  const meant = await simrack('send', '--to', '(310) 555-0188', '--body', 'hello');
+  t.match(meant, { status: 1, stderr: /^error: invalid_request: .*\n *Did you mean \+13105550188\?\n$/ });
+
   const empty = await simrack('subscribe', '--wallet', '1');
   t.match(empty, { status: 1, stdout: '', stderr: /pool_exhausted: .*\n.*simrack waitlist/s });
   t.match((await simrack('waitlist', 'alice@example.com')).json(), {

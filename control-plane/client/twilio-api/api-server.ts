@@ -28,7 +28,8 @@ interface TwilioApiRequest {
 
 interface ApiAnswer {
   status: number;
-  body: object;
+  /** Absent in a 204. */
+  body?: object;
 }
 
 /** Answers a request, or undefined for a resource that is not there. May throw `TwilioRefusal`, `ApiError` and `BotError`. */
@@ -138,7 +139,11 @@ function refusalFor(error: unknown, { note }: TwilioAccount): TwilioRefusal {
   return new TwilioRefusal({ status: 500, code: 20_500, message: 'An internal error occurred.' });
 }
 
-function write(response: ServerResponse, status: number, body: object): void {
+function write(response: ServerResponse, status: number, body: object | undefined): void {
+  if (body === undefined) {
+    response.writeHead(status, { 'Cache-Control': 'no-store' }).end();
+    return;
+  }
   response.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',
     'Cache-Control': 'no-store',

@@ -23,7 +23,15 @@ export interface TwilioCall {
   createdAt: string;
   answeredAt: string | null;
   endedAt: string | null;
+  /** Null if that was not asked for, or is not known yet. */
+  answeredBy: TwilioAnswerer | null;
 }
+
+type TwilioAnswerer = 'human' | 'machine_start' | 'unknown';
+
+/** `machine_start`: it was judged by the begin of the greeting, not by its end. */
+export const answererOf = (answeredBy: Call['answered_by'] | undefined): TwilioAnswerer | null =>
+  answeredBy === 'machine' ? 'machine_start' : (answeredBy ?? null);
 
 export const isOver = (status: CallStatus): boolean => !['queued', 'ringing', 'in-progress'].includes(status);
 
@@ -67,6 +75,7 @@ export function callViewOf(call: Call, sid: string): TwilioCall {
     createdAt: call.started_at,
     answeredAt: call.answered_at,
     endedAt: call.ended_at,
+    answeredBy: answererOf(call.answered_by),
   };
 }
 
@@ -83,7 +92,7 @@ export function callJson(account: TwilioAccount, view: TwilioCall): object {
     sid: view.sid,
     account_sid: account.sid,
     annotation: null,
-    answered_by: null,
+    answered_by: view.answeredBy,
     api_version: API_VERSION,
     caller_name: null,
     date_created: rfc2822(createdAt),

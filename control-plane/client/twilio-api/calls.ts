@@ -13,7 +13,7 @@ import { Fields } from './fields.ts';
 import { isEmptyPeriod, LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
 import { readTwilioList } from './listing.ts';
 import { CALL_EVENTS, type CallRequest, PlacedCall } from './placed-call.ts';
-import { invalid } from './refusal.ts';
+import { invalid, notFinished } from './refusal.ts';
 
 /** A refusal of the service comes within this time; the far end may ring much later. */
 const ANSWER_MS = 1_000;
@@ -42,11 +42,17 @@ const FIELDS = [
   'StatusCallback',
   'StatusCallbackMethod',
   'StatusCallbackEvent',
+  'MachineDetection',
+  'AsyncAmd',
+  'AsyncAmdStatusCallback',
+  'AsyncAmdStatusCallbackMethod',
 ];
 
 export class Calls {
   readonly #account: TwilioAccount;
   readonly #placed = new LRUCache<string, PlacedCall>({ max: REMEMBERED_MAX });
+  /** Removed ones, by their SIDs. The service keeps the records of calls. */
+  readonly #removed = new LRUCache<string, true>({ max: REMEMBERED_MAX });
   readonly #early = new LRUCache<string, PresenceEvent[]>({ max: EARLY_EVENTS_MAX });
 
   constructor(account: TwilioAccount) {
@@ -64,6 +70,7 @@ export class Calls {
       connect: this.#botOf(fields),
       timeoutMs: seconds * 1_000,
       callback: callbackOf(fields),
+      detection: detectionOf(fields),
     };
     const call = new PlacedCall(this.#account, phone, request);
     this.#placed.set(call.sid, call);
@@ -116,10 +123,17 @@ export class Calls {
 
   /** Undefined if the account has none with this id. */
   async fetch(sid: string): Promise<TwilioCall | undefined> {
-    const placed = this.#placedBy(sid);
-    if (placed !== undefined) return placed.view();
-    const found = await this.#find(sid);
-    return found === undefined ? undefined : this.#viewOf(found.call);
+    const view = this.#placedBy(sid)?.view() ?? (await this.#recorded(sid));
+    return view === undefined || this.#removed.has(view.sid) ? undefined : view;
+  }
+
+  /** Removes a call that is over from the API. False if the account has none with this id. Throws `TwilioRefusal` before its end. */
+  async remove(sid: string): Promise<boolean> {
+    const view = await this.fetch(sid);
+    if (view === undefined) return false;
+    if (!isOver(view.status)) throw notFinished();
+    this.#removed.set(view.sid, true);
+    return true;
   }
 
   /** Newest first. */
@@ -151,7 +165,8 @@ export class Calls {
       fits: ({ view }) =>
         (to === undefined || view.to === to) &&
         (from === undefined || view.from === from) &&
-        (status === undefined || view.status === status),
+        (status === undefined || view.status === status) &&
+        !this.#removed.has(view.sid),
     });
     return { views: rows.map(({ view }) => view), ...(nextToken === undefined ? {} : { nextToken }), query };
   }
@@ -220,6 +235,11 @@ export class Calls {
     return undefined;
   }
 
+  async #recorded(sid: string): Promise<TwilioCall | undefined> {
+    const found = await this.#find(sid);
+    return found && this.#viewOf(found.call);
+  }
+
   #viewOf(call: Call, phone?: Phone): TwilioCall {
     const placed =
       this.#placedOf(call.call_id) ?? (phone === undefined ? undefined : this.#dialedBy(phone, call));
@@ -259,6 +279,16 @@ function callbackOf(fields: Fields): CallRequest['callback'] {
     throw invalid(21_626, `StatusCallbackEvent must be of ${CALL_EVENTS.join(', ')}`);
   if (url === undefined) return undefined;
   return { url, method, events: new Set(events.length === 0 ? ['completed'] : events) };
+}
+
+function detectionOf(fields: Fields): CallRequest['detection'] {
+  const kind = fields.get('MachineDetection');
+  const url = fields.url('AsyncAmdStatusCallback', 21_609);
+  const method = fields.method('AsyncAmdStatusCallbackMethod');
+  if (kind === undefined) return undefined;
+  if (kind !== 'Enable')
+    throw invalid(20_001, 'MachineDetection must be Enable: the end of a greeting is not detected.');
+  return { callback: url === undefined ? undefined : { url, method } };
 }
 
 /** A call in progress can be ended; its bot stays the same until then. */

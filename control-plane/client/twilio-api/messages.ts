@@ -7,8 +7,8 @@ import { API_VERSION, destinationOf, type Phone, phoneOf, type TwilioAccount } f
 import { Fields } from './fields.ts';
 import { isEmptyPeriod, LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
 import { readTwilioList } from './listing.ts';
-import { isFailure, isFinal, type MessageView, messageViewOf } from './message-json.ts';
-import { invalid } from './refusal.ts';
+import { isFailure, isFinal, type MessageView, messageStatusOf, messageViewOf } from './message-json.ts';
+import { invalid, notFinished } from './refusal.ts';
 import { TwilioMessage } from './sent-text.ts';
 import { messageIdOfSid, messageSidOf } from './sids.ts';
 
@@ -112,12 +112,39 @@ export class Messages {
       if (!isFinal(text.status)) await this.#refresh(text.phone, [text]).catch(rethrowUnlessApiError);
       return text.view();
     }
+    const found = await this.#find(sid);
+    return found && this.#viewOf(found.row);
+  }
+
+  /** Deletes a text, and all parts of a long one. False if the account has none with this id. Throws `TwilioRefusal` while it is sent. */
+  async remove(sid: string): Promise<boolean> {
+    const found = this.#texts.has(sid) ? undefined : await this.#find(sid);
+    const text = this.#texts.get(sid) ?? (found && this.#textOf(found.row));
+    if (text === undefined) {
+      if (found === undefined) return false;
+      if (messageStatusOf(found.row) === 'sending') throw notFinished();
+      return deleted(found.phone, [found.row]);
+    }
+    const rows = await rowsOf(text.phone, text);
+    text.refresh(rows);
+    if (text.status === 'sending') throw notFinished();
+    const ids = new Set<string | null>(text.messageIds);
+    const isDeleted = await deleted(
+      text.phone,
+      rows.filter(({ message_id: id }) => id !== null && ids.has(id)),
+    );
+    this.#texts.delete(text.sid);
+    this.#followed.delete(text.sid);
+    return isDeleted || text.messageIds.length === 0;
+  }
+
+  async #find(sid: string): Promise<{ phone: Phone; row: HistoryMessage } | undefined> {
     const id = messageIdOfSid(sid);
     if (id === undefined) return undefined;
-    for (const { client } of this.#account.phones) {
+    for (const phone of this.#account.phones) {
       let left = SEARCHED_MAX;
-      for await (const row of client.history()) {
-        if (row.id === id) return this.#viewOf(row);
+      for await (const row of phone.client.history()) {
+        if (row.id === id) return { phone, row };
         left -= 1;
         if (left === 0) break;
       }
@@ -232,19 +259,39 @@ export class Messages {
   }
 
   /** Texts of the same minutes are searched for together: on a busy number, those of all due texts would be too many. */
-  async #refresh({ client }: Phone, texts: readonly TwilioMessage[]): Promise<void> {
-    for (const { of, since, until } of windowsOf(texts)) {
-      const rows: HistoryMessage[] = [];
-      for await (const row of client.history({ direction: 'sent', since, until })) {
-        rows.push(row);
-        if (rows.length === SEARCHED_MAX) break;
-      }
+  async #refresh(phone: Phone, texts: readonly TwilioMessage[]): Promise<void> {
+    for (const { of, ...period } of windowsOf(texts)) {
+      const rows = await rowsOf(phone, period);
       for (const text of of) {
         text.refresh(rows);
         this.#index(text);
       }
     }
   }
+}
+
+/** What the number sent in this time. */
+async function rowsOf({ client }: Phone, { since, until }: Pick<SearchWindow, 'since' | 'until'>) {
+  const rows: HistoryMessage[] = [];
+  for await (const row of client.history({ direction: 'sent', since, until })) {
+    rows.push(row);
+    if (rows.length === SEARCHED_MAX) break;
+  }
+  return rows;
+}
+
+/** Whether there was one. */
+async function deleted({ client }: Phone, rows: readonly HistoryMessage[]): Promise<boolean> {
+  let isDeleted = false;
+  for (const { id } of rows) {
+    try {
+      await client.deleteMessage(id);
+      isDeleted = true;
+    } catch (error) {
+      if (!isApiError(error, 'message_not_found')) throw error;
+    }
+  }
+  return isDeleted;
 }
 
 /** A number sends hundreds of texts in this time at most. */

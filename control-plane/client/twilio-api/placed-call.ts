@@ -7,8 +7,9 @@ import type { BotCall, ConnectBot } from '../bridge/bot.ts';
 import { bridgeCall } from '../bridge/bridged-call.ts';
 import type { TwilioMethod } from '../bridge/twilio-request.ts';
 import { twilioFieldsOf } from '../bridge/twiml-bot.ts';
+import type { Call } from '../simrack-client.ts';
 import { type Phone, rfc2822, type TwilioAccount } from './account.ts';
-import { type CallStatus, endStatusOf, isOver, secondsOf, type TwilioCall } from './call-json.ts';
+import { answererOf, type CallStatus, endStatusOf, isOver, secondsOf, type TwilioCall } from './call-json.ts';
 import { twilioRefusalOf } from './refusal.ts';
 import { randomSid } from './sids.ts';
 
@@ -20,7 +21,14 @@ export interface CallRequest {
   connect: ConnectBot;
   /** Until it is answered. */
   timeoutMs: number;
-  callback: { url: string; method: TwilioMethod; events: ReadonlySet<string> } | undefined;
+  callback: (Callback & { events: ReadonlySet<string> }) | undefined;
+  /** Whether a person or a machine answers is to be judged, and reported to `callback` at once. */
+  detection?: { callback: Callback | undefined } | undefined;
+}
+
+interface Callback {
+  url: string;
+  method: TwilioMethod;
 }
 
 export class PlacedCall {
@@ -33,6 +41,7 @@ export class PlacedCall {
   #callId: string | undefined;
   #status: CallStatus = 'queued';
   #answeredAt: string | null = null;
+  #answeredBy: TwilioCall['answeredBy'] = null;
   #endedAt: string | null = null;
   /** It is to end with this status, whatever the network says. */
   #wanted: CallStatus | undefined;
@@ -58,7 +67,11 @@ export class PlacedCall {
   async dial(): Promise<void> {
     const { client, number } = this.phone;
     try {
-      const { call_id: callId } = await client.dial({ phone_number: number, to: this.#request.to });
+      const { call_id: callId } = await client.dial({
+        phone_number: number,
+        to: this.#request.to,
+        ...(this.#request.detection !== undefined && { detect_machine: true }),
+      });
       this.#name(callId);
       this.accepted();
       this.#status = 'ringing';
@@ -90,13 +103,18 @@ export class PlacedCall {
   /** An event of presence. */
   onEvent(event: PresenceEvent): void {
     if (event.kind === 'answered') this.#answer(event.at);
-    else if (event.kind === 'ended') this.#end(event.reason, event.at);
+    else if (event.kind === 'detected') this.#judge(answererOf(event.answered_by), event.at);
+    else if (event.kind === 'ended') {
+      this.#judge(answererOf(event.answered_by), event.at);
+      this.#end(event.reason, event.at);
+    }
   }
 
   /** The call's record, read after events may have been missed. */
-  onRecord({ answered_at: answeredAt, ended_at: endedAt, reason }: RecordedCall): void {
+  onRecord({ answered_at: answeredAt, answered_by: by, ended_at: endedAt, reason }: RecordedCall): void {
     if (endedAt !== null) {
       this.#answeredAt ??= answeredAt;
+      this.#judge(answererOf(by), endedAt);
       this.#end(reason ?? 'contact_lost', endedAt);
     } else if (answeredAt !== null) this.#answer(answeredAt);
   }
@@ -121,6 +139,7 @@ export class PlacedCall {
       createdAt: this.#createdAt.toISOString(),
       answeredAt: this.#answeredAt,
       endedAt: this.#endedAt,
+      answeredBy: this.#answeredBy,
     };
   }
 
@@ -144,6 +163,21 @@ export class PlacedCall {
     };
     const signals = { signal: this.#account.signal, ended: this.#ended.signal };
     void bridgeCall(parts, call, signals).then(({ words }) => note(words));
+  }
+
+  #judge(answeredBy: TwilioCall['answeredBy'], at: string): void {
+    if (answeredBy === null || this.#answeredBy !== null || this.isOver) return;
+    this.#answeredBy = answeredBy;
+    const callback = this.#request.detection?.callback;
+    if (callback === undefined) return;
+    const durationMs = Math.max(0, Date.parse(at) - Date.parse(this.#answeredAt ?? at));
+    const fields = {
+      AccountSid: this.#account.sid,
+      AnsweredBy: answeredBy,
+      CallSid: this.sid,
+      MachineDetectionDuration: String(durationMs),
+    };
+    this.#account.callbacks.send(this.sid, { ...callback, fields });
   }
 
   #end(reason: EndReason, at: string): void {
@@ -174,6 +208,7 @@ export class PlacedCall {
       CallStatus: status,
       SequenceNumber: String(sequence),
       Timestamp: rfc2822(new Date()),
+      ...(this.#answeredBy !== null && { AnsweredBy: this.#answeredBy }),
       ...(event === 'completed' ? { CallDuration: String(secondsOf(this.view())) } : {}),
     };
     this.#account.callbacks.send(this.sid, { url: callback.url, method: callback.method, fields });
@@ -182,6 +217,7 @@ export class PlacedCall {
 
 interface RecordedCall {
   answered_at: string | null;
+  answered_by: Call['answered_by'];
   ended_at: string | null;
   reason: EndReason | null;
 }

@@ -38,6 +38,14 @@ export const notFound = (path: string): TwilioRefusal =>
     message: `The requested resource ${path} was not found`,
   });
 
+/** Twilio deletes texts and calls only when nothing more will happen to them. */
+export const notFinished = (): TwilioRefusal =>
+  new TwilioRefusal({
+    status: 409,
+    code: 20_009,
+    message: 'The resource is in progress and cannot be deleted.',
+  });
+
 type Act = 'text' | 'call';
 
 /** Refusals of the service before anything was sent or dialed: status and code, for texts and for calls. */

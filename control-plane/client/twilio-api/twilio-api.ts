@@ -121,6 +121,8 @@ function routesOf(
         };
       case 'GET Messages/sid':
         return answerOf(await messages.fetch(sid ?? ''), (view) => json.Messages(account, view));
+      case 'DELETE Messages/sid':
+        return (await messages.remove(sid ?? '')) ? DELETED : undefined;
       case 'POST Calls':
         return { status: 201, body: json.Calls(account, await calls.create(fields)) };
       case 'GET Calls':
@@ -132,11 +134,15 @@ function routesOf(
         return answerOf(await calls.fetch(sid ?? ''), (view) => json.Calls(account, view));
       case 'POST Calls/sid':
         return answerOf(await calls.update(sid ?? '', fields), (view) => json.Calls(account, view));
+      case 'DELETE Calls/sid':
+        return (await calls.remove(sid ?? '')) ? DELETED : undefined;
       default:
         return undefined;
     }
   };
 }
+
+const DELETED = { status: 204 };
 
 const answerOf = <V>(view: V | undefined, json: (view: V) => object) =>
   view === undefined ? undefined : { status: 200, body: json(view) };

@@ -1,10 +1,12 @@
 // Calls with Twilio's own library: dialed with TwiML, answered, reported, hung up and listed.
 import t from 'tap';
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import { botServer } from '../../../fixtures/agents/bot-server.ts';
 import { FAR_END } from '../../../fixtures/agents/telephone.ts';
 import { twilioApp } from '../../../fixtures/agents/twilio-app.ts';
 import { AUTH_TOKEN, twilioRest } from '../../../fixtures/agents/twilio-rest.ts';
 import { twilio } from '../../../fixtures/agents/twilio-sdk.ts';
+import { tone } from '../../../fixtures/audio/tone.ts';
 import { ScriptedNode } from '../../../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
 import { until } from '../../../fixtures/until.ts';
@@ -81,6 +83,56 @@ t.test(
       { sid: call.sid, status: 'completed', duration: /^\d+$/, endTime: Date },
     ]);
     await t.rejects(client.calls(call.sid).update({ status: 'completed' }), { status: 404, code: 20_404 });
+  },
+);
+
+t.test(
+  'a machine answers: the callbacks, the call and the list say so; then the call is deleted',
+  async (t) => {
+    const { client, phone } = await twilioRest(t, rig);
+    const bots = await botServer(t);
+    const app = await twilioApp(t, AUTH_TOKEN);
+    const call = await client.calls.create({
+      from: phone.number,
+      to: FAR_END,
+      twiml: connectTo(bots.url),
+      statusCallback: `${app.url}/status`,
+      machineDetection: 'Enable',
+      asyncAmd: 'true',
+      asyncAmdStatusCallback: `${app.url}/amd`,
+    });
+    t.equal(call.answeredBy, null);
+    phone.line.answer(String(phone.line.calls[0]?.call_id));
+    const media = await until('the media link', () => phone.line.media);
+    const greeting = [
+      tone({ hz: 1_000, rateHz: SAMPLE_RATE_HZ, seconds: 0.5 }),
+      new Int16Array(8 * SAMPLE_RATE_HZ),
+    ];
+    for (const samples of greeting)
+      for (let at = 0; at + FRAME_SAMPLES <= samples.length; at += FRAME_SAMPLES)
+        media.capture(new Uint8Array(samples.slice(at, at + FRAME_SAMPLES).buffer));
+    const [judged] = await until('the judgement', () =>
+      app.to('/amd').length > 0 ? app.to('/amd') : undefined,
+    );
+    t.match(judged, {
+      isSigned: true,
+      fields: { CallSid: call.sid, AnsweredBy: 'machine_start', MachineDetectionDuration: /^\d+$/ },
+    });
+    await t.rejects(client.calls(call.sid).remove(), { status: 409, code: 20_009 });
+    await client.calls(call.sid).update({ status: 'completed' });
+    await until('the callback', () => app.to('/status').length === 1);
+    t.match(app.to('/status')[0]?.fields, { CallStatus: 'completed', AnsweredBy: 'machine_start' });
+    t.equal((await client.calls(call.sid).fetch()).answeredBy, 'machine_start');
+    t.equal((await client.calls.list())[0]?.answeredBy, 'machine_start');
+    t.equal(await client.calls(call.sid).remove(), true);
+    t.same(await client.calls.list(), []);
+    await t.rejects(client.calls(call.sid).fetch(), { status: 404, code: 20_404 });
+    await t.rejects(client.calls(call.sid).remove(), { status: 404, code: 20_404 });
+    const later = { from: phone.number, to: FAR_END, twiml: connectTo(bots.url) };
+    await t.rejects(client.calls.create({ ...later, machineDetection: 'DetectMessageEnd' }), {
+      status: 400,
+      code: 20_001,
+    });
   },
 );
 

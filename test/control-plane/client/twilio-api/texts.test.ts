@@ -183,6 +183,23 @@ t.test('lists have pages and filters, and a long text is one message', async (t)
   for (const { sid, body } of all) t.equal((await client.messages(sid).fetch()).body, body);
 });
 
+t.test('a deleted text is gone, also in the service, with all its parts', async (t) => {
+  const { client, phone } = await twilioRest(t, rig);
+  phone.node.sendFact(1, received('first'));
+  await until('it is stored', async () => (await client.messages.list()).length === 1, WAIT_MS);
+  const body = `${'All work and no play makes Jack a dull boy. '.repeat(8)}End.`;
+  const long = await client.messages.create({ from: phone.number, to: FAR_END, body });
+  const [listed, first] = await client.messages.list();
+  t.equal(listed?.sid, long.sid);
+  t.equal(await client.messages(long.sid).remove(), true);
+  t.equal(await client.messages(String(first?.sid)).remove(), true);
+  t.same(await client.messages.list(), []);
+  const history = await fetch(`${phone.url}/sms/messages`, { headers: phone.headers });
+  t.match(await history.json(), { messages: [] }, 'no part is left');
+  for (const sid of [long.sid, String(first?.sid), `SM${'0'.repeat(32)}`])
+    await t.rejects(client.messages(sid).remove(), { status: 404, code: 20_404 }, sid);
+});
+
 t.test('refusals have Twilio’s codes', async (t) => {
   const { client, phone, request } = await twilioRest(t, rig);
   const text = { from: phone.number, to: FAR_END, body: 'hello' };

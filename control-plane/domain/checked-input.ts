@@ -28,7 +28,7 @@ export function check<T>(
     throw new Refusal('invalid_request', 'The body must be a JSON object.', { details: { field: WHOLE } });
   if (unknown !== undefined) throw unknownField(unknown, allowedKeys(schema, issue?.path as Path));
   throw new Refusal(fieldRefusal, `"${field}": ${issue?.message}`, {
-    details: { field, ...numberDetails(field, input) },
+    details: { field, ...expectedBy(issue?.message ?? ''), ...numberDetails(field, input) },
   });
 }
 
@@ -39,6 +39,14 @@ function unknownField(field: string, allowed: readonly string[]): Refusal {
   return new Refusal('invalid_request', `"${field}" is not a field of this request. ${hint}`, {
     details: { field, ...(meant !== undefined && { suggestion: meant }) },
   });
+}
+
+const FORM = /^(?:each )?must (?:be|have) (.+)$|^(.+) is required$|^Invalid input: expected (.+?),/;
+
+/** The form that a field must have, if the message about it says so. */
+function expectedBy(message: string): { expected?: string } {
+  const expected = FORM.exec(message)?.slice(1).find(Boolean);
+  return expected === undefined ? {} : { expected };
 }
 
 /** Fields that contain a phone number. */

@@ -19,4 +19,6 @@ export function checkWebhookUrl(text: string, { allowsHttp }: { allowsHttp: bool
 export const addressNotAllowed = (): Refusal => notAllowed('must have a public address');
 
 const notAllowed = (what: string): Refusal =>
-  new Refusal('webhook_url_not_allowed', `"url" ${what}`, { details: { field: 'url' } });
+  new Refusal('webhook_url_not_allowed', `"url" ${what}`, {
+    details: { field: 'url', expected: 'an https URL with a public address' },
+  });

@@ -26,7 +26,7 @@ export function decodeCursor(cursor: string): { createdAt: Date; id: number } {
   } catch (cause) {
     throw new Refusal('invalid_request', '"cursor" must be the next_cursor of an earlier response', {
       cause,
-      details: { field: 'cursor' },
+      details: { field: 'cursor', expected: 'the next_cursor of an earlier response' },
     });
   }
 }

@@ -245,6 +245,7 @@ function checkSmsLength(body: string, segmentsMax: number): void {
     {
       details: {
         field: 'body',
+        expected: `at most ${max} units`,
         encoding,
         units,
         max_units: max,

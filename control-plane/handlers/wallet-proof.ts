@@ -90,7 +90,7 @@ function requireAccount(chainId: number | undefined): void {
   const message =
     'The signature must have 65 bytes, or 64 (EIP-2098): no account with code has paid from this address.';
   throw new Refusal('invalid_request', message, {
-    details: { field: 'signature' },
+    details: { field: 'signature', expected: '65 bytes, or 64 (EIP-2098)' },
   });
 }
 

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
+import { WHOLE } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { clientNetworkOf } from './client-network.ts';
@@ -123,7 +124,8 @@ export class Connections {
 
 function unreadable({ code = '', message }: NodeJS.ErrnoException): Refusal {
   const [refusal, text] = WHY[code] ?? ['invalid_request', 'The request is not valid HTTP.'];
-  return new Refusal(refusal, text, { cause: `${code} ${message}` });
+  const details = refusal === 'invalid_request' ? { field: WHOLE, expected: 'HTTP/1.1' } : {};
+  return new Refusal(refusal, text, { cause: `${code} ${message}`, details });
 }
 
 /** By the error codes of Node's parser. */

@@ -160,16 +160,22 @@ const HEADERS_MAX = 256;
  */
 function normalize(request: IncomingMessage): void {
   const { httpVersion, rawHeaders, url = '' } = request;
-  if (!httpVersion.startsWith('1.')) throw new Refusal('invalid_request', 'The request is not HTTP/1.');
+  if (!httpVersion.startsWith('1.'))
+    throw new Refusal('invalid_request', 'The request is not HTTP/1.', {
+      details: { field: 'HTTP-version', expected: 'HTTP/1.1' },
+    });
   if (rawHeaders.length >= 2 * HEADERS_MAX)
     throw new Refusal('headers_too_large', `A request must have fewer than ${HEADERS_MAX} headers`);
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1') || !HOST.test(request.headers.host ?? ''))
     throw new Refusal('invalid_request', 'A request must have one Host header.', {
-      details: { field: 'Host' },
+      details: { field: 'Host', expected: 'one Host header' },
     });
   if (url.startsWith('/') || url === '*') return;
-  if (!URL.canParse(url)) throw new Refusal('invalid_request', 'The target of the request is not a URL.');
+  if (!URL.canParse(url))
+    throw new Refusal('invalid_request', 'The target of the request is not a URL.', {
+      details: { field: 'request-target', expected: 'a path, or a URL' },
+    });
   const { pathname, search } = new URL(url);
   request.url = pathname + search;
 }

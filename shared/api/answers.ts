@@ -324,7 +324,7 @@ export const refusalSchema = z.looseObject({
   field: z
     .string()
     .optional()
-    .meta({ description: 'The field that is missing or wrong; `$` is the whole body.' }),
+    .meta({ description: 'The field that is missing or wrong; `$` is the whole body, or request.' }),
   expected: z
     .string()
     .optional()

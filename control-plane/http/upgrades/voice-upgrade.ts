@@ -137,6 +137,6 @@ function protocolOf(query: URLSearchParams): StreamProtocol {
   const known = STREAM_PROTOCOLS.find((name) => name === (protocol ?? 'raw'));
   if (known !== undefined) return known;
   throw new Refusal('invalid_request', `"protocol" must be ${STREAM_PROTOCOLS.join(', ')} or absent`, {
-    details: { field: 'protocol' },
+    details: { field: 'protocol', expected: STREAM_PROTOCOLS.join(', ') },
   });
 }

@@ -1,4 +1,4 @@
-// Every refusal of a wrong field names it: all fields of all operations, and all parameters of all tools.
+// Every refusal of a wrong field names it, and the form that it must have: all fields of all operations, and all parameters of all tools.
 import t from 'tap';
 import type * as z from 'zod';
 import { inboundMessageSchema } from '#shared/api/answers.ts';
@@ -52,16 +52,20 @@ t.test('each field of each operation', async (t) => {
     for (const field of fieldsOf(operation.body)) {
       const answer = await ask(operation, '', { ...GOOD[operation.id], [field]: WRONG });
       const error = operation.fieldRefusal ?? 'invalid_request';
-      t.match(answer, { status: 400, body: { error, field } }, `${operation.id} ${field}`);
+      t.match(answer, { status: 400, body: { error, field, expected: String } }, `${operation.id} ${field}`);
       asked += 1;
     }
     for (const field of fieldsOf(operation.query)) {
       const answer = await ask(operation, `?${field}=x`);
-      t.match(answer, { status: 400, body: { error: 'invalid_request', field } }, `${operation.id} ${field}`);
+      t.match(
+        answer,
+        { status: 400, body: { error: 'invalid_request', field, expected: String } },
+        `${operation.id} ${field}`,
+      );
       const twice = await ask(operation, `?${field}=1&${field}=2`);
       t.match(
         twice,
-        { status: 400, body: { error: 'invalid_request', field } },
+        { status: 400, body: { error: 'invalid_request', field, expected: String } },
         `${operation.id} ${field} twice`,
       );
       asked += 1;
@@ -69,7 +73,11 @@ t.test('each field of each operation', async (t) => {
     for (const field of fieldsOf(operation.params)) {
       const wrong = { ...operation, path: operation.path.replace(/\{\w+\}/, 'x') as Operation['path'] };
       const answer = await ask(wrong, '', operation.body === undefined ? undefined : goodBodyOf(operation));
-      t.match(answer, { status: 400, body: { error: 'invalid_request', field } }, `${operation.id} ${field}`);
+      t.match(
+        answer,
+        { status: 400, body: { error: 'invalid_request', field, expected: String } },
+        `${operation.id} ${field}`,
+      );
       asked += 1;
     }
     if (operation.body !== undefined) {
@@ -144,7 +152,7 @@ t.test('each parameter of each tool', async (t) => {
       const { isError, structured } = await client.call(name, { ...good[name], [field]: WRONG });
       t.match(
         { isError, ...structured },
-        { isError: true, error: 'invalid_request', field },
+        { isError: true, error: 'invalid_request', field, expected: String },
         `${name} ${field}`,
       );
       asked += 1;

@@ -18,8 +18,9 @@ async function ask(octets: string) {
   const answers = await rawAnswers(url, octets);
   return answers.map(({ body, headers, status }) => {
     if (status < 400) return { status };
-    const { error, message, request_id: requestId } = JSON.parse(body) as Record<string, unknown>;
-    const isWhole = typeof message === 'string' && headers.get('x-request-id') === requestId;
+    const { error, field, message, request_id: requestId } = JSON.parse(body) as Record<string, unknown>;
+    const isNamed = error !== 'invalid_request' || typeof field === 'string';
+    const isWhole = isNamed && typeof message === 'string' && headers.get('x-request-id') === requestId;
     return isWhole ? { status, error } : { status, error, requestId };
   });
 }

@@ -19,7 +19,7 @@ export interface Challenge {
     x402Version: 1;
     error: string;
     message: string;
-    /** The header with the refused payment, or its wrong field. */
+    /** The header with a malformed payment, or its wrong field. */
     field?: string;
     accepts: AcceptedPayment[];
   };
@@ -58,7 +58,8 @@ export function challengeFor(
   { now, presented, signed }: { now: Date; presented: PaymentHeaders; signed: readonly SignedStatement[] },
 ): Challenge {
   const { resource: url, description, offers } = sale;
-  const { code: error, field = paymentHeaderOf(presented) } = rejection;
+  const { code: error } = rejection;
+  const field = rejection.field ?? (error === 'invalid_encoding' ? paymentHeaderOf(presented) : undefined);
   const required = {
     x402Version: 2,
     error,

@@ -74,7 +74,7 @@ export const challengeSchema = z.object({
     .meta({ description: 'Why the payment was refused; `payment_required` if there was none.' }),
   message: z.string().meta({ description: 'The same for people. Do not parse it.' }),
   field: z.string().optional().meta({
-    description: 'The header with the refused payment, or its wrong field, such as `payload.signature`.',
+    description: 'The header with a malformed payment, or its wrong field, such as `payload.signature`.',
   }),
   accepts: z.array(acceptedPaymentSchema),
 });

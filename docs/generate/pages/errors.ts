@@ -27,7 +27,7 @@ export const ERRORS_PAGE: Page = {
       table(['Status', '`error`', 'Meaning', 'Action', 'Requests'], refusalRows()),
       '## Refused payments',
       '`POST /subscribe` answers 402 with one of these in `error`. Nothing was charged and nothing is reserved. Pay with another authorization. ' +
-        '`field` names the header with the payment, or the wrong field in it.',
+        'If the payment is malformed, `field` names its header, or the wrong field in it.',
       table(
         ['`error`', 'Meaning', '`errorReason` of x402'],
         Object.entries(REJECTIONS).map(([name, { meaning, ...reason }]) => [

@@ -19,21 +19,20 @@ const BANNED: ReadonlyArray<[pattern: RegExp, instead: string]> = [
 ];
 
 const sources = readSources();
+const pathsOf = (found: ReadonlyArray<{ path: string }>): string[] => found.map(({ path }) => path);
 
 t.test('every source is short and says first what it holds', async (t) => {
-  for (const { path, text } of sources) {
-    t.ok(text.split('\n').length <= FILE_LINES_MAX, `${path} has at most ${FILE_LINES_MAX} lines`);
-    t.match(
-      text.split('\n')[0],
-      /^(#!|\/\/ \S.{10,})/,
-      `${path} begins with a comment that says what it holds`,
-    );
-  }
+  const long = sources.filter(({ text }) => text.split('\n').length > FILE_LINES_MAX);
+  t.same(pathsOf(long), [], `${FILE_LINES_MAX} lines at most`);
+  const silent = sources.filter(({ text }) => !/^(#!|\/\/ \S.{10,})/.test(text.split('\n')[0] ?? ''));
+  t.same(pathsOf(silent), [], 'each begins with a comment that says what it holds');
 });
 
 t.test('no banned word, each with what to do instead', async (t) => {
-  for (const { path, text } of sources.filter((source) => source.path !== 'test/tidy/source.test.ts')) {
-    for (const [pattern, instead] of BANNED) t.notMatch(text, pattern, `${path}: ${instead}`);
+  const others = sources.filter(({ path }) => path !== 'test/tidy/source.test.ts');
+  for (const [pattern, instead] of BANNED) {
+    const found = others.filter(({ text }) => pattern.test(text));
+    t.same(pathsOf(found), [], `${pattern}: ${instead}`);
   }
 });
 
@@ -43,14 +42,10 @@ t.test('folders are the agreed ones, and none is a drawer', async (t) => {
       .map(dirname)
       .filter((folder) => folder !== '.'),
   );
-  for (const folder of folders) {
-    t.ok(
-      TOP_LEVEL_FOLDERS.includes(String(folder.split('/')[0])),
-      `${folder} is in an agreed top-level folder`,
-    );
-    t.notMatch(basename(folder), DRAWERS, `${folder} names what it holds`);
-  }
-  for (const { path } of sources) t.notMatch(basename(path, '.ts'), DRAWERS, `${path} names what it holds`);
+  const strange = [...folders].filter((folder) => !TOP_LEVEL_FOLDERS.includes(String(folder.split('/')[0])));
+  t.same(strange, [], 'in an agreed top-level folder');
+  const drawers = [...folders, ...pathsOf(sources)].filter((path) => DRAWERS.test(basename(path, '.ts')));
+  t.same(drawers, [], 'each names what it holds');
 });
 
 t.test('every product folder has a short README, and so has the top', async (t) => {
@@ -66,8 +61,10 @@ t.test('every product folder has a short README, and so has the top', async (t) 
 
 t.test('every test file tests: it has an assertion and is found by the runner', async (t) => {
   const tests = sources.filter(({ path }) => /\btest\.ts$/.test(path));
-  for (const { path, text } of tests) {
-    t.match(path, /^test\/.*\.test\.ts$/);
-    t.match(text, /\bt\.(ok|equal|match|same|not|notMatch|throws|rejects|resolves|pass|strictSame)\b/, path);
-  }
+  const unfound = tests.filter(({ path }) => !/^test\/.*\.test\.ts$/.test(path));
+  t.same(pathsOf(unfound), []);
+  const idle = tests.filter(
+    ({ text }) => !/\bt\.(ok|equal|match|same|not|notMatch|throws|rejects|resolves|pass|strictSame)\b/.test(text),
+  );
+  t.same(pathsOf(idle), []);
 });

@@ -121,7 +121,6 @@ export function findTroubles(
 function numberTrouble({
   carrier,
   expiresAt,
-  isRevoked,
   node,
   reason,
   slot,
@@ -129,17 +128,16 @@ function numberTrouble({
   subscriptionId,
 }: SoldNumber): AlertTrouble {
   const at = node === null ? '' : slot === null ? `on node ${node}` : `in slot ${slot} of node ${node}`;
-  const isElsewhere = isRevoked || state === 'sim_missing';
+  const isElsewhere = state === 'node_revoked' || state === 'sim_missing';
   const place = at === '' || isElsewhere ? '' : ` ${at}`;
-  const last = at === '' || isRevoked || !isElsewhere ? '' : `; it was last ${at}`;
-  const words = isRevoked ? `its node ${node} is revoked` : soldStatus(state).words;
+  const last = at === '' || !isElsewhere ? '' : `; it was last ${at}`;
   return {
     kind: 'number_down',
     subject: subscriptionId,
     severity: 'critical',
     reading: null,
     isRecovering: isRecovering(state, reason),
-    summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${words}${last}${cause(reason)}${network(carrier)}`,
+    summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${last}${cause(reason)}${network(carrier)}`,
     advice:
       `${adviceOn(state, reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
   };

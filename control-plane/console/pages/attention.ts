@@ -122,11 +122,11 @@ const ofAlert = ({
 });
 
 function ofSold(sold: SoldNumber): Trouble {
-  const { downSince, expiresAt, isRevoked, node, number, reason, slot, state, subscriptionId } = sold;
+  const { downSince, expiresAt, node, number, reason, slot, state, subscriptionId } = sold;
   const { sign: name, words } = soldStatus(state);
   const at = node === null ? '' : `${node}${slot === null ? '' : ` ${slot}`}`;
-  const place =
-    at === '' ? '' : state !== 'sim_missing' ? ` in ${at}` : isRevoked ? '' : `; it was last in ${at}`;
+  const isElsewhere = state === 'node_revoked' || state === 'sim_missing';
+  const place = at === '' ? '' : isElsewhere ? `; it was last in ${at}` : ` in ${at}`;
   const why = reason === null ? '' : ` (${reasonWords(reason)})`;
   const since = downSince === null ? '' : html` since ${shownAt(downSince)}`;
   return {
@@ -135,7 +135,7 @@ function ofSold(sold: SoldNumber): Trouble {
     sign: name,
     path: numberPath(number),
     subject: maskedNumber(number),
-    what: html`customer without service${since}: ${isRevoked ? `its node ${node} is revoked` : words}${why}${place}; paid until ${shownAt(expiresAt)}`,
+    what: html`customer without service${since}: ${words}${why}${place}; paid until ${shownAt(expiresAt)}`,
   };
 }
 

@@ -18,8 +18,6 @@ export interface SoldNumber {
   state: ServiceState;
   /** Why it has no service, as the node reports it. */
   reason: string | null;
-  /** No node holds its SIM, and an operator revoked the last one that did. */
-  isRevoked: boolean;
   /** Since when it has no service; null if it has, or has only just lost it. */
   downSince: Date | null;
 }
@@ -33,11 +31,10 @@ interface ServiceRow {
   imei: string | null;
   reason: string | null;
   state: ServiceState;
-  is_revoked: boolean;
 }
 
 /**
- * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `carrier`, `iccid`, `imei`, `state`, `reason`, `is_revoked`. A SIM
+ * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `carrier`, `iccid`, `imei`, `state`, `reason`. A SIM
  * that no node reports counts for the slot that it was in.
  */
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
@@ -49,10 +46,10 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
         then 'unbound'
       when sims.state = 'registered' and unreached.iccid is not null then 'unreached'
       when sims.iccid is not null then sims.state
+      when node.is_revoked then 'node_revoked'
       when last.until is null and not is_linked then 'node_away'
       when slots.state is null or slots.state = 'registered' then 'sim_missing'
-      else slots.state end as state,
-    sims.iccid is null and coalesce(node.is_revoked, false) as is_revoked
+      else slots.state end as state
   from subscriptions
   left join numbers on numbers.number = subscriptions.number and numbers.retired_at is null
   left join lateral (
@@ -98,7 +95,7 @@ const NUMBERS_MAX = 20;
 export async function findDownNumbers(db: Database, now: Date, limit: number): Promise<SoldNumber[]> {
   const { rows } = await sql<SoldNumber>`
     select subscriptions.id as "subscriptionId", subscriptions.number, subscriptions.expires_at as "expiresAt",
-      node, slot, carrier, service.state, service.reason, service.is_revoked as "isRevoked", alerts.since as "downSince"
+      node, slot, carrier, service.state, service.reason, alerts.since as "downSince"
     from subscriptions join ${SERVICE_ROWS(now)} as service on subscription_id = subscriptions.id
     left join alerts on alerts.kind = 'number_down' and alerts.subject = subscriptions.id and alerts.recovered_at is null
     where subscriptions.expires_at > ${now}::timestamptz and service.state <> 'registered'

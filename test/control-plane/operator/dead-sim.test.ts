@@ -246,8 +246,14 @@ t.test('a revocation names the customers that it cuts off, and asks', async (t) 
   t.match(await control('slot', 'out-of-service', name, 'm2', ...UNASKED), { status: 0 }, 'it concerns none');
   t.match(await control('slot', 'restart', name, place, '--yes'), { stderr: /needs the running service/ });
   t.match(await control('node', 'revoke', 'nowhere'), { status: 2, stderr: /^error: there is no node/ });
+  t.match(await control('number', 'move', '+12065550001', '--to', `${name}/${place}`, ...REASON), {
+    status: 2,
+    stderr: /has the SIM \d+ already: if you have just exchanged the card, wait/,
+  });
   t.match(await control('node', 'revoke', name, '--yes'), { status: 0, stdout: /is revoked/ });
   t.match((await control('node', 'list')).stdout, new RegExp(`^${name} +revoked`, 'm'));
+  t.match((await control('number', 'list')).stdout, /^\+1206…0001 +held +node_revoked /m);
+  t.match((await control('subscription', 'list')).stdout, / node_revoked /);
 });
 
 t.test('more days', async (t) => {

@@ -88,7 +88,7 @@ function problemsOf(ts: TypeScript, path: string, given: object): string[] {
 }
 
 t.test('without viem and without types of Node it compiles with both, in each setting', async (t) => {
-  for (const { compiler, options, file } of someOf(t, CASES, 6)) {
+  for (const { compiler, options, file } of someOf(t, CASES, 3)) {
     const path = join(folder, file);
     writeFileSync(path, WITHOUT_VIEM);
     t.same(problemsOf(compiler, path, options), [], `${compiler.version} ${JSON.stringify(options)} ${file}`);

@@ -29,16 +29,8 @@ const FIELDS_MAX = 8;
 /** To choose from. */
 const NUMBERS_MAX = 200;
 
-/** Fields that a person fills in, or that belong to one preview. */
-const ENTRIES: ReadonlySet<string> = new Set([
-  'card',
-  'days',
-  'expected',
-  'reason',
-  'shown',
-  'to',
-  PREVIEWED,
-]);
+/** They say what was shown: the next question shows it as it is then. */
+const SHOWN: ReadonlySet<string> = new Set(['expected', 'shown', PREVIEWED]);
 
 export function routeActions(router: Router, parts: ConsolePageParts): void {
   const { operatorFor, refunds, serviceName, view } = parts;
@@ -116,10 +108,10 @@ async function concernedBy(
   return concerns && shownEffect(concerns.effect, await concerns.customers(fields, operator));
 }
 
-/** The link to the question, without the entries. */
+/** The link to the question, with what was entered. */
 function questionOf(name: ActionName, fields: Readonly<Record<string, string>>): string {
   const kept = Object.entries(fields).filter(
-    ([field, value]) => !ENTRIES.has(field) && value.length <= FIELD_LENGTH_MAX,
+    ([field, value]) => !SHOWN.has(field) && value.length <= FIELD_LENGTH_MAX,
   );
   return `/actions/${name}?${new URLSearchParams(kept.slice(0, FIELDS_MAX)).toString()}`;
 }

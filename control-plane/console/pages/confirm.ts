@@ -52,7 +52,7 @@ export function confirmForm({
     button: action.preview === undefined ? undefined : 'Show what it does',
     body: html`${sent === undefined ? '' : html`<p class="problem">It sends ${sent}.</p><input type="hidden" name="shown" value="${sent}">`}
 ${action.compared === undefined ? '' : comparison(action.compared(fields))}${hiddenFields(hidden)}
-${action.asks.map((asked) => inputOf(asked, numbers))}`,
+${action.asks.map((asked) => inputOf(asked, fields[NAMES[asked]] ?? '', numbers))}`,
   });
 }
 
@@ -107,20 +107,23 @@ const FIELD_TITLES: Readonly<Record<string, string>> = {
 export const fieldTitle = (field: string): string =>
   Object.hasOwn(FIELD_TITLES, field) ? String(FIELD_TITLES[field]) : field;
 
-const INPUTS: Readonly<Record<Exclude<AskedField, 'recipient' | 'newNumber'>, Html>> = {
-  card: html`<label>New card: its ICCID, or its slot, such as rack-7/m3<input name="card" required maxlength="100" autocomplete="off" autofocus></label>`,
-  days: html`<label>Days<input name="days" type="number" required min="1" max="${DAYS_MAX}" autofocus></label>`,
-  reason: html`<label>Reason<input name="reason" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`,
-};
-
-function inputOf(asked: AskedField, numbers: readonly string[]): Html {
-  if (asked === 'reason' || asked === 'card' || asked === 'days') return INPUTS[asked];
-  if (asked === 'newNumber')
-    return html`<label>New number<select name="to"><option value="">any that is on sale</option>${options(numbers)}</select></label>`;
-  return numbers.length === 0
-    ? html`<p class="problem">There is no other spare SIM in service to send to.</p>`
-    : html`<label>To<select name="to" required>${options(numbers)}</select></label>`;
+/** `entered`: in the form that was refused; empty in a new one. */
+function inputOf(asked: AskedField, entered: string, numbers: readonly string[]): Html {
+  switch (asked) {
+    case 'card':
+      return html`<label>New card: its ICCID, or its slot, such as rack-7/m3<input name="card" value="${entered}" required maxlength="100" autocomplete="off" autofocus></label>`;
+    case 'days':
+      return html`<label>Days<input name="days" value="${entered}" type="number" required min="1" max="${DAYS_MAX}" autofocus></label>`;
+    case 'reason':
+      return html`<label>Reason<input name="reason" value="${entered}" required maxlength="${REASON_LENGTH_MAX}" autocomplete="off" autofocus></label>`;
+    case 'newNumber':
+      return html`<label>New number<select name="to"><option value="">any that is on sale</option>${options(numbers, entered)}</select></label>`;
+    case 'recipient':
+      return numbers.length === 0
+        ? html`<p class="problem">There is no other spare SIM in service to send to.</p>`
+        : html`<label>To<select name="to" required>${options(numbers, entered)}</select></label>`;
+  }
 }
 
-const options = (numbers: readonly string[]): Html[] =>
-  numbers.map((number) => html`<option>${number}</option>`);
+const options = (numbers: readonly string[], entered: string): Html[] =>
+  numbers.map((number) => html`<option${number === entered ? ' selected' : ''}>${number}</option>`);

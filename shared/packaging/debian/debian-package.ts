@@ -99,7 +99,8 @@ export async function buildDebianPackage(
 
 /** dpkg-deb gives everything that is younger than `builtAt` that time. */
 function pack(root: string, file: string, builtAt: number): void {
-  const words = ['--root-owner-group', '-Zxz', '--uniform-compression', '--build', root, file];
+  // The highest level would take seven times as long for a package that is a seventh smaller.
+  const words = ['--root-owner-group', '-Zxz', '-z1', '--uniform-compression', '--build', root, file];
   try {
     execFileSync('dpkg-deb', words, {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', SOURCE_DATE_EPOCH: String(builtAt) },

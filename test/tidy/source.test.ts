@@ -64,7 +64,8 @@ t.test('every test file tests: it has an assertion and is found by the runner', 
   const unfound = tests.filter(({ path }) => !/^test\/.*\.test\.ts$/.test(path));
   t.same(pathsOf(unfound), []);
   const idle = tests.filter(
-    ({ text }) => !/\bt\.(ok|equal|match|same|not|notMatch|throws|rejects|resolves|pass|strictSame)\b/.test(text),
+    ({ text }) =>
+      !/\bt\.(ok|equal|match|same|not|notMatch|throws|rejects|resolves|pass|strictSame)\b/.test(text),
   );
   t.same(pathsOf(idle), []);
 });

@@ -23,9 +23,10 @@ export async function closePayment(operator: Operator, id: string, options: Clos
   const value = shownValue({ ...row, value: row.refund_value ?? row.value });
   const payTo = shownWallet(row.pay_to, true);
   const closed = `${id} is closed: ${value} to ${shownWallet(row.payer, true)} were not sent, and stay in ${payTo}`;
-  if (row.state === 'closed') return closed;
   const ledger = refundLedgerOf(operator);
   const payment = await ledger.find(id);
+  // Perhaps by another operator, since the row was read.
+  if (payment.state === 'closed') return closed;
   if (payment.state !== 'refunding') refundableTransfer(payment);
   const rpc = rpcFor(options, row.chain_id);
   const wallet = connectRefundWallet({ ...rpc, key: undefined });

@@ -37,7 +37,7 @@ export const NUMBERS: Listing<Json<NumberRow>> = {
       cell: ({ number, wallet }, { isFull }) => numberCell(number, wallet !== null && !isFull),
     },
     { title: 'State', sort: 'state', cell: ({ state }) => ({ status: NUMBER_STATUS[state], text: state }) },
-    { title: 'Service', cell: (row, { nowMs }) => numberServiceCell(row, nowMs) },
+    { title: 'Service', sort: 'service', cell: (row, { nowMs }) => numberServiceCell(row, nowMs) },
     { title: 'ICCID', sort: 'iccid', cell: ({ iccid }) => iccid },
     { title: 'Label', sort: 'label', cell: ({ label }) => label },
     { title: 'Node', sort: 'node', cell: ({ node }) => nodeCell(node) },

@@ -51,8 +51,14 @@ const RIVALS = sql`(
   from number_rivals left join sims as held on held.iccid = number_rivals.iccid
   where number_rivals.number = seen.number)`;
 
+/** The service of a sold number, to sort by. It costs several joins. */
+const serviceOrder = (now: Date) => sql<
+  string | null
+>`case when subscriptions.expires_at <= ${now}::timestamptz then 'expired'
+  else (select service.state from ${SERVICE_ROWS(now)} as service where service.subscription_id = subscriptions.id) end`;
+
 /** Every number with its state and subscriber. */
-const listed = (db: Database, now: Date) =>
+const listed = (db: Database, now: Date, { hasService = false } = {}) =>
   db
     .with('seen', (seen) =>
       seen
@@ -86,6 +92,7 @@ const listed = (db: Database, now: Date) =>
           'sims.device_id as imei',
           'subscriptions.wallet',
           'subscriptions.expires_at',
+          (hasService ? serviceOrder(now) : sql<string | null>`null`).as('service'),
           quarantineEnd(now).as('quarantined_until'),
           sql<string | null>`coalesce(seen.out_of_service_reason, 'slot: ' || slot_service.reason,
             'waits for ' || seen.first_node, ${RIVALS})`.as('reason'),
@@ -119,6 +126,7 @@ const listed = (db: Database, now: Date) =>
 export const NUMBER_SORTS = {
   number: sql`listed.number`,
   state: textOrder('state'),
+  service: textOrder('service'),
   iccid: textOrder('iccid'),
   label: textOrder('label'),
   node: textOrder('node'),
@@ -154,7 +162,7 @@ export async function listNumbers(db: Database, query: NumberQuery, now: Date): 
     sort,
     after: after === undefined ? undefined : [after],
   });
-  const found = await listed(db, now)
+  const found = await listed(db, now, { hasService: sort?.by === 'service' })
     .selectFrom('listed')
     .selectAll()
     .where(page.where)
@@ -172,10 +180,10 @@ export async function listNumbers(db: Database, query: NumberQuery, now: Date): 
     .orderBy(page.order)
     .limit(limit + 1)
     .execute();
-  // Only of the rows of the page: the service of a number costs several joins.
+  // Only of the rows of the page.
   const sold = found.filter(({ expires_at: end }) => end !== null && end > now);
   const service = await serviceOf(db, sold, now);
-  return found.map((row) => ({ service: null, service_reason: null, ...row, ...service.get(row.number) }));
+  return found.map((row) => ({ ...row, service: null, service_reason: null, ...service.get(row.number) }));
 }
 
 async function serviceOf(

@@ -28,6 +28,7 @@ const KIND_WORDS: Readonly<Record<Exclude<NumberEventKind, 'change'>, string>> =
   outage: 'without service',
   outage_over: 'in service again',
   came_to_node: 'SIM came to',
+  slot: 'event of its slot',
 };
 
 const CHANGE_WORDS: Readonly<Record<string, string>> = {
@@ -61,7 +62,7 @@ function whatOf({ direction, kind, outcome }: NumberEvent): string {
 function outcomeOf({ detail, durationMs, kind, outcome }: NumberEvent): string {
   if (detail !== null) return withMaskedNumbers(detailWords(detail));
   if (outcome === null) return '';
-  const words = kind === 'outage' ? outcome : plain(outcome);
+  const words = kind === 'outage' || kind === 'slot' ? outcome : plain(outcome);
   return durationMs === null ? words : `${words}, ${Math.round(durationMs / 1000)} s`;
 }
 
@@ -77,9 +78,10 @@ const detailWords = ({ from, to, reason, ...others }: Record<string, unknown>): 
     ...(typeof reason === 'string' ? [reason] : []),
   ].join(', ');
 
-function subject({ kind, node, other, payment, peer }: NumberEvent): Html {
+function subject({ kind, node, other, payment, peer, slot }: NumberEvent): Html {
   if (payment !== null) return html`<a href="${paymentPath(payment)}">${payment}</a>`;
   if (other !== null) return html`<a href="${numberPath(other)}">${maskedNumber(other)}</a>`;
+  if (node !== null && slot !== null) return slotLink({ node, slot });
   if (node !== null) return html`<a href="${nodePath(node)}">${node}</a>`;
   if (!OF_PEERS.has(kind)) return html``;
   return html`<span>${peer === null ? 'withheld' : maskedNumber(peer)}</span>`;

@@ -13,7 +13,9 @@ export type NumberEventKind =
   /** The `number_down` alert of its subscriber. */
   | ('outage' | 'outage_over')
   /** Its SIM came to another node. */
-  | 'came_to_node';
+  | 'came_to_node'
+  /** The node reported it of the slot of its SIM: `outcome` is its words. */
+  | 'slot';
 
 /** One event in the history of a number. */
 export interface NumberEvent {
@@ -29,11 +31,15 @@ export interface NumberEvent {
   payment: string | null;
   /** Another number of the service. */
   other: string | null;
-  /** Where its SIM came to. */
+  /** Where its SIM came to, or was. */
   node: string | null;
+  slot: string | null;
   /** The values that an operator changed. */
   detail: Record<string, unknown> | null;
 }
+
+/** A modem that fails again and again must not fill the list. */
+const SLOT_EVENTS_MAX = 10;
 
 /** Reassignments that concern the number. */
 const REASSIGNED = (number: string) => sql`
@@ -88,31 +94,38 @@ export async function listNumberEvents(
       select held_from, held_until from former_holdings where number = ${number} and held_from < held_until
         and not exists (select from reassigned where former = ${number} and at between
           held_until - interval '1 minute' and held_until + interval '1 minute')
+    ), tenures as (
+      select sim_tenures.* from numbers join sim_tenures on sim_tenures.iccid = numbers.iccid where numbers.number = ${number}
+    ), slot_events as (
+      select node_events.* from tenures join node_events on node_events.node_id = tenures.node_id
+        and node_events.slot = tenures.slot and received_at >= since and received_at <= coalesce(until, 'infinity')
+      order by node_events.id desc limit ${SLOT_EVENTS_MAX}
     ), events as (
       select created_at as at, case direction when 'sent' then 'sms_sent' else 'sms_received' end as kind,
         case direction when 'sent' then to_number else from_number end as peer, status as outcome,
-        null as direction, null::bigint as "durationMs", null as payment, null as other, null as node, null::jsonb as detail
+        null as direction, null::bigint as "durationMs", null as payment, null as other, null as node, null as slot, null::jsonb as detail
       from texts
       union all select started_at, 'call', peer, coalesce(reason, state), direction,
-        (extract(epoch from ended_at - answered_at) * 1000)::bigint, null, null, null, null from called
-      union all select at, 'payment', null, state, null, null, payment_id, null, null, null from paid
-      union all select created_at, 'sold', null, null, null, null, null, null, null, null
+        (extract(epoch from ended_at - answered_at) * 1000)::bigint, null, null, null, null, null from called
+      union all select at, 'payment', null, state, null, null, payment_id, null, null, null, null from paid
+      union all select created_at, 'sold', null, null, null, null, null, null, null, null, null
         from stints join subscriptions on id = subscription_id where since = '-infinity'
-      union all select held_from, 'sold', null, null, null, null, null, null, null, null from former
+      union all select held_from, 'sold', null, null, null, null, null, null, null, null, null from former
         where not exists (select from reassigned where present = ${number} and at between held_from and held_until)
-      union all select held_until, 'given_up', null, null, null, null, null, null, null, null from former
-      union all select expires_at, 'expired', null, null, null, null, null, null, null, null
+      union all select held_until, 'given_up', null, null, null, null, null, null, null, null, null from former
+      union all select expires_at, 'expired', null, null, null, null, null, null, null, null, null
         from subscriptions where number = ${number} and expires_at <= ${now}::timestamptz
           and not exists (select from changed where action = 'endSubscription' and at between
             expires_at - interval '1 minute' and expires_at + interval '1 minute')
       union all select at, case present when ${number} then 'reassigned_here' else 'reassigned_away' end, null, null,
-        null, null, null, case present when ${number} then former else present end, null, detail from reassigned
-      union all select at, 'change', null, action, null, null, null, null, null, detail from changed where is_shown
-      union all select since, 'outage', null, summary, null, null, null, null, null, null from outages
-      union all select recovered_at, 'outage_over', null, null, null, null, null, null, null, null
+        null, null, null, case present when ${number} then former else present end, null, null, detail from reassigned
+      union all select at, 'change', null, action, null, null, null, null, null, null, detail from changed where is_shown
+      union all select since, 'outage', null, summary, null, null, null, null, null, null, null from outages
+      union all select recovered_at, 'outage_over', null, null, null, null, null, null, null, null, null
         from outages where recovered_at is not null
-      union all select sim_tenures.since, 'came_to_node', null, null, null, null, null, null, node_id, null
-        from numbers join sim_tenures on sim_tenures.iccid = numbers.iccid where numbers.number = ${number}
+      union all select since, 'came_to_node', null, null, null, null, null, null, node_id, null, null from tenures
+      union all select at, 'slot', null, replace(kind, '_', ' ') || ': ' || detail, null, null, null, null,
+        node_id, slot, null from slot_events
     )
     select * from events order by at desc limit ${limit}`.execute(db);
   return rows;

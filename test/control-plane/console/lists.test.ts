@@ -53,6 +53,10 @@ t.test('from a number to its last events, without texts, wallets and numbers of 
   t.match(await ann.page('/subscriptions'), /0x7099…79C8|0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}/);
   t.match(await ann.page('/nodes/rack-1/slot?name=m1'), /recovery step.*radio/s);
   t.match(await ann.page('/'), /recovery step.*radio/s);
+  t.match(
+    await ann.page(path),
+    /<b>event of its slot<\/b> <a href="[^"]*m1">[^<]*<\/a> <span>recovery step: radio</,
+  );
   t.equal((await ann.get('/find?find=5550001')).headers.get('location'), path);
   const label = { iccid: String(slot?.iccid), label: 'shelf 3, left', updated_at: new Date() };
   await db.insertInto('cards').values(label).execute();

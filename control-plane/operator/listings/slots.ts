@@ -8,9 +8,9 @@ import { listedNumber } from '../../domain/shown-value.ts';
 import type { SlotRow } from '../../store/fleet/slot-service.ts';
 import { carrierCell, nodeCell, numberCell, slotCell } from './cells.ts';
 
-/** `text` is the state that the node reports: a slot that an operator took out of service is `registered`. */
-function stateCell({ out_of_service_at, state, trouble }: Json<SlotRow>): Cell {
-  const isOut = out_of_service_at !== null && state === 'registered';
+/** `text` is the state that the node reports: a slot that an operator took out of service, or its number, is `registered`. */
+function stateCell({ is_number_out, out_of_service_at, state, trouble }: Json<SlotRow>): Cell {
+  const isOut = (out_of_service_at !== null || is_number_out) && state === 'registered';
   const status = isOut ? OUT_OF_SERVICE : SLOT_STATUS[state];
   if (trouble === null) return { status, text: state };
   const words = `${status.words}: ${reasonWords(trouble)}`;

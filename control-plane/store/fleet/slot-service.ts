@@ -32,6 +32,8 @@ export interface SlotRow extends SlotPlace {
   label: string | null;
   /** The number has a subscriber. */
   is_held: boolean;
+  /** An operator took the number out of service, in whichever slot its SIM is. */
+  is_number_out: boolean;
   model: string | null;
   /** The reported SIM, even if another node holds it. */
   iccid: string | null;
@@ -93,6 +95,7 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
         case when nodes.link_alive_until > ${now}::timestamptz then slots.state else 'node_away' end as state,
         slots.trouble, slots.carrier, numbers.number, cards.label, slots.model, slots.voice_settings, slots.reported_iccid as iccid, slots.device_id as imei,
         subscriptions.wallet, subscriptions.id is not null as is_held,
+        numbers.out_of_service_at is not null as is_number_out,
         slots.out_of_service_at, slots.reason, slots.by
       from (${SLOT_ROWS}) as slots
       join nodes on nodes.id = slots.node
@@ -100,7 +103,7 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
       left join subscriptions on subscriptions.number = numbers.number
       left join cards on cards.iccid = slots.reported_iccid
     )
-    select node, slot, state, trouble, carrier, number, label, is_held, model, iccid, imei, voice_settings, out_of_service_at, reason, by
+    select node, slot, state, trouble, carrier, number, label, is_held, is_number_out, model, iccid, imei, voice_settings, out_of_service_at, reason, by
     from listed where ${page.where} and ${allOf([
       node === undefined ? undefined : sql<boolean>`node = ${node}`,
       slot === undefined ? undefined : sql<boolean>`slot = ${slot}`,

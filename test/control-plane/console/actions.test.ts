@@ -1,5 +1,6 @@
 // Operators' actions in the console: with a mouse, with keys only, without JavaScript. Each asks for confirmation, and is recorded.
 import t from 'tap';
+import { setOutOfService } from '#control-plane/store/fleet/numbers.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
@@ -292,6 +293,20 @@ t.test('the audit log names the operator of each action', async (t) => {
   t.equal(back.headers.get('location'), '/nodes/rack-1/slot?name=m1&done=slot-in-service');
   t.match(await bob.page('/audit'), /bob<.*put slot in service.*ann<.*take slot out of service/s);
 });
+
+t.test(
+  'a number that is out of service: the list of slots says it as the page of the node does',
+  async (t) => {
+    const fleet = await startFleetConsole(t, rig);
+    await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+    const ann = await signedIn(fleet.consoleUrl, fleet.key);
+    const db = await openTestDatabase(t, fleet.databaseUrl);
+    const isOut = /class="badge off">(?:(?!<\/span>).)*out of service/s;
+    t.notMatch(await ann.page('/slots'), isOut);
+    await setOutOfService(db, String(SLOTS[0]?.number), 'the SIM died', new Date());
+    t.match(await ann.page('/slots'), isOut);
+  },
+);
 
 t.test('a refund: the command where the service has no key, else the money, once', async (t) => {
   const { env, ids, sentBack, stateOf } = await unhonoured(t, rig);

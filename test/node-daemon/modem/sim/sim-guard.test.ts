@@ -1,5 +1,6 @@
 // A SIM that is exchanged and a modem that restarts without notice: nothing is reported, sent or deleted under the wrong SIM.
 import t, { type Test } from 'tap';
+import { POLL_MS } from '#node-daemon/modem/pauses.ts';
 import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim/sim-guard.ts';
 import { PARAMS, PDU } from '../../../fixtures/nodes/scripted-outbox.ts';
 import { lines } from '../../../fixtures/nodes/scripted-port.ts';
@@ -18,13 +19,15 @@ async function inService(t: Test) {
   return { rig, ended };
 }
 
-/** Passes time until the last reading of the card is just too old. Returns the readings so far. */
+/** Passes time until the reading of a poll is just too old, and the next poll is far away. Returns the readings so far. */
 async function outdateReading(rig: SessionRig): Promise<number> {
   const readings = (): number => rig.port.count(/^AT\+CCID$/);
-  for (let before = -1; before !== readings(); ) {
-    before = readings();
+  const before = readings();
+  for (let passedMs = 0; readings() === before; passedMs += SIM_READING_MAX_MS) {
+    if (passedMs > 2 * POLL_MS) throw new Error('no poll read the card');
     await rig.pass(SIM_READING_MAX_MS);
   }
+  await rig.pass(SIM_READING_MAX_MS);
   return readings();
 }
 
@@ -69,6 +72,7 @@ t.test('nothing is sent from the other SIM', async (t) => {
 
 t.test('nothing is deleted from the other SIM', async (t) => {
   const { rig, ended } = await inService(t);
+  await outdateReading(rig);
   rig.port.on(/^AT\+CMGD/, lines('+CMS ERROR: 500'));
   rig.device.deliver(HI, { storage: 'SM' });
   await until('a deletion that is refused', () => rig.port.count(/^AT\+CMGD/) === 1);

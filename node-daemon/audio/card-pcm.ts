@@ -131,12 +131,21 @@ async function meterReads(pid: number | undefined): Promise<ReadOctets | undefin
     await pause(POLL_MS);
     const before = last;
     last = readTotal(pid);
-    if (last === before) break;
+    if (last === before && !isRunning(pid)) break;
   }
   const first = last;
   if (first === undefined) return undefined;
   // A program that has ended has no such file, so its unread octets do not count.
   return () => (readTotal(pid) ?? Number.POSITIVE_INFINITY) - first;
+}
+
+/** A program that reads nothing may be waiting for a processor (state R) or for the disk (state D) instead of its input (proc(5)). */
+function isRunning(pid: number | undefined): boolean {
+  try {
+    return /^\d+ \(.*\) [RD]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
 }
 
 function readTotal(pid: number | undefined): number | undefined {

@@ -4,6 +4,7 @@ import { parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
 import { putSlotInService, takeSlotOutOfService } from '#control-plane/store/fleet/slot-service.ts';
+import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
@@ -208,6 +209,25 @@ t.test('alarms of a whole node', TIMEOUT, async (t) => {
   await node.drop();
   await pass(3 * MINUTE_MS);
   t.same(hook.reported().slice(3), ['+node_offline rack-1'], 'the alarm of a silent node stays');
+});
+
+t.test('each alarm of a node has its own alert, with the advice for it', TIMEOUT, async (t) => {
+  const { url, hook, pass } = await startAlerting(t, rig);
+  const node = await rig.connect(t, url, { nodeId: 'rack-1' });
+  const report = async (...alarms: string[]) => {
+    node.send({ type: 'slots', slots: [slotAt(1)], alarms });
+    await pass(3 * MINUTE_MS);
+  };
+  await report(...Object.keys(NODE_ALARMS));
+  const raised = new Map(
+    hook.taken.flatMap(({ body }) => body.data.raised).map((alert) => [alert.subject, alert]),
+  );
+  for (const [alarm, { means, advice }] of Object.entries(NODE_ALARMS)) {
+    t.match(raised.get(`rack-1/${alarm}`), { summary: `node rack-1: ${means}`, advice }, alarm);
+  }
+  await report();
+  const ended = hook.reported().filter((report) => report.startsWith('-node_alarm'));
+  t.equal(ended.length, Object.keys(NODE_ALARMS).length);
 });
 
 t.test('the pool runs low and fills again', TIMEOUT, async (t) => {

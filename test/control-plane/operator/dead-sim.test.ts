@@ -1,6 +1,8 @@
 // A SIM dies under a sold number, and the operator's ways out: a replacement card, another number, more days. Nothing of the customer is lost.
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { openDatabase } from '#control-plane/store/database/database.ts';
+import { inTransaction, openDatabase } from '#control-plane/store/database/database.ts';
+import { lockReservations } from '#control-plane/store/fleet/number-pool.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
@@ -34,7 +36,7 @@ t.test('a replacement card: the number, its texts and its year stay', async (t) 
   report(slotAt(1, { state: 'sim_absent', iccid: null, number: null }), card);
   const move = ['number', 'move', number, '--to'];
   for (const [args, problem] of [
-    [[...move, 'rack-1/m1', ...REASON], /node-1 holds no SIM|holds no SIM in m1/],
+    [[...move, 'scripted/m1', ...REASON], /scripted holds no SIM in m1/],
     [[...move, 'nowhere', ...REASON], /must be an ICCID, or node\/slot/],
     [
       [...move, String(slotAt(1).iccid), ...REASON],
@@ -71,6 +73,31 @@ t.test('a replacement card: the number, its texts and its year stay', async (t) 
   );
   t.equal((await get('/number')).body['number'], number);
   t.match(await control('audit', 'list'), { stdout: /move number +\+1206…0001 +ok/ });
+});
+
+t.test('a card that is exchanged while the number moves to its slot gets no number', async (t) => {
+  const { control, report, number, databaseUrl } = await customer(t, [slotAt(1)]);
+  const [card, other] = [NEW_CARD, String(slotAt(3).iccid)];
+  report(slotAt(1), slotAt(2, { iccid: card, number: null }));
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 2 });
+  t.teardown(close);
+  const inSlot = () => db.selectFrom('sims').select('iccid').where('slot', '=', 'm2').executeTakeFirst();
+  await until('the card', async () => (await inSlot())?.iccid === card);
+  const waits = async () => {
+    const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`.execute(db);
+    return rows.length > 0;
+  };
+  const moved = await inTransaction(db, async (trx) => {
+    await lockReservations(trx);
+    const move = control('number', 'move', number, '--to', 'scripted/m2', ...REASON);
+    await until('the move waits', waits, 60_000);
+    await trx.updateTable('sims').set({ iccid: other }).where('iccid', '=', card).execute();
+    return { move };
+  });
+  t.match(await moved.move, { status: 2, stderr: /exchanged at the same moment. Run the command again/ });
+  const kept = await db.selectFrom('numbers').select('iccid').where('number', '=', number).executeTakeFirst();
+  t.equal(kept?.iccid, slotAt(1).iccid);
 });
 
 t.test(

@@ -88,8 +88,15 @@ function copyEmpty(folder: string): void {
     else writeFileSync(join(folder, path), bytes, { mode: 0o600 });
 }
 
+/** The values of `pg`. */
+const PARSERS = {
+  [types.INT8]: Number,
+  // Written as `\x00ff`. The parser of PGlite returns an array without the methods of a Buffer.
+  [types.BYTEA]: (text: string) => Buffer.from(text.slice(2), 'hex'),
+};
+
 const open = (folder: string): Promise<PGlite> =>
-  PGlite.create(folder, { parsers: { [types.INT8]: Number } }).catch((error: unknown) => {
+  PGlite.create(folder, { parsers: PARSERS }).catch((error: unknown) => {
     throw unusable(folder, error);
   });
 

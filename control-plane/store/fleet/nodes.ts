@@ -137,7 +137,7 @@ export async function findKey(
     .executeTakeFirst();
   if (row === undefined || row.public_key === null) return undefined;
   return {
-    publicKey: Buffer.from(row.public_key),
+    publicKey: row.public_key,
     isRevoked: row.revoked_at !== null,
     isPending: row.approval_pending_since !== null,
   };

@@ -52,7 +52,7 @@ interface SessionLimits {
 /** Keys of all operators, as `keyOfHash` writes them. */
 export async function operatorKeys(db: Database): Promise<Set<string>> {
   const rows = await db.selectFrom('operators').select('key_hash').execute();
-  return new Set(rows.map(({ key_hash: hash }) => keyOfHash(Buffer.from(hash))));
+  return new Set(rows.map(({ key_hash: hash }) => keyOfHash(hash)));
 }
 
 /** Opens a session for the operator with this key, in one statement. Undefined when no operator has it. */
@@ -115,7 +115,7 @@ export async function openSessions(
     .where('used_at', '>', usedAfter)
     .where('created_at', '>', createdAfter)
     .execute();
-  return new Set(rows.map(({ hash }) => keyOfHash(Buffer.from(hash))));
+  return new Set(rows.map(({ hash }) => keyOfHash(hash)));
 }
 
 export const keyOfHash = (hash: Buffer): string => hash.toString('base64url');

@@ -13,7 +13,9 @@ import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { edited, withPaymentId as named, signV2 } from '../../fixtures/payments/payment-headers.ts';
 import { answerOf } from '../../fixtures/payments/presented.ts';
+import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const ID = 'pay_7d5d747be160e280504c099d984bcfe0';
@@ -24,12 +26,21 @@ const { control: chain, dollar } = rig.chain;
 
 async function setup(t: Test, options: Partial<Config> & { clock?: Clock } = {}) {
   const { url, databaseUrl } = await rig.start(t, options);
-  await rig.connect(t, url, { slots: [slotAt(1), slotAt(2), slotAt(3)] });
   const db = await openTestDatabase(t, databaseUrl);
+  return { db, ...(await connected(t, url)) };
+}
+
+async function setupEmbedded(t: Test) {
+  const service = await startControlPlane(rig.chain, { dataDir: temporaryFolder(t) });
+  t.teardown(() => service.stop());
+  return connected(t, service.url);
+}
+
+async function connected(t: Test, url: string) {
+  await rig.connect(t, url, { slots: [slotAt(1), slotAt(2), slotAt(3)] });
   const before = await dollar.balanceOf(PAY_TO.address);
   return {
     url,
-    db,
     paid: async () => (await dollar.balanceOf(PAY_TO.address)) - before,
     present: async (header: string) =>
       answerOf(await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'PAYMENT-SIGNATURE': header } })),
@@ -45,16 +56,35 @@ async function funded(years = 1n): Promise<Hex> {
   return key;
 }
 
-t.test('the same payment with the same name: the same answer, once paid', async (t) => {
-  const { url, paid, present, works } = await setup(t);
-  const header = named(await signV2(url, await funded()), ID);
-  const first = await present(header);
-  t.match(first, { status: 200, body: { renewed: false, token: /^simrack_/ } });
-  const again = await Promise.all(Array.from({ length: 10 }, () => present(header)));
-  for (const answer of again) t.same(answer, first);
-  t.equal(await works(first.body['token']), true);
-  t.equal(await paid(), PRICE);
-});
+for (const [database, start] of [
+  ['Postgres', setup],
+  ['PGlite', setupEmbedded],
+] as const) {
+  t.test(`the same payment with the same name, on ${database}: the same answer, once paid`, async (t) => {
+    const { url, paid, present, works } = await start(t);
+    const header = named(await signV2(url, await funded()), ID);
+    const first = await present(header);
+    t.match(first, { status: 200, body: { renewed: false, token: /^simrack_/ } });
+    const again = await Promise.all(Array.from({ length: 10 }, () => present(header)));
+    for (const answer of again) t.same(answer, first);
+    t.equal(await works(first.body['token']), true);
+    t.equal(await paid(), PRICE);
+  });
+
+  t.test(`a wrong name, on ${database}: gets nothing, and ends the right one`, async (t) => {
+    const { url, present, works } = await start(t);
+    const key = await funded();
+    const signed = await signV2(url, key);
+    const { body } = await present(named(signed, ID));
+    const used = { status: 409, body: { error: 'payment_already_used', token: undefined } };
+    t.match(await present(signed), used, 'without a name');
+    t.match(await present(named(signed, ID)), { status: 200 }, 'which costs no guess');
+    t.match(await present(named(signed, `${ID}0`)), used, 'another name');
+    t.match(await present(named(signed, ID)), used, 'the right one after it: there is one guess');
+    t.equal(await works(body['token']), true, 'the token stays');
+    t.equal((await recoverToken(url, key)).status, 200);
+  });
+}
 
 t.test('several at once: each gets the one token, at once or when it asks again', async (t) => {
   const { url, paid, present } = await setup(t);
@@ -66,20 +96,6 @@ t.test('several at once: each gets the one token, at once or when it asks again'
     else t.match(answer, { status: 503, body: { error: 'settlement_pending' } });
   t.equal(answers.filter(({ status }) => status === 200).length > 0, true);
   t.equal(await paid(), PRICE);
-});
-
-t.test('a wrong name gets nothing, and ends the right one: there is one guess', async (t) => {
-  const { url, present, works } = await setup(t);
-  const key = await funded();
-  const signed = await signV2(url, key);
-  const { body } = await present(named(signed, ID));
-  const used = { status: 409, body: { error: 'payment_already_used', token: undefined } };
-  t.match(await present(signed), used, 'without a name');
-  t.match(await present(named(signed, ID)), { status: 200 }, 'which costs no guess');
-  t.match(await present(named(signed, `${ID}0`)), used, 'another name');
-  t.match(await present(named(signed, ID)), used, 'the right one after it');
-  t.equal(await works(body['token']), true, 'the token stays');
-  t.equal((await recoverToken(url, key)).status, 200);
 });
 
 t.test('a sign-in revokes the token for good', async (t) => {

@@ -212,9 +212,9 @@ const pendingTrouble = (id: string): AlertTrouble => ({
 
 function claimTrouble({
   id,
-  claims: { disputed, frames, isSuspended, others, sims },
+  claims: { disputed, isSuspended, late, others, sims },
 }: NodeReading): AlertTrouble | undefined {
-  if (sims === 0 && others === 0 && disputed === 0 && frames === 0 && !isSuspended) return undefined;
+  if (sims === 0 && others === 0 && disputed === 0 && late === 0 && !isSuspended) return undefined;
   const what = [
     ...(sims === 0 ? [] : [`${sims} ${sims === 1 ? 'SIM' : 'SIMs'} of other nodes`]),
     ...(disputed === 0
@@ -223,7 +223,7 @@ function claimTrouble({
           `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes also report (not sold)`,
         ]),
     ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
-    ...(frames === 0 ? [] : ['more than a rack has to report, and is read late']),
+    ...(late === 0 ? [] : ['more than a rack has to report, and is read late']),
   ];
   return {
     kind: 'node_claims',
@@ -237,7 +237,7 @@ function claimTrouble({
   };
 }
 
-function claimAdvice({ disputed, isSuspended, others, sims }: Omit<NodeReading['claims'], 'frames'>): string {
+function claimAdvice({ disputed, isSuspended, others, sims }: Omit<NodeReading['claims'], 'late'>): string {
   if (isSuspended)
     return 'If you moved the cards, approve the node again. Otherwise its key may be stolen: revoke it.';
   if (disputed > 0 && sims === 0)

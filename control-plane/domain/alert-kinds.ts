@@ -40,7 +40,7 @@ export const ALERT_TEXTS = {
   node_claims: {
     severity: 'warning, critical',
     raised:
-      'A node reports SIMs, numbers, texts or calls that belong to other nodes, or sends frames faster than any rack has to. Critical once the node takes no new SIM.',
+      'A node reports SIMs, numbers, texts or calls that belong to other nodes, or sends frames, or changes its slots, faster than any rack has to. Critical once the node takes no new SIM.',
     over: 'An hour has passed since the last such report, and an operator has approved the node if it was critical.',
     options: [],
   },

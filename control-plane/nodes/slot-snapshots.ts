@@ -1,5 +1,7 @@
-// A node's reports about its slots and itself, stored as they arrive. If several arrive during a write, only the last is stored.
+// A node's reports about its slots and itself, stored as they arrive. If several arrive during a write, or while a node that reports too
+// much has to wait, only the last is stored.
 import { createHash } from 'node:crypto';
+import type { Timer } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import type { PinKey } from '#shared/link/pin-seal.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
@@ -11,6 +13,7 @@ import { commitWaitingFacts } from './fact-commit.ts';
 import type { NodeLink } from './node-link.ts';
 import { PinDelivery, type PinDeliveryParts } from './pin-delivery.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
+import { ALARMS_COST, type ReportPace } from './report-pace.ts';
 
 interface Snapshot {
   slots: readonly Slot[];
@@ -20,6 +23,8 @@ interface Snapshot {
 
 export interface SnapshotParts extends ProvisioningParts, PinDeliveryParts {
   claims: ClaimRules;
+  /** Of all links of the node. */
+  reportPace: ReportPace;
 }
 
 const NO_ALARMS = '[]';
@@ -41,6 +46,8 @@ export class SlotSnapshots {
   #isBindingAsked = false;
   /** Digests of slots, which are short. */
   #writtenSlots = '';
+  /** The slots of the last report that was stored, or tried. */
+  #paidSlots: readonly Slot[] = [];
   /** The slots of the last report that was stored whole, without their readings; empty: the next one is stored whole. */
   #wholeSlots = '';
   #wholeAt = 0;
@@ -56,6 +63,8 @@ export class SlotSnapshots {
   /** SIMs whose numbers were refused on this link. */
   readonly #refusedNumbers = new Set<string>();
   readonly #pins: PinDelivery;
+  /** Ends the wait of a report that is not stored yet. */
+  #wake: (() => void) | undefined;
 
   constructor(parts: SnapshotParts, link: NodeLink, linkId: string, fail: (error: unknown) => void) {
     this.#parts = parts;
@@ -83,6 +92,7 @@ export class SlotSnapshots {
   /** Drops the reports that wait for their turn: the link has ended, and the node reports again on its next one. Never rejects. */
   async end(): Promise<void> {
     this.#isEnded = true;
+    this.#wake?.();
     await this.#writing;
   }
 
@@ -127,6 +137,8 @@ export class SlotSnapshots {
 
   async #write(): Promise<void> {
     while (this.#next !== undefined) {
+      const { pauseMs } = this.#parts.reportPace;
+      if (pauseMs > 0 && !this.#isEnded) await this.#rest(pauseMs);
       const { slots, alarms, journal_depth: depth = null } = this.#next;
       this.#last = this.#next;
       this.#next = undefined;
@@ -139,6 +151,28 @@ export class SlotSnapshots {
     }
   }
 
+  /** Waits while the earlier reports of the node have cost too much. Newer reports take the place of this one meanwhile. */
+  async #rest(pauseMs: number): Promise<void> {
+    const { clock, reportPace } = this.#parts;
+    let timer: Timer | undefined;
+    await Promise.all([
+      this.#noteLate(reportPace.countLate(pauseMs)),
+      new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        timer = clock.after(pauseMs, resolve);
+      }),
+    ]);
+    timer?.cancel();
+    this.#wake = undefined;
+  }
+
+  async #noteLate(count: number): Promise<void> {
+    if (count === 0) return;
+    const { clock, db, log } = this.#parts;
+    log.warn({ reports: count }, 'a node reports changes of its slots too fast: they are stored late');
+    await addRefusals(db, { nodeId: this.#link.nodeId, reason: 'reports', count }, new Date(clock.now()));
+  }
+
   /** Its reports would change nothing. A node that links again and again must not take the turns of others with them. */
   #isReplaced(): boolean {
     const present = this.#parts.fleet.find(this.#link.nodeId);
@@ -149,6 +183,8 @@ export class SlotSnapshots {
     const { db, claims, clock } = this.#parts;
     const digest = digestOf(slots);
     if (digest === this.#writtenSlots) return;
+    this.#parts.reportPace.payFor(slots, this.#paidSlots);
+    this.#paidSlots = slots;
     const isKnown = digest === this.#publishedSlots;
     const link = { nodeId: this.#link.nodeId, linkId: this.#linkId };
     const now = new Date(clock.now());
@@ -200,6 +236,7 @@ export class SlotSnapshots {
   async #writeAlarms(alarms: readonly string[]): Promise<void> {
     const text = JSON.stringify([...alarms].sort());
     if (text === this.#writtenAlarms) return;
+    this.#parts.reportPace.pay(ALARMS_COST);
     await setAlarms(this.#parts.db, { nodeId: this.#link.nodeId, linkId: this.#linkId }, alarms);
     if (alarms.length > 0) this.#parts.log.warn({ alarms }, 'node reported alarms');
     else this.#parts.log.info({}, 'node reported that its alarms ended');

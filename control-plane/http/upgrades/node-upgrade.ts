@@ -7,6 +7,7 @@ import { emitMetric } from '../../metrics/metric-events.ts';
 import { frameBudgets, linkBudgets } from '../../nodes/frame-pace.ts';
 import { identify } from '../../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../../nodes/node-session.ts';
+import { reportPaces } from '../../nodes/report-pace.ts';
 import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
 import type { UpgradeHandler } from '../server.ts';
@@ -29,7 +30,7 @@ interface NodeUpgrades {
   drain(): Promise<void>;
 }
 
-export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget'>): NodeUpgrades {
+export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'reportPace'>): NodeUpgrades {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: LINK_FRAME_BYTES_MAX,
@@ -40,6 +41,7 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget'>): Nod
   );
   const frames = frameBudgets(parts.clock);
   const links = linkBudgets(parts.clock);
+  const reports = reportPaces(parts.clock);
   const sessions = new Set<NodeSession>();
   let isDraining = false;
   let checks = 0;
@@ -76,7 +78,11 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget'>): Nod
       if (!links.of(node.nodeId).takes()) throw tooManyLinks();
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
         limitClosing(webSocket);
-        const session = new NodeSession(webSocket, node, { ...parts, budget: frames.of(node.nodeId) });
+        const session = new NodeSession(webSocket, node, {
+          ...parts,
+          budget: frames.of(node.nodeId),
+          reportPace: reports.of(node.nodeId),
+        });
         sessions.add(session);
         void session.closed.finally(() => sessions.delete(session));
       });

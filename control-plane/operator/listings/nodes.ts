@@ -34,7 +34,11 @@ const WORDS = {
   calls: 'of SIMs that it does not hold',
   numbers: 'outside the US mobile numbers, or of another SIM',
   frames: 'that came too fast',
+  reports: 'that changed its slots too fast',
 } as const;
+
+/** What did happen, only late. */
+const LATE: Partial<Record<keyof typeof WORDS, string>> = { frames: 'read late', reports: 'stored late' };
 
 /** One piece of text for each reason: "refused: 3 claims of SIMs that other nodes hold, or …". */
 export const shownRefusals = (refused: Refusals): string[] =>
@@ -43,5 +47,5 @@ export const shownRefusals = (refused: Refusals): string[] =>
     const what = count === 1 ? reason.slice(0, -1) : reason;
     return count === 0
       ? []
-      : [`${reason === 'frames' ? 'read late' : 'refused'}: ${count} ${what} ${WORDS[reason]}`];
+      : [`${LATE[reason] ?? 'refused'}: ${count} ${what} ${WORDS[reason]}`];
   });

@@ -37,9 +37,9 @@ interface SimClaimsTable {
 /**
  * `claims`: claims of SIMs that other nodes hold. `facts`: texts, reports and ended calls of SIMs that the node does not hold. `calls`:
  * live calls of such SIMs. `numbers`: numbers that are not US mobile numbers, or belong to another SIM. `frames`: frames beyond the node's
- * budget.
+ * budget, which were read late. `reports`: reports of slots that waited, because those before had changed too much.
  */
-export type NodeRefusal = 'claims' | 'facts' | 'calls' | 'numbers' | 'frames';
+export type NodeRefusal = 'claims' | 'facts' | 'calls' | 'numbers' | 'frames' | 'reports';
 
 interface NodeRefusalsTable {
   node_id: string;

@@ -20,7 +20,7 @@ export async function readExpected(
 }
 
 /**
- * Records SIMs of a node that were neither imported nor admitted. Returns how many it reported in the last `NEW_SIMS_MS`; the count stops
+ * Records SIMs of a node that were neither imported nor admitted by an operator or a probe. Returns how many it reported in the last `NEW_SIMS_MS`; the count stops
  * above the limit. Returns 0 for a node that an operator has approved with so many.
  */
 export async function countNewSims(
@@ -40,7 +40,8 @@ export async function countNewSims(
   const before = isOld ? [] : node.new_sims;
   const { rows } = await sql<{ iccid: string }>`
     select distinct iccid from unnest(${[...before, ...iccids]}::text[]) as shown (iccid)
-    where not exists (select from numbers where numbers.iccid = shown.iccid and unadmitted_since is null)
+    where not exists (select from numbers where numbers.iccid = shown.iccid and unadmitted_since is null
+      and (unproven is distinct from 'number' or created_at < ${isOld ? now : since}::timestamptz))
     order by iccid limit ${NEW_SIMS_MAX + 1}`.execute(trx);
   const shown = rows.map(({ iccid }) => iccid);
   if (isOld || shown.join() !== before.join())

@@ -84,7 +84,7 @@ export async function replaceSlots(
     const heldBefore = await readHeldBefore(trx, nodeId, iccids);
     const wasSuspended = node.claims_suspended_at !== null;
     const expected = await readExpected(trx, iccids);
-    const newSims = admitsNew ? 0 : await countNewSims(trx, nodeId, iccids, now);
+    const newSims = await countNewSims(trx, nodeId, iccids, now);
     // Most reports claim nothing.
     const own = new Set(tenures.flatMap((tenure) => (tenure.nodeId === nodeId ? [tenure.iccid] : [])));
     const claimed = iccids.filter((iccid) => !own.has(iccid));

@@ -71,8 +71,8 @@ export interface NodeReading {
     disputed: number;
     /** Facts and calls of SIMs that it does not hold, in total; 0 if the last is long ago. */
     others: number;
-    /** Frames that came too fast. */
-    frames: number;
+    /** Frames that were read late, and reports that were stored late; 0 if the last is long ago. */
+    late: number;
     /** The node gets no new SIM until an operator approves it. */
     isSuspended: boolean;
   };
@@ -144,7 +144,7 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
       (select coalesce(sum(count), 0)::int from node_refusals where node_id = nodes.id
         and reason in ('facts', 'calls') and last_at > ${since}::timestamptz) as others,
       (select coalesce(sum(count), 0)::int from node_refusals where node_id = nodes.id
-        and reason = 'frames' and last_at > ${since}::timestamptz) as frames
+        and reason in ('frames', 'reports') and last_at > ${since}::timestamptz) as late
     from nodes where enrolled_at is not null and revoked_at is null and (
       approval_pending_since is null or exists (select from sims where sims.node_id = nodes.id))`.execute(
     trx,

@@ -15,7 +15,7 @@ const THRESHOLDS: AlertThresholds = {
   relayerTransfersMin: 100,
 };
 const START_MS = Date.UTC(2026, 0, 1);
-const CLAIMS = { sims: 0, disputed: 0, others: 0, frames: 0, isSuspended: false };
+const CLAIMS = { sims: 0, disputed: 0, others: 0, late: 0, isSuspended: false };
 const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, alarms: [], claims: CLAIMS };
 const SLOT: SlotReading = {
   nodeId: 'rack-1',

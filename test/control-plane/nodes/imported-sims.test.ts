@@ -53,9 +53,9 @@ t.test(
       node: 'rack-1',
       admitNewSims: true,
     });
-    const rogue = await connect('rogue', guesses(200));
+    const rogue = await connect('rogue', guesses(90));
     t.equal(await available(), 0, 'the rogue puts nothing on sale');
-    t.match(await listed('rogue'), { sims: 200 - IMPORTED, refused: { claims: IMPORTED } });
+    t.match(await listed('rogue'), { sims: 90 - IMPORTED, refused: { claims: IMPORTED } });
     const { rows } = await operator.call('numbers', { limit: 1 });
     t.match(rows, [{ state: 'offline', node: null, reason: 'waits for rack-1' }]);
     const honest = await connect('rack-1', CARDS);

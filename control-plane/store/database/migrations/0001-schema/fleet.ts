@@ -124,7 +124,7 @@ export const FLEET = [
   )`,
   `create table node_refusals (
     node_id text not null references nodes (id) on delete cascade,
-    reason text not null check (reason in ('claims', 'facts', 'calls', 'numbers', 'frames')),
+    reason text not null check (reason in ('claims', 'facts', 'calls', 'numbers', 'frames', 'reports')),
     count bigint not null,
     last_at timestamptz not null,
     primary key (node_id, reason)

@@ -1,0 +1,143 @@
+// The writes that the slot reports of a node may cause: a rogue is slowed, a rack that is plugged in again is not.
+import { sql } from 'kysely';
+import t, { type Test } from 'tap';
+import type { Slot } from '#shared/link/messages.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { report } from '../../fixtures/nodes/heard.ts';
+import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../fixtures/service/test-operator.ts';
+import { until } from '../../fixtures/until.ts';
+
+const YEAR_MS = 366 * 86_400_000;
+const PAUSE_MAX_MS = 10_000;
+const TABLES = ['slots', 'sims', 'sim_tenures', 'sim_claims', 'numbers', 'nodes', 'node_refusals'];
+
+const rig = await createRig();
+
+async function setup(t: Test, { admitNewSims = false, slots = [] as Slot[] } = {}) {
+  const clock = new ManualClock();
+  const { url, databaseUrl } = await rig.start(t, { admitNewSims, clock, heartbeatMs: YEAR_MS });
+  const db = await openTestDatabase(t, databaseUrl);
+  const operator = await openTestOperator(t, { databaseUrl, url });
+  await sql`create sequence rows_written`.execute(db);
+  await sql`create function count_row() returns trigger language plpgsql as
+    $$ begin perform nextval('rows_written'); return null; end $$`.execute(db);
+  for (const table of TABLES)
+    await sql`create trigger count_row after insert or update or delete on ${sql.table(table)}
+      for each row execute function count_row()`.execute(db);
+  const node = await linkNode(t, url, { nodeId: 'rack', slots });
+  let events = 0;
+  return {
+    clock,
+    node,
+    written: async () => {
+      const { rows } = await sql<{ count: number }>`
+        select case when is_called then last_value else 0 end as count from rows_written`.execute(db);
+      return rows[0]?.count ?? 0;
+    },
+    /** Resolves when the service has read all frames so far. */
+    read: async () => {
+      events += 1;
+      const detail = `event ${events}`;
+      node.send({ type: 'event', event: { slot: 'm1', kind: 'recovered', detail, at: iso(clock) } });
+      await until('the event', async () =>
+        db.selectFrom('node_events').select('id').where('detail', '=', detail).executeTakeFirst(),
+      );
+    },
+    stored: async (slots: readonly Slot[]) => {
+      const kept = await db.selectFrom('slots').select(['slot', 'state', 'iccid']).execute();
+      return shown(kept) === shown(slots);
+    },
+    listed: async () => (await operator.call('nodes', {})).find(({ name }) => name === 'rack'),
+  };
+}
+
+const iso = (clock: ManualClock): string => new Date(clock.now()).toISOString();
+
+const shown = (slots: ReadonlyArray<Pick<Slot, 'slot' | 'state' | 'iccid'>>): string =>
+  slots
+    .map(({ slot, state, iccid }) => `${slot} ${state} ${iccid}`)
+    .sort()
+    .join();
+
+/** Slots with the cards from `first` on. */
+const cards = (count: number, first: number, change: Partial<Slot> = {}): Slot[] =>
+  Array.from({ length: count }, (_, index) => slotAt(first + index, { slot: `m${index + 1}`, ...change }));
+
+/** Sends ten reports a second until the service stores them late, which the operator sees. Then the clock stands still. */
+async function provoke(
+  { clock, node, read, listed }: Awaited<ReturnType<typeof setup>>,
+  next: (index: number) => Slot[],
+): Promise<void> {
+  for (let index = 0; index < 200; index += 1) {
+    report(node, ...next(index));
+    await read();
+    clock.advance(100);
+    if ((await listed())?.refused['reports'] !== undefined) return;
+  }
+  throw new Error('no report waits');
+}
+
+for (const { about, admitNewSims, next } of [
+  {
+    about: 'new cards in each report, which are sold at once',
+    admitNewSims: true,
+    next: (index: number) => cards(150, 150 * (index % 60)),
+  },
+  {
+    about: 'the same 90 cards in turn',
+    admitNewSims: false,
+    next: (index: number) => cards(45, 45 * (index % 2)),
+  },
+  {
+    about: 'slots that flap',
+    admitNewSims: false,
+    next: (index: number) => cards(150, 0, { state: index % 2 === 0 ? 'searching' : 'registered' }),
+  },
+]) {
+  t.test(`${about}: their writes are bounded, and the last report is stored`, async (t) => {
+    const parts = await setup(t, { admitNewSims });
+    const { clock, node, written, read, stored } = parts;
+    await provoke(parts, next);
+    const before = await written();
+    for (let index = 0; index < 100; index += 1) report(node, ...next(index));
+    const last = next(101);
+    report(node, ...last);
+    await read();
+    t.equal(await written(), before, 'a hundred more write nothing');
+    t.notOk(await stored(last));
+    clock.advance(PAUSE_MAX_MS);
+    await until('the last one', () => stored(last));
+    const rows = (await written()) - before;
+    t.ok(rows <= 8 * last.length + 8, `${rows} rows, as one report writes`);
+  });
+}
+
+t.test('more than 96 unknown cards within a day suspend a node, also if new cards are sold at once', async (t) => {
+  const { node, listed } = await setup(t, { admitNewSims: true });
+  report(node, ...cards(60, 0));
+  await until('its cards', async () => (await listed())?.sims === 60);
+  t.match(await listed(), { is_suspended: false });
+  report(node, ...cards(60, 60));
+  await until('the suspension', async () => (await listed())?.is_suspended);
+});
+
+t.test('a rack of 64 modems that is plugged in again is stored at once', async (t) => {
+  const { node, stored, listed } = await setup(t, { slots: cards(64, 0) });
+  const unknown = { iccid: null, number: null };
+  const step = async (slots: Slot[]): Promise<void> => {
+    report(node, ...slots);
+    await until('the report', () => stored(slots));
+  };
+  await until('the rack', () => stored(cards(64, 0)));
+  const modems = cards(64, 0, { state: 'lost' });
+  await step(modems);
+  for (const change of [{ state: 'starting', ...unknown }, { state: 'searching' }, {}] as const)
+    for (const [index, slot] of cards(64, 0).entries()) {
+      modems[index] = { ...slot, ...change };
+      if (index % 4 === 3) await step([...modems]);
+    }
+  t.same((await listed())?.refused, {});
+});

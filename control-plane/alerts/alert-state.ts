@@ -33,9 +33,9 @@ export function afterCheck(
   return pendingOrRaised(pending, rule, now);
 }
 
-/** A modem that is started again says no more what it failed with. */
+/** A modem that is started again says no more what it failed with. If it was not there, it is now. */
 function withCause(found: AlertTrouble, before: OpenAlert | undefined): AlertTrouble {
-  if (found.isRecovering !== true || before === undefined) return found;
+  if (found.isRecovering !== true || before === undefined || isWrongNow(before.summary, found)) return found;
   return { ...found, summary: before.summary, advice: before.advice };
 }
 
@@ -46,8 +46,7 @@ function asItIs(
   { goesOn, rule, now }: { goesOn: boolean; rule: AlertRule; now: Date },
 ): Partial<OpenAlert> {
   const { severity, summary, advice } = found;
-  // A recovery that was under way at the raise named no cause.
-  const cause = alert.cause ?? (found.isRecovering === true ? null : summary);
+  const cause = causeOf(alert, found);
   const isWorse = severity === 'critical' && alert.severity === 'warning';
   if (!isWorse) return { severity, summary, advice, cause, worseSince: null };
   const worseSince = (goesOn ? alert.worseSince : null) ?? now;
@@ -55,6 +54,15 @@ function asItIs(
     ? { severity, summary, advice, cause: summary, worseSince: null }
     : { summary, advice, cause, worseSince };
 }
+
+/** A recovery that was under way at the raise named no cause. */
+function causeOf({ cause }: OpenAlert, { isPassing, isPresentCause, isRecovering, summary }: AlertTrouble) {
+  if (isRecovering === true) return cause;
+  return isPresentCause === true && isPassing !== true ? summary : (cause ?? summary);
+}
+
+const isWrongNow = (summary: string, { contradicts }: AlertTrouble): boolean =>
+  contradicts !== undefined && summary.includes(contradicts);
 
 const age = (since: Date, now: Date): number => now.getTime() - since.getTime();
 

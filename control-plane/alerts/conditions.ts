@@ -136,7 +136,7 @@ function numberTrouble({
     subject: subscriptionId,
     severity: 'critical',
     reading: null,
-    isRecovering: isRecovering(state, reason),
+    ...phaseOf(state, reason),
     summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${last}${cause(reason)}${network(carrier)}`,
     advice:
       `${adviceOn(state, reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
@@ -165,6 +165,23 @@ const cause = (reason: string | null): string =>
 
 const isRecovering = (state: ServiceState, reason: string | null): boolean =>
   state === 'starting' && reason === null;
+
+/** A modem that USB resets, or that the daemon has yet to find after its own start, is `absent` for some seconds. */
+const isPassing = (state: ServiceState, reason: string | null): boolean =>
+  reason === ABSENT || (reason === null && PASSING_STATES.has(state));
+
+const ABSENT = 'absent';
+const PASSING_STATES: ReadonlySet<ServiceState> = new Set(['starting', 'searching', 'unbound']);
+
+const phaseOf = (
+  state: ServiceState,
+  reason: string | null,
+): Pick<AlertTrouble, 'isRecovering' | 'isPassing' | 'isPresentCause' | 'contradicts'> => ({
+  isRecovering: isRecovering(state, reason),
+  isPassing: isPassing(state, reason),
+  isPresentCause: true,
+  ...(reason === ABSENT ? {} : { contradicts: reasonWords(ABSENT) }),
+});
 
 const adviceOn = (state: ServiceState, reason: string | null): string | undefined =>
   isRecovering(state, reason)
@@ -271,7 +288,7 @@ function downTrouble({ carrier, nodeId, slot, state, reason }: SlotReading): Ale
     subject: `${nodeId}/${slot}`,
     severity: 'warning',
     reading: null,
-    isRecovering: isRecovering(state, reason),
+    ...phaseOf(state, reason),
     summary: `slot ${slot} of node ${nodeId} is down: ${SLOT_STATUS[state].words}${cause(reason)}${network(carrier)}`,
     advice: adviceOn(state, reason) ?? 'Run "node-daemon doctor" on the host of the node.',
   };

@@ -18,6 +18,12 @@ export interface AlertTrouble {
   reading: number | null;
   /** A recovery is under way, which names no cause: what an earlier check said stays. */
   isRecovering?: boolean;
+  /** A state that comes and goes while a slot is started. It is no cause if there is another. */
+  isPassing?: boolean;
+  /** The cause of an open alert is the present one; else the one that it was raised for. */
+  isPresentCause?: boolean;
+  /** Words of an earlier summary that are wrong now. */
+  contradicts?: string;
 }
 
 /** A trouble that was seen and has not ended. It becomes an alert only once it counts. */
@@ -27,7 +33,7 @@ export interface OpenAlert extends AlertTrouble {
   since: Date;
   seenAt: Date;
   raisedAt: Date | null;
-  /** The summary when it was raised, or when it became critical; null while it is unknown. `summary` is the present state, and the cause once it is over. */
+  /** The summary that names the cause; null while it is unknown. `summary` is the present state, and the cause once it is over. */
   cause: string | null;
   /** Since when it has been critical while it still counts as a warning; else null. */
   worseSince: Date | null;
@@ -45,7 +51,10 @@ export interface AlertRule {
 }
 
 /** A trouble that counted, as it is now, or as it was when it was sent. */
-export interface AlertRow extends Omit<AlertTrouble, 'reading' | 'isRecovering'> {
+export interface AlertRow extends Omit<
+  AlertTrouble,
+  'reading' | 'isRecovering' | 'isPassing' | 'isPresentCause' | 'contradicts'
+> {
   id: string;
   raised_at: Date;
   /** Null while it lasts. */

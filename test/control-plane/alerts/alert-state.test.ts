@@ -131,6 +131,33 @@ t.test('while a recovery starts the modem again, the alert keeps the cause', asy
   t.match(alert(), { summary: /the modem sees no card/, advice: /^Insert a card/ });
 });
 
+t.test('the cause of an open alert is the present one, and its end names the last', async (t) => {
+  const { look, open, ended } = book();
+  let at = 0;
+  const seen = (state: SlotReading['state'], reason: string | null, seconds: number): string | undefined => {
+    everyTenSeconds(at, at + seconds - 10, (second) => look(second, { slots: [{ ...SLOT, state, reason }] }));
+    at += seconds;
+    return open.get('slot_down rack-1/m1')?.summary.replace(/^.* is down: /, '');
+  };
+  const SILENT = 'modem lost (it does not answer)';
+  t.equal(seen('lost', 'absent', 70), 'modem lost (not plugged in)', 'the daemon itself starts');
+  t.equal(seen('starting', null, 20), 'starting', 'it is plugged in');
+  t.equal(seen('lost', 'silent', 20), SILENT);
+  t.equal(seen('starting', null, 20), SILENT);
+  t.equal(seen('lost', 'absent', 10), 'modem lost (not plugged in)', 'USB resets it');
+  t.equal(seen('starting', null, 20), 'starting');
+  seen('searching', null, 20);
+  seen('registered', null, 80);
+  seen('lost', 'absent', 200);
+  seen('starting', null, 20);
+  seen('searching', null, 20);
+  seen('registered', null, 80);
+  t.same(
+    ended.map(({ summary }) => summary.replace(/^.* is down: /, '')),
+    [SILENT, 'modem lost (not plugged in)'],
+  );
+});
+
 t.test('64 slots of a node that goes are one trouble', async (t) => {
   const { look, reported } = book();
   const slots = Array.from({ length: 64 }, (_, index) => ({

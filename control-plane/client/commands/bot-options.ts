@@ -6,7 +6,7 @@ import { commandBot } from '../bridge/command-bot.ts';
 import { joinedBot } from '../bridge/joined-bot.ts';
 import { socketBot } from '../bridge/socket-bot.ts';
 import { twimlApiBot, twimlBot } from '../bridge/twiml-bot.ts';
-import { UsageError } from './failures.ts';
+import { UsageError, unusable } from './failures.ts';
 import type { Environment } from './session.ts';
 
 export interface BotOptions {
@@ -83,9 +83,27 @@ export function botOf(
 }
 
 function checked(url: string, schemes: readonly string[]): string {
-  if (URL.canParse(url) && schemes.includes(new URL(url).protocol)) return url;
-  throw new UsageError(`not a ${schemes.map((scheme) => `${scheme}//`).join(' or ')} URL: ${url}`);
+  const scheme = URL.canParse(url) ? new URL(url).protocol : '';
+  if (schemes.includes(scheme)) return url;
+  const problem = `not a ${schemes.map((each) => `${each}//`).join(' or ')} URL: ${url}`;
+  const other = COUNTERPARTS[scheme];
+  throw new UsageError(
+    other === undefined ? problem : `${problem}\n${otherwise(url.slice(scheme.length), other)}`,
+  );
 }
+
+/** The schemes that servers of the same kind of security have, for HTTP and for WebSockets. */
+const COUNTERPARTS: Readonly<Record<string, string>> = {
+  'http:': 'ws:',
+  'https:': 'wss:',
+  'ws:': 'http:',
+  'wss:': 'https:',
+};
+
+const otherwise = (rest: string, scheme: string): string =>
+  scheme.startsWith('ws')
+    ? `For a WebSocket server: ${scheme}${rest}. For a web server that answers with TwiML: --twiml.`
+    : `For a web server: ${scheme}${rest}. For a WebSocket server that speaks as Twilio does: give the URL without --twiml.`;
 
 /** Of `Name: value` lines. Values are not in the message of an error: they may be keys. */
 function headersOf(given: readonly string[]): Record<string, string> {
@@ -117,6 +135,6 @@ function fileOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`${path}: ${(error as Error).message}`);
+    throw unusable(path, error);
   }
 }

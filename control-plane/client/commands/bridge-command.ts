@@ -8,7 +8,7 @@ import type { SimrackClient } from '../simrack-client.ts';
 import { answering } from './arguments.ts';
 import { addBotOptions, type BotOptions, botOf } from './bot-options.ts';
 import { type ApiOptions, type ApiPlan, apiPlanOf, startApi } from './bridge-api.ts';
-import { EXIT, InterruptedError, interruptible, UsageError } from './failures.ts';
+import { EXIT, InterruptedError, interruptible, UsageError, unusable } from './failures.ts';
 import type { CommandSession, Environment } from './session.ts';
 
 const FIELDS = ['callId', 'accountId', 'direction', 'from', 'to', 'connected', 'failed', 'words'];
@@ -114,6 +114,6 @@ function tokensOf(file: string): string[] {
       .map((line) => line.trim())
       .filter((line) => line !== '');
   } catch (error) {
-    throw new UsageError(`${file}: ${(error as Error).message}`);
+    throw unusable(file, error);
   }
 }

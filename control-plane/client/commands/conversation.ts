@@ -3,20 +3,23 @@ import type { Answerer } from '#shared/voice/call.ts';
 import type { CallStream } from '../call-stream.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import type { StreamEnd } from '../stream-end.ts';
+import { UsageError } from './failures.ts';
 import type { Output } from './output.ts';
 import { Recording, readAudio } from './wave-file.ts';
 
 export interface ConversationOptions {
   say?: string;
+  raw?: boolean;
   record?: string;
   press?: string;
   for?: number;
 }
 
 /** Opens the files before the call, so that a bad file makes no phone ring. Throws `UsageError`. */
-export function prepare({ say, record }: ConversationOptions) {
+export function prepare({ say, raw, record }: ConversationOptions) {
+  if (raw === true && say === undefined) throw new UsageError('--raw needs --say');
   return {
-    speech: say === undefined ? undefined : readAudio(say),
+    speech: say === undefined ? undefined : readAudio(say, { isRaw: raw }),
     recording: record === undefined ? undefined : new Recording(record),
   };
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { FolderInUseError, lockFolder } from '#shared/process/single-instance.ts';
 import type { SignedPayment } from '../payments/sign.ts';
-import { BusyError, UsageError } from './failures.ts';
+import { BusyError, UsageError, unusable } from './failures.ts';
 
 const credentialsSchema = z.object({
   base_url: z.string(),
@@ -102,7 +102,7 @@ function readPrivate<S extends z.ZodType>(file: string, schema: S): z.output<S> 
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error instanceof UsageError ? error : new UsageError(`${file}: ${(error as Error).message}`);
+    throw error instanceof UsageError ? error : unusable(file, error);
   }
   try {
     return schema.parse(JSON.parse(text));
@@ -120,6 +120,6 @@ function writePrivate(file: string, value: unknown): void {
     renameSync(fresh, file);
   } catch (error) {
     rmSync(fresh, { force: true });
-    throw new UsageError(`${file}: ${(error as Error).message}`);
+    throw unusable(file, error);
   }
 }

@@ -38,6 +38,13 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
+/** A file that cannot be used: its path once, then the reason. Messages of Node.js repeat the path. */
+export function unusable(file: string, error: unknown): UsageError {
+  const { message, code, syscall } = error as NodeJS.ErrnoException;
+  const [why = message] = syscall === undefined ? [] : message.split(`, ${syscall}`);
+  return new UsageError(`${file}: ${code === undefined ? why : why.replace(`${code}: `, '')}`);
+}
+
 /** Another process does work that must not run twice at once. */
 export class BusyError extends Error {
   override name = 'BusyError';

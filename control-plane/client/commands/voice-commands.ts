@@ -13,7 +13,8 @@ const EVENT = presenceEventSchema.options.flatMap(({ shape }) => Object.keys(sha
 
 const withAudio = (command: Command): Command =>
   command
-    .option('--say <file>', 'Play this file to the far end: WAVE or raw samples; 16 kHz, 16 bit, mono')
+    .option('--say <file>', 'Play this WAVE file to the far end: PCM, mono, 16 kHz, 16 bit')
+    .option('--raw', 'The file of --say has raw samples and no header, in the same format')
     .option('--record <file>', 'Record the far end into this file; WAVE if the name ends in .wav')
     .option('--press <keys>', 'Press these keys after the answer', keys)
     .option('--for <seconds>', 'Hang up this many seconds after the answer', wholeNumber);

@@ -1,29 +1,46 @@
-// Audio files of calls: WAVE (RIFF, PCM) in the format of the line, or raw samples.
+// Audio files of calls: WAVE (RIFF, PCM) in the format of the line, and raw samples.
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import { isWave, readWave, WAVE_HEADER_BYTES, waveHeader } from '#shared/voice/wave.ts';
-import { UsageError } from './failures.ts';
+import { UsageError, unusable } from './failures.ts';
 
-/** The samples of a file: the data chunk of a WAVE, or all of any other file. Throws `UsageError`. */
-export function readAudio(file: string): Buffer {
+const FORMAT = 'PCM, mono, 16 kHz, 16 bit';
+
+/** The samples of a WAVE; with `isRaw` those of a file that has nothing else. Throws `UsageError`. */
+export function readAudio(file: string, { isRaw = false }: { isRaw?: boolean | undefined } = {}): Buffer {
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new UsageError(`${file}: ${(error as Error).message}`);
+    throw unusable(file, error);
   }
-  if (!isWave(bytes)) return bytes.subarray(0, bytes.length - (bytes.length % 2));
+  if (isRaw) return rawSamples(bytes, file);
+  if (!isWave(bytes))
+    throw new UsageError(
+      `${file}: not a WAVE file. ${CONVERT}\nIf it has raw samples (${FORMAT}), add --raw.`,
+    );
   const { channels, rateHz, samples } = waveOf(bytes, file);
   if (channels !== 1 || rateHz !== SAMPLE_RATE_HZ)
-    throw new UsageError(`${file}: must be PCM, mono, 16 kHz, 16 bit`);
+    throw new UsageError(
+      `${file}: must be ${FORMAT}, not ${channels === 1 ? 'mono' : 'stereo'}, ${rateHz} Hz. ${CONVERT}`,
+    );
   return Buffer.from(samples.buffer);
+}
+
+const CONVERT = 'To convert it: ffmpeg -i FILE -ar 16000 -ac 1 -c:a pcm_s16le out.wav';
+
+function rawSamples(bytes: Buffer, file: string): Buffer {
+  if (isWave(bytes)) throw new UsageError(`${file}: a WAVE file. Leave --raw out.`);
+  if (bytes.length % 2 !== 0)
+    throw new UsageError(`${file}: not raw samples of 16 bit: it has an odd number of bytes`);
+  return bytes;
 }
 
 function waveOf(bytes: Buffer, file: string): ReturnType<typeof readWave> {
   try {
     return readWave(bytes);
   } catch (error) {
-    throw new UsageError(`${file}: ${(error as Error).message}`);
+    throw new UsageError(`${file}: ${(error as Error).message}. ${CONVERT}`);
   }
 }
 
@@ -39,7 +56,7 @@ export class Recording {
     try {
       this.#file = openSync(file, 'w', 0o600);
     } catch (error) {
-      throw new UsageError(`${file}: ${(error as Error).message}`);
+      throw unusable(file, error);
     }
     this.#isWave = /\.wav$/i.test(file);
     if (this.#isWave) writeSync(this.#file, waveHeader(SAMPLE_RATE_HZ, 0));

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { FRAME_BYTES, SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
+import { writeWave } from '#shared/voice/wave.ts';
 import { commandLine } from '../../fixtures/agents/command-line.ts';
 import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
 import { tone } from '../../fixtures/audio/tone.ts';
@@ -28,6 +29,7 @@ t.test('dial presses keys, plays, records, and prints how the call ended', async
     FAR_END,
     '--say',
     speech,
+    '--raw',
     '--press',
     '42#',
     '--record',
@@ -80,7 +82,7 @@ t.test('dial with --say alone hangs up when six seconds were played, without a w
   const { line, simrack, folder } = await phone(t);
   const speech = join(folder, 'said.raw');
   writeFileSync(speech, Buffer.alloc(SIX_SECONDS_FRAMES * FRAME_BYTES, 3));
-  const calling = simrack('dial', FAR_END, '--say', speech);
+  const calling = simrack('dial', FAR_END, '--say', speech, '--raw');
   const call = await until('the call', () => line.calls[0], WAIT_MS);
   line.answer(call.call_id);
   const media = await until('the media link', () => line.media, WAIT_MS);
@@ -128,7 +130,26 @@ t.test('a call that is refused, not answered or impossible exits with an error',
   t.match(busy.failure(), { error: 'phone_node_unreachable', reason: 'busy', cause: 17 });
   t.match(await simrack('dial', FAR_END, '--press', '1x'), { status: 2, stderr: /keys must be 0-9/ });
   const missing = await simrack('dial', FAR_END, '--say', join(folder, 'none.wav'));
-  t.match(missing, { status: 2, stderr: /none.wav/ }, 'a bad file makes no phone ring');
+  t.match(
+    missing,
+    { status: 2, stderr: /none\.wav: no such file or directory\n/ },
+    'a bad file makes no phone ring',
+  );
+  const song = join(folder, 'song.mp3');
+  writeFileSync(song, Buffer.alloc(4 * FRAME_BYTES, 'ID3'));
+  const noise = await simrack('dial', FAR_END, '--say', song);
+  t.match(noise, { status: 2, stderr: /song\.mp3: not a WAVE file\. To convert it: ffmpeg.*\n.*--raw/ });
+  writeFileSync(song, Buffer.from(writeWave({ samples: new Int16Array(8), rateHz: 8000 })));
+  t.match(await simrack('dial', FAR_END, '--say', song), {
+    status: 2,
+    stderr: /mono, 16 kHz, 16 bit, not mono, 8000 Hz/,
+  });
+  t.match(await simrack('dial', FAR_END, '--say', song, '--raw'), {
+    status: 2,
+    stderr: /a WAVE file. Leave --raw out/,
+  });
+  t.match(await simrack('dial', FAR_END, '--raw'), { status: 2, stderr: /--raw needs --say/ });
+  t.equal(line.calls.length, 0);
   t.match(await simrack('hangup', 'call-none', '--json'), { status: 1, stderr: /"call_not_found"/ });
 });
 

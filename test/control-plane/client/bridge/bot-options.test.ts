@@ -24,11 +24,14 @@ t.test('wrong usage', async (t) => {
   };
   const refused: Array<[string[], RegExp]> = [
     [['ws://localhost:1', '--raw', 'ws://localhost:2'], /name one bot/],
-    [['--raw', 'ftp://localhost'], /not a ws:\/\/ or wss:\/\/ URL/],
+    [['--raw', 'ftp://localhost'], /not a ws:\/\/ or wss:\/\/ URL: ftp:\/\/localhost$/],
+    [['http://localhost:1/ws'], /URL: http.*\n.*WebSocket server: ws:\/\/localhost:1\/ws\. .*TwiML: --twiml/],
+    [['--vonage', 'https://bot.example'], /WebSocket server: wss:\/\/bot\.example/],
+    [['--twiml', 'ws://localhost:1'], /For a web server: http:\/\/localhost:1\. .*without --twiml/],
     [['ws://localhost:1', '--body', '{}'], /--body needs/],
     [['--raw', 'ws://localhost:1', '--body', '{}'], /--body needs/],
     [['--twiml', 'http://localhost', '--body', '{'], /--body is not JSON/],
-    [['--twiml', 'http://localhost', '--body', '@/nowhere'], /\/nowhere: ENOENT/],
+    [['--twiml', 'http://localhost', '--body', '@/nowhere'], /^\/nowhere: no such file or directory$/],
     [['--vonage', 'ws://localhost:1', '--control'], /--control needs --raw or --command/],
     [['--command', 'cat', '--header', 'A: b'], /--header needs a URL/],
     [['ws://localhost:1', '--header', 'no colon'], /--header must be/],

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { KEYS_PATH, type Receipt, receiptHashSchema } from '#shared/api/receipts.ts';
 import { answering, wholeNumber } from './arguments.ts';
-import { EXIT, UsageError } from './failures.ts';
+import { EXIT, UsageError, unusable } from './failures.ts';
 import { headOf, type ReceiptFile, verifyReceipts } from './receipt-verification.ts';
 import type { CommandSession } from './session.ts';
 
@@ -21,12 +21,14 @@ export function addReceiptCommands(program: Command, session: () => CommandSessi
       const file: ReceiptFile = { receipts, head: headOf(receipts) };
       at.output.answer(file, receipts);
     });
-  answering(program.command('verify <file>'), ['valid', 'count', 'head', 'problems'])
-    .description('Verify a file of receipts: signatures, order, and that none is missing.')
+  answering(program.command('verify <file>'), ['valid', 'count', 'head', 'problems', 'warnings'])
+    .description(
+      'Verify a file of receipts: signatures, order, and that none is missing before the last. See --since.',
+    )
     .option('--keys <file>', `Key set of the service, to verify offline; default: fetch ${KEYS_PATH}`)
     .option(
       '--since <hash>',
-      'Hash of the last receipt that you saw: the file must have it, or begin after it',
+      'Hash of the newest receipt that you know: the file must have it, or begin after it. Without it, missing newest receipts do not show',
     )
     .action(async (path: string, { keys, since }: { keys?: string; since?: string }) => {
       if (since !== undefined && !receiptHashSchema.safeParse(since).success)
@@ -34,6 +36,7 @@ export function addReceiptCommands(program: Command, session: () => CommandSessi
       const at = session();
       const keySet = keys === undefined ? await at.anonymous().receiptKeys() : jsonFile(keys);
       const verified = await verifyReceipts(jsonFile(path), keySet, { since });
+      for (const warning of verified.warnings) at.output.note(`warning: ${warning}`);
       at.output.answer(verified);
       if (!verified.valid) process.exitCode = EXIT.refused;
     });
@@ -45,7 +48,7 @@ function jsonFile(path: string): unknown {
     // Octets that are not UTF-8 would be replaced, and a changed bit in them would not show.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(`${path}: ${code === undefined ? `not JSON: ${message}` : code}`);
+    if (error instanceof Error && 'syscall' in error) throw unusable(path, error);
+    throw new UsageError(`${path}: not JSON: ${(error as Error).message}`);
   }
 }

@@ -1,4 +1,4 @@
-// Verifies receipts offline: each signature, each link of the chain, and that the file has all of them.
+// Verifies receipts offline: each signature and each link of the chain, so that none is missing before the last one of the file.
 import { createHash } from 'node:crypto';
 import { compactVerify, importJWK, type JSONWebKeySet } from 'jose';
 import * as z from 'zod';
@@ -51,6 +51,8 @@ export interface Verification {
   count: number;
   head: ReceiptFile['head'];
   problems: ReceiptProblem[];
+  /** Why a valid file may be incomplete all the same. */
+  warnings: string[];
 }
 
 /** Names a receipt: base64url of the SHA-256 of its compact JWS. */
@@ -63,7 +65,7 @@ export const headOf = (receipts: readonly Receipt[]): ReceiptFile['head'] => {
 
 /**
  * Verifies a file of receipts with the service's key set. `since`: hash of the last receipt that the caller saw before. Without it the
- * file must begin with the first receipt, and receipts that were dropped from its end do not show.
+ * file must begin with the first receipt. Receipts that were dropped from its end do not show then, which a warning says.
  */
 export async function verifyReceipts(
   file: unknown,
@@ -75,6 +77,7 @@ export async function verifyReceipts(
     count: 0,
     head: null,
     problems: [{ place: null, problem }],
+    warnings: [],
   });
   const keys = keySetSchema.safeParse(keySet);
   if (!keys.success) return invalid('the keys are not a JSON Web Key Set');
@@ -110,8 +113,17 @@ export async function verifyReceipts(
       'the receipt that you saw last is neither in the file nor before it: the service dropped or replaced it, or the file begins later';
     problems.push({ place: null, problem });
   }
-  return { valid: problems.length === 0, count: receipts.length, head: whole, problems };
+  const isValid = problems.length === 0;
+  const warnings = isValid && since === undefined ? [mayBeShort(whole)] : [];
+  return { valid: isValid, count: receipts.length, head: whole, problems, warnings };
 }
+
+const mayBeShort = (head: ReceiptFile['head']): string =>
+  `${
+    head === null
+      ? 'The file has no receipts and proves nothing. '
+      : `The newest receipts may be missing: nothing in the file shows that receipt ${head.sequence} is the last one. `
+  }To check that, give the hash of the newest receipt that you know: --since HASH`;
 
 /** The statement of a receipt. Throws an `Error` that says what is wrong with it. */
 async function statementOf(jws: string, { keys }: JSONWebKeySet): Promise<ReceiptStatement> {
@@ -211,5 +223,9 @@ const contains = (receipts: readonly Receipt[], hash: string): boolean =>
 
 function whereIn(error: z.ZodError): string {
   const [issue] = error.issues;
-  return issue === undefined ? '' : `${issue.path.join('.') || 'at its top'}: ${issue.message}`;
+  if (issue === undefined) return '';
+  const place = issue.path.length === 0 ? 'the whole' : `"${issue.path.join('.')}"`;
+  return issue.code === 'unrecognized_keys'
+    ? `${place} has an unknown field "${issue.keys[0]}"`
+    : `${place} is missing or has a wrong value`;
 }

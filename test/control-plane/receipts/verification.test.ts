@@ -29,11 +29,30 @@ async function problemsOf(file: unknown, since?: string): Promise<string[]> {
 }
 
 t.test('a whole file is valid, also one that begins after the last known receipt', async (t) => {
-  t.same(await verifyReceipts(FILE, KEYS), { valid: true, count: 6, head: FILE.head, problems: [] });
+  t.same(await verifyReceipts(FILE, KEYS, { since: hash(6) }), {
+    valid: true,
+    count: 6,
+    head: FILE.head,
+    problems: [],
+    warnings: [],
+  });
   t.same(await problemsOf({ receipts: [], head: null }), []);
   t.same(await problemsOf(FILE, hash(4)), []);
   t.same(await problemsOf(withReceipts(FILE.receipts.slice(4)), hash(4)), []);
   t.same(await problemsOf({ ...FILE, receipts: FILE.receipts.map((one) => ({ ...one, salt: null })) }), []);
+});
+
+t.test('a shortened file is valid, with a warning that its newest receipts may be missing', async (t) => {
+  const short = withReceipts(FILE.receipts.slice(0, 4));
+  const { valid, warnings } = await verifyReceipts(short, KEYS);
+  t.ok(valid);
+  t.match(warnings, [/^The newest receipts may be missing: .* receipt 4 is the last one\. .*--since HASH$/]);
+  t.match(await verifyReceipts({ receipts: [], head: null }, KEYS), {
+    valid: true,
+    warnings: [/^The file has no receipts and proves nothing\./],
+  });
+  t.same((await verifyReceipts(short, KEYS, { since: hash(4) })).warnings, []);
+  t.match(await verifyReceipts(short, KEYS, { since: hash(6) }), { valid: false, warnings: [] });
 });
 
 t.test('each bit', async (t) => {
@@ -126,7 +145,9 @@ t.test('a key for which everyone can sign', async (t) => {
 
 t.test('files of other kinds', async (t) => {
   for (const file of [null, [], {}, { ...FILE, note: 'x' }, { receipts: [{}], head: null }])
-    t.match(await problemsOf(file), [/^the file is not a file of receipts/]);
+    t.match(await problemsOf(file), [
+      /^the file is not a file of receipts: (the whole|"[\w.]+") (is missing or has a wrong value|has an unknown field "note")$/,
+    ]);
   const { receipts } = FILE;
   t.same(await problemsOf({ receipts, has_more: false }), [], 'an answer of the API');
   t.match(await problemsOf({ receipts, has_more: true }), [/^the file does not have the newest receipts/]);

@@ -39,6 +39,8 @@ export interface WebhooksTable {
 
 interface WebhookDeliveriesTable {
   id: Generated<number>;
+  /** Its deliveries are sent in this order. */
+  place: Generated<number>;
   webhook_id: string;
   /** The same for every attempt and replay. */
   event_id: string;

@@ -47,8 +47,8 @@ export async function replayOne(db: Database, webhookId: string, id: number): Pr
 }
 
 /**
- * Queues the deliveries since a time again, and received texts that the webhook did not get: at most `max`, the newest of them. Returns how
- * many.
+ * Queues the deliveries since a time again, and received texts that the webhook did not get: at most `max`, the newest of them. They are
+ * sent in the order of their events, after the deliveries that wait already. Returns how many.
  */
 export async function replaySince(
   db: Database,
@@ -56,7 +56,7 @@ export async function replaySince(
 ): Promise<number> {
   const from = new Date(Math.max(since.getTime(), now.getTime() - KEPT_MS));
   return db.transaction().execute(async (trx) => {
-    const added = await sql`
+    const added = await sql<{ id: number }>`
       insert into webhook_deliveries (webhook_id, event_id, type, message_id, occurred_at)
       select webhook.id, 'sms_' || text.id || '_received', 'sms.received', text.id, text.created_at
       from (select id, subscription_id from webhooks where id = ${webhookId} and 'sms.received' = any (events) for key share) as webhook
@@ -69,13 +69,22 @@ export async function replaySince(
       on conflict (webhook_id, event_id) do nothing
       returning id`.execute(trx);
     const { rows } = await sql<{ id: number }>`
-      update webhook_deliveries set state = 'waiting', attempts = 0, next_at = '-infinity'
-      where id in (
-        select id from webhook_deliveries where webhook_id = ${webhookId} and occurred_at >= ${from}::timestamptz
-        order by id desc limit ${max}
+      with replayed as (
+        select id, nextval(pg_get_serial_sequence('webhook_deliveries', 'place')) as place from (
+          select id from (
+            select id, occurred_at from webhook_deliveries where webhook_id = ${webhookId} and occurred_at >= ${from}::timestamptz
+            order by occurred_at desc, id desc limit ${max}
+          ) as newest order by occurred_at, id
+        ) as ordered
       )
-      returning id`.execute(trx);
-    return new Set([...added.rows, ...rows].map((row) => (row as { id: number }).id)).size;
+      update webhook_deliveries set place = replayed.place, state = 'waiting', attempts = 0, next_at = '-infinity'
+      from replayed where webhook_deliveries.id = replayed.id
+      returning webhook_deliveries.id`.execute(trx);
+    // Texts that were added beyond the newest.
+    const replayed = new Set(rows.map(({ id }) => id));
+    const beyond = added.rows.map(({ id }) => id).filter((id) => !replayed.has(id));
+    await sql`delete from webhook_deliveries where id = any(${beyond}::bigint[])`.execute(trx);
+    return replayed.size;
   });
 }
 
@@ -90,18 +99,18 @@ export async function pruneDeliveries(db: Database, now: Date): Promise<void> {
         order by occurred_at limit ${limit} for update skip locked))`.execute(db);
     return Number(numAffectedRows);
   });
-  const { rows } = await sql<{ webhook_id: string; id: number }>`
-    select waited.id as webhook_id, last.id from (${WAITED_FOR}) as waited
+  const { rows } = await sql<{ webhook_id: string; place: number }>`
+    select waited.id as webhook_id, last.place from (${WAITED_FOR}) as waited
     cross join lateral (
-      select id from webhook_deliveries where webhook_id = waited.id and state = 'waiting'
-      order by webhook_id desc, id desc offset ${WAITING_MAX} limit 1
+      select place from webhook_deliveries where webhook_id = waited.id and state = 'waiting'
+      order by webhook_id desc, place desc offset ${WAITING_MAX} limit 1
     ) as last`.execute(db);
-  for (const { webhook_id: webhookId, id } of rows)
+  for (const { webhook_id: webhookId, place } of rows)
     await db
       .updateTable('webhook_deliveries')
       .set({ state: 'failed', error: 'too many deliveries waited' })
       .where('webhook_id', '=', webhookId)
       .where('state', '=', 'waiting')
-      .where('id', '<=', id)
+      .where('place', '<=', place)
       .execute();
 }

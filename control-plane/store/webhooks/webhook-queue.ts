@@ -69,7 +69,7 @@ const isOpen = (now: Date) => sql`webhooks.enabled and subscriptions.expires_at 
 const isDue = (now: Date, sending: readonly number[]) => sql`(
   select true from webhook_deliveries as delivery where delivery.webhook_id = webhooks.id and delivery.state = 'waiting'
     and delivery.next_at <= ${now}::timestamptz and delivery.id <> all(${sending}::bigint[])
-  order by delivery.webhook_id, delivery.id limit 1)`;
+  order by delivery.webhook_id, delivery.place limit 1)`;
 
 export interface QueuedDelivery {
   id: number;
@@ -157,7 +157,7 @@ async function take(
     join lateral (
       select * from webhook_deliveries where webhook_id = queue.id and state = 'waiting' and next_at <= ${now}::timestamptz
         and webhook_deliveries.id <> all(${sending}::bigint[])
-      order by webhook_id, webhook_deliveries.id limit 1
+      order by webhook_id, place limit 1
     ) as delivery on true
     left join messages on messages.id = delivery.message_id
     left join calls on calls.id = delivery.call_id`.execute(db);

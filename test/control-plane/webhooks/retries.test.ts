@@ -186,6 +186,25 @@ t.test('410 disables at once; replay of one delivery keeps its id', async (t) =>
     t.match(await call('POST', `/webhooks/${hook.id}/replay`, body), { body: { error: code } });
 });
 
+t.test('a replay sends events in the order in which they occurred', async (t) => {
+  const { add, call, clock, polled, put } = await clockedWebhooks(t, rig);
+  const receiver = await startEventReceiver(t);
+  const hook = await add({ url: receiver.url });
+  const since = new Date(clock.now()).toISOString();
+  await put('one');
+  await polled('taken', () => receiver.texts().length === 1);
+  await call('PATCH', `/webhooks/${hook.id}`, { enabled: false });
+  clock.advance(SECOND_MS);
+  await put('two');
+  await call('PATCH', `/webhooks/${hook.id}`, { enabled: true });
+  clock.advance(SECOND_MS);
+  await put('three');
+  await polled('taken', () => receiver.texts().length === 2);
+  t.match((await call('POST', `/webhooks/${hook.id}/replay`, { since })).body, { queued: 3 });
+  await polled('replayed', () => receiver.texts().length === 5);
+  t.same(receiver.texts(), ['one', 'three', 'one', 'two', 'three']);
+});
+
 t.test('after the end of the subscription nothing is sent; after its renewal what waited is', async (t) => {
   const { add, clock, db, polled, put, subscriptionId } = await clockedWebhooks(t, rig);
   const receiver = await startEventReceiver(t);

@@ -36,6 +36,11 @@ export class Callbacks {
     void this.#queue.run(key, () => this.#running.run(() => this.#post(request)));
   }
 
+  /** Resolves when the callbacks of `key` so far were sent, or dropped. */
+  sent(key: string): Promise<void> {
+    return this.#queue.run(key, () => Promise.resolve());
+  }
+
   async #post(request: Omit<TwilioRequest, 'authToken'>): Promise<void> {
     if (isAborted(this.#signal)) return;
     try {

@@ -13,7 +13,7 @@ import { Fields } from './fields.ts';
 import { isEmptyPeriod, LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
 import { readTwilioList } from './listing.ts';
 import { CALL_EVENTS, type CallRequest, PlacedCall } from './placed-call.ts';
-import { invalid, notFinished } from './refusal.ts';
+import { callIsOver, invalid, notFinished } from './refusal.ts';
 
 /** A refusal of the service comes within this time; the far end may ring much later. */
 const ANSWER_MS = 1_000;
@@ -97,7 +97,7 @@ export class Calls {
     return call.view();
   }
 
-  /** Ends a call with `Status`, or with TwiML that hangs up. Throws `TwilioRefusal`. Undefined if there is none, or it is over. */
+  /** Ends a call with `Status`, or with TwiML that hangs up. Throws `TwilioRefusal`, also if it is over. Undefined if there is none. */
   async update(sid: string, values: URLSearchParams): Promise<TwilioCall | undefined> {
     const fields = new Fields(values, ['Status', 'Twiml'], new Set(this.#account.skipped));
     const [status, twiml] = [fields.get('Status'), fields.get('Twiml')];
@@ -106,16 +106,20 @@ export class Calls {
       throw invalid(20_001, 'Status must be completed or canceled.');
     const placed = this.#placedBy(sid);
     if (placed !== undefined) {
-      if (placed.isOver) return undefined;
+      if (this.#removed.has(placed.sid)) return undefined;
+      if (placed.isOver) throw callIsOver();
       await placed.hangUp();
       return placed.view();
     }
     const found = await this.#find(sid);
-    if (found === undefined || isOver(callViewOf(found.call, sid).status)) return undefined;
+    if (found === undefined) return undefined;
+    const view = callViewOf(found.call, this.#account.callSids.of(found.call.call_id));
+    if (this.#removed.has(view.sid)) return undefined;
+    if (isOver(view.status)) throw callIsOver();
     try {
       await found.phone.client.hangUp({ call_id: found.call.call_id });
     } catch (error) {
-      if (isApiError(error, 'call_not_found')) return undefined;
+      if (isApiError(error, 'call_not_found')) throw callIsOver();
       throw error;
     }
     return this.#viewOf(found.call);

@@ -1,5 +1,5 @@
 // One call of the API, from the request to its end: it is dialed, its app is asked once it is answered, and callbacks report each step.
-import { systemClock, type Timer } from '#shared/clock.ts';
+import { systemClock, type Timer, withTimeout } from '#shared/clock.ts';
 import { type EndReason, endReasonSchema } from '#shared/voice/release-cause.ts';
 import { ApiError, isApiError } from '../api-error.ts';
 import type { PresenceEvent } from '../api-types.ts';
@@ -12,6 +12,9 @@ import { type Phone, rfc2822, type TwilioAccount } from './account.ts';
 import { answererOf, type CallStatus, endStatusOf, isOver, secondsOf, type TwilioCall } from './call-json.ts';
 import { twilioRefusalOf } from './refusal.ts';
 import { randomSid } from './sids.ts';
+
+/** The callbacks before the answer have this time to be sent, before the app is asked for TwiML. */
+const CALLBACKS_MS = 1_000;
 
 export const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'] as const;
 export type CallEvent = (typeof CALL_EVENTS)[number];
@@ -153,8 +156,21 @@ export class PlacedCall {
     this.#answeredAt = at;
     this.#status = 'in-progress';
     this.#timer?.cancel();
+    const reported = this.#callbacksSent();
     this.#report('answered', 'in-progress');
-    const call = this.#botCall(this.#callId);
+    void this.#connect(this.#callId, reported);
+  }
+
+  /** An app reads `ringing` before it is asked for TwiML. One that does not answer delays its call by a second. */
+  async #callbacksSent(): Promise<void> {
+    const sent = this.#account.callbacks.sent(this.sid);
+    await withTimeout(systemClock, sent, CALLBACKS_MS, () => new Error('late')).catch(() => undefined);
+  }
+
+  async #connect(callId: string, reported: Promise<void>): Promise<void> {
+    await reported;
+    if (this.isOver) return;
+    const call = this.#botCall(callId);
     const note = (words: string): void => this.#account.note(`${this.sid}: ${words}`);
     const parts = {
       client: this.phone.client,
@@ -162,7 +178,8 @@ export class PlacedCall {
       onNote: (_call: BotCall, words: string) => note(words),
     };
     const signals = { signal: this.#account.signal, ended: this.#ended.signal };
-    void bridgeCall(parts, call, signals).then(({ words }) => note(words));
+    const { words } = await bridgeCall(parts, call, signals);
+    note(words);
   }
 
   #judge(answeredBy: TwilioCall['answeredBy'], at: string): void {

@@ -38,6 +38,10 @@ export const notFound = (path: string): TwilioRefusal =>
     message: `The requested resource ${path} was not found`,
   });
 
+/** A call that is over cannot be changed. */
+export const callIsOver = (): TwilioRefusal =>
+  invalid(21_220, 'Invalid call state: the call is over and cannot be updated.');
+
 /** Twilio deletes texts and calls only when nothing more will happen to them. */
 export const notFinished = (): TwilioRefusal =>
   new TwilioRefusal({

@@ -77,12 +77,17 @@ t.test(
         ['completed', '3'],
       ],
     );
+    t.same(
+      app.requests.slice(0, 2).map(({ fields }) => fields['CallStatus']),
+      ['initiated', 'ringing'],
+      'before the app is asked for TwiML',
+    );
     t.ok(app.requests.every(({ isSigned }) => isSigned));
     t.match(app.to('/status')[3]?.fields, { CallSid: call.sid, CallDuration: /^\d+$/, To: FAR_END });
     t.match(await client.calls.list(), [
       { sid: call.sid, status: 'completed', duration: /^\d+$/, endTime: Date },
     ]);
-    await t.rejects(client.calls(call.sid).update({ status: 'completed' }), { status: 404, code: 20_404 });
+    await t.rejects(client.calls(call.sid).update({ status: 'completed' }), { status: 400, code: 21_220 });
   },
 );
 
@@ -128,6 +133,7 @@ t.test(
     t.same(await client.calls.list(), []);
     await t.rejects(client.calls(call.sid).fetch(), { status: 404, code: 20_404 });
     await t.rejects(client.calls(call.sid).remove(), { status: 404, code: 20_404 });
+    await t.rejects(client.calls(call.sid).update({ status: 'completed' }), { status: 404, code: 20_404 });
     const later = { from: phone.number, to: FAR_END, twiml: connectTo(bots.url) };
     await t.rejects(client.calls.create({ ...later, machineDetection: 'DetectMessageEnd' }), {
       status: 400,

@@ -27,9 +27,36 @@ export function check<T>(
   if (field === '')
     throw new Refusal('invalid_request', 'The body must be a JSON object.', { details: { field: WHOLE } });
   if (unknown !== undefined) throw unknownField(unknown, allowedKeys(schema, issue?.path as Path));
-  throw new Refusal(fieldRefusal, `"${field}": ${issue?.message}`, {
-    details: { field, ...expectedBy(issue?.message ?? ''), ...numberDetails(field, input) },
+  const mistaken = mistakenFor(schema, input, issue?.path as Path);
+  throw new Refusal(fieldRefusal, `"${field}": ${issue?.message}${mistaken?.words ?? ''}`, {
+    details: {
+      field,
+      ...expectedBy(issue?.message ?? ''),
+      ...numberDetails(field, input),
+      ...(mistaken !== undefined && { unknown_field: mistaken.name }),
+    },
   });
+}
+
+/** An unknown field beside a missing one: it was probably meant to be that. */
+function mistakenFor(
+  schema: z.ZodType,
+  input: unknown,
+  path: Path,
+): { name: string; words: string } | undefined {
+  const missing = path.at(-1);
+  const parent = path.slice(0, -1);
+  const holder = parent.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], input);
+  if (typeof holder !== 'object' || holder === null || typeof missing !== 'string') return undefined;
+  if (Object.hasOwn(holder, missing)) return undefined;
+  const allowed = allowedKeys(schema, parent);
+  const [name, ...others] = Object.keys(holder).filter((key) => !allowed.includes(key));
+  if (name === undefined || allowed.length === 0) return undefined;
+  const meant = others.length === 0 ? missing : closest(name, allowed);
+  return {
+    name,
+    words: `. "${name}" is not a field of this request.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
+  };
 }
 
 function unknownField(field: string, allowed: readonly string[]): Refusal {

@@ -329,6 +329,10 @@ export const refusalSchema = z.looseObject({
     .string()
     .optional()
     .meta({ description: 'The form that the field must have, such as `E.164`.' }),
+  unknown_field: z
+    .string()
+    .optional()
+    .meta({ description: 'A field that the request does not have, given while `field` is missing.' }),
   suggestion: z
     .string()
     .optional()

@@ -30,8 +30,8 @@ interface DeleteOptions extends Pick<HistoryOptions, 'since' | 'until'> {
 }
 
 interface SendOptions {
-  to: string;
-  body: string;
+  to?: string;
+  body?: string;
   transliterate?: true;
   since?: Date;
 }
@@ -44,8 +44,8 @@ interface ReceiveOptions {
 export function addSmsCommands(program: Command, session: () => CommandSession): void {
   answering(program.command('send'), [...fieldsOf(OPERATION.send), 'messages', 'replaced'])
     .description('Send a text. A long one is sent as numbered texts, in order.')
-    .requiredOption('--to <number>', 'Number of the recipient, E.164')
-    .requiredOption('--body <text>', 'text')
+    .option('--to <number>', 'Number of the recipient, E.164; required')
+    .option('--body <text>', 'Text to send; required')
     .option('--transliterate', 'Replace curly quotes, dashes and the like, so that a text has 160 characters')
     .option(
       '--since <time>',
@@ -85,15 +85,19 @@ export function addSmsCommands(program: Command, session: () => CommandSession):
 
 /** A text of one SMS has the answer of the API. */
 async function send(at: CommandSession, { to, body, since, transliterate }: SendOptions): Promise<void> {
+  // The parser checks required options before it reports an unknown one, such as --text for --body.
+  if (to === undefined || body === undefined)
+    throw new UsageError(
+      `send needs ${to === undefined ? '--to' : '--body'}: simrack send --to NUMBER --body TEXT`,
+    );
   const client = await at.client();
   const isPlain = since === undefined && transliterate === undefined;
   if (isPlain && segmentText(body).segments.length === 1) {
     at.output.answer(await client.send({ to, body }));
     return;
   }
-  const gsm7 = transliterate === undefined ? undefined : 'transliterate';
   try {
-    at.output.answer(await client.sendLong({ to, body, since, gsm7 }));
+    at.output.answer(await client.sendLong({ to, body, since, transliterate }));
   } catch (error) {
     throw error instanceof RangeError ? new UsageError(error.message) : error;
   }

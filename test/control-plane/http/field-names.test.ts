@@ -46,6 +46,23 @@ async function ask({ method, path }: Operation, query: string, body?: unknown) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
+t.test('an unknown field beside a missing one', async (t) => {
+  const ofSend = await ask(OPERATION.send, '', { to: FRIEND, text: 'x' });
+  t.match(ofSend, {
+    status: 400,
+    body: {
+      error: 'invalid_request',
+      message: /^"body": .*"text" is not a field of this request\. Did you mean "body"\?$/,
+      field: 'body',
+      unknown_field: 'text',
+    },
+  });
+  const ofHangUp = await ask(OPERATION.hangUp, '', { id: 'call_1' });
+  t.match(ofHangUp.body, { message: /"id" is not a field .* mean "call_id"/, unknown_field: 'id' });
+  const several = await ask(OPERATION.send, '', { text: 'x', number: FRIEND });
+  t.match(several.body, { field: 'to', unknown_field: 'text' });
+});
+
 t.test('each field of each operation', async (t) => {
   let asked = 0;
   for (const operation of Object.values(OPERATION) as Operation[]) {

@@ -10,7 +10,7 @@ export interface LongText {
   to: string;
   body: string;
   /** Replaces curly quotes, dashes, ellipses and special spaces if that makes the text GSM 7-bit. */
-  gsm7?: 'transliterate' | undefined;
+  transliterate?: boolean | undefined;
   /** Time of the first attempt: what the history has since then is not sent again. */
   since?: Date | undefined;
 }
@@ -73,7 +73,7 @@ export const CLOCK_ERROR_MS = 60_000;
 
 export async function sendLongText(calls: SmsCalls, text: LongText, now: Date): Promise<SentLongText> {
   const { text: body, replaced } =
-    text.gsm7 === 'transliterate' ? transliterate(text.body) : { text: text.body, replaced: [] };
+    text.transliterate === true ? transliterate(text.body) : { text: text.body, replaced: [] };
   const before = text.since === undefined ? [] : await sentSince(calls, text.to, text.since);
   const since = text.since ?? new Date(now.getTime() - CLOCK_ERROR_MS);
   const whole = before.find((sent) => sent.body === body);

@@ -4,6 +4,7 @@ import { ApiError, isApiError } from './api-error.ts';
 import type { Answer, Body, Query, StreamProtocol } from './api-types.ts';
 import { claimAwaited } from './awaited-texts.ts';
 import { CallStream, type StreamOptions } from './call-stream.ts';
+import { checkOptions, checkText } from './checked-options.ts';
 import { ClaimedMessages, type InboundMessage, type WaitOptions } from './claimed-messages.ts';
 import { type LongText, type SentLongText, sendLongText } from './long-text.ts';
 import type { Account } from './payments/account.ts';
@@ -38,6 +39,7 @@ const EMPTY_PAGES_MAX = 20;
  * Every refusal, and every failure to get a response, is an `ApiError` with a stable `code`: those of the API, and `unreachable`, `timeout`
  * and `invalid_answer` with `status` 0. All methods can throw `unreachable`, `timeout`, `rate_limited` (with `retryAfterSeconds`) and
  * `internal_error`. Those that need a token can also throw `unauthorized`. Each method documents only its other errors.
+ * A wrong argument, such as an option with another name, is a `TypeError` before any request.
  */
 export class SimrackClient {
   readonly #transport: Transport;
@@ -52,7 +54,9 @@ export class SimrackClient {
    * `baseUrl` as `https://host`; `token` of an earlier purchase or recovery; `domain` that wallets sign in to, if it is not the host of
    * `baseUrl`. Throws `TypeError` for an invalid URL.
    */
-  constructor({ baseUrl, token, domain }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    checkOptions('new SimrackClient', options);
+    const { baseUrl, token, domain } = options;
     this.#transport = new Transport(baseUrl);
     this.#token = token;
     this.#domain = domain;
@@ -93,6 +97,7 @@ export class SimrackClient {
    * that `onSigned` got. Throws `payment_already_used` if a resumed payment was paid, and the wallet has no subscription: `message` says why.
    */
   async subscribe(options: PurchaseOptions): Promise<Purchase> {
+    checkOptions('subscribe', options);
     const bought = await purchase(this.#transport, options, () => this.recover(options));
     this.#token = bought.token;
     return bought;
@@ -102,8 +107,10 @@ export class SimrackClient {
    * Gets a new token for the wallet's signature, and uses it. All older tokens are revoked, also those of other programs. It is free.
    * Takes the options of `subscribe`, and reads only `account`. Throws `no_active_subscription`.
    */
-  async recover({ account }: RecoverOptions): Promise<Answer<'signIn'>> {
-    const signedIn = await this.#transport.call(OPERATION.signIn, { body: await this.#proof(account) });
+  async recover(options: RecoverOptions): Promise<Answer<'signIn'>> {
+    checkOptions('recover', options);
+    const body = await this.#proof(options.account);
+    const signedIn = await this.#transport.call(OPERATION.signIn, { body });
     this.#token = signedIn.token;
     return signedIn;
   }
@@ -123,11 +130,12 @@ export class SimrackClient {
   }
 
   /**
-   * Sends a text of any length: as numbered texts in order (`(1/3) …`) if the service refuses it whole. With `gsm7: 'transliterate'` it
+   * Sends a text of any length: as numbered texts in order (`(1/3) …`) if the service refuses it whole. With `transliterate: true` it
    * replaces typographic characters, and returns which (`replaced`). Throws `PartlySentError` with what went out: call again with its
    * `since`, and nothing is sent twice. Throws `RangeError` for more than 20 texts, before it sends any, and the errors of `send`.
    */
   async sendLong(text: LongText): Promise<SentLongText> {
+    checkOptions('sendLong', text);
     return sendLongText(this, text, new Date());
   }
 
@@ -142,7 +150,8 @@ export class SimrackClient {
    * Waits at the service for a message that fits `from` and `match`, through restarts of the service. Throws `ApiError` `timeout`, and the reason of
    * `signal`. Other messages that arrive meanwhile are claimed too, and held for the next wait or `receive`.
    */
-  waitForMessage(options: WaitOptions = {}): Promise<InboundMessage> {
+  async waitForMessage(options: WaitOptions = {}): Promise<InboundMessage> {
+    checkOptions('waitForMessage', options);
     return this.#claimed.wait(options);
   }
 
@@ -150,7 +159,9 @@ export class SimrackClient {
    * Waits for a message with a one-time code, like `waitForMessage`: its `code` is never null. `code_origin` is the web site that the code
    * is for, if the message names it. Messages without a code are held.
    */
-  async waitForCode({ match, ...options }: WaitOptions = {}): Promise<CodeMessage> {
+  async waitForCode(options: WaitOptions = {}): Promise<CodeMessage> {
+    checkOptions('waitForCode', options);
+    const { match } = options;
     const hasCode = (message: InboundMessage): boolean => message.code !== null && (match?.(message) ?? true);
     return (await this.waitForMessage({ ...options, match: hasCode })) as CodeMessage;
   }
@@ -228,6 +239,8 @@ export class SimrackClient {
    * `ended` resolves with `call_not_found`.
    */
   async stream(callId: string, options: StreamOptions = {}): Promise<CallStream> {
+    checkText('stream', 'id of the call', callId);
+    checkOptions('stream', options);
     return CallStream.open(this.#socketAt('stream', callId), options);
   }
 
@@ -245,6 +258,8 @@ export class SimrackClient {
    * `unauthorized`, `forbidden` and `phone_number_not_found`.
    */
   async watchCalls(number: string, options: WatchOptions): Promise<void> {
+    checkText('watchCalls', 'number', number);
+    checkOptions('watchCalls', options);
     return watchPresence(this.#socketAt('presence', number), options);
   }
 

@@ -1,8 +1,10 @@
 // One request of an operation: the shared schemas serialize its query and body, and validate its response.
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import { jsonOf } from '#shared/json.ts';
+import { allowedKeys } from '#shared/process/suggestion.ts';
 import { errorOfAnswer, noAnswer } from './api-error.ts';
 import type { TimesAsText } from './api-types.ts';
+import { checkFields, checkText } from './checked-options.ts';
 import type { RawAnswer } from './payments/offer.ts';
 
 /** For operations that wait for a block, the carrier or a ringing far end. */
@@ -32,12 +34,18 @@ export class Transport {
 
   /** Throws `TypeError` for an invalid URL. */
   constructor(baseUrl: string) {
-    if (!/^https?:$/.test(new URL(baseUrl).protocol)) throw new TypeError(`not an HTTP URL: ${baseUrl}`);
+    if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
+      throw new TypeError(`not an HTTP URL, such as https://host: ${baseUrl}`);
     this.baseUrl = baseUrl.replace(/\/+$/, '');
   }
 
-  /** Throws `ApiError` for everything except the response that the operation promises. */
+  /** Throws `ApiError` for everything except the response that the operation promises, and `TypeError` for a wrong argument. */
   async call<O extends Operation>(operation: O, parts: OperationParts<O> = {}): Promise<AnswerOf<O>> {
+    const { body, query } = operation;
+    if (body !== undefined) checkFields(operation.id, parts.body, allowedKeys(body, []));
+    if (query !== undefined && parts.query !== undefined)
+      checkFields(operation.id, parts.query, Object.keys(query.shape));
+    if ('id' in (parts.params ?? {})) checkText(operation.id, 'id', String(Object(parts.params).id ?? ''));
     return answerOf(operation, await this.ask(operation, parts));
   }
 

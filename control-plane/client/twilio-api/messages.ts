@@ -58,8 +58,8 @@ export class Messages {
     const body = fields.get('Body');
     if (body === undefined) throw invalid(21_602, 'Message body is required.');
     const url = fields.url('StatusCallback', 21_609);
-    const gsm7 = fields.get('SmartEncoded')?.toLowerCase() === 'true' ? 'transliterate' : undefined;
-    return this.send(phone, { to, body, gsm7, url });
+    const transliterate = fields.get('SmartEncoded')?.toLowerCase() === 'true';
+    return this.send(phone, { to, body, transliterate, url });
   }
 
   /** Throws `TwilioRefusal`. Resolves after 10 s at the latest. */
@@ -67,9 +67,9 @@ export class Messages {
     phone: Phone,
     {
       url,
-      gsm7,
+      transliterate = false,
       ...text
-    }: { to: string; body: string; gsm7?: 'transliterate' | undefined; url?: string | undefined },
+    }: { to: string; body: string; transliterate?: boolean; url?: string | undefined },
   ): Promise<MessageView> {
     // An app that answers texts would answer itself for ever.
     if (text.to === phone.number) throw invalid(21_266, 'The To and From numbers cannot be the same.');
@@ -77,7 +77,7 @@ export class Messages {
       throw invalid(21_617, `The body has more than ${BODY_CHARACTERS_MAX} characters.`);
     const sent = new TwilioMessage(
       phone,
-      { ...text, gsm7 },
+      { ...text, transliterate },
       {
         onStatus: (changed) => this.#onStatus(changed, url),
         isOfOther: (id, one) => (this.#byMessageId.get(id) ?? one) !== one,

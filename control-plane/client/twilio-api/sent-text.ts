@@ -32,7 +32,7 @@ interface TextParts {
 interface TextRequest {
   to: string;
   body: string;
-  gsm7: 'transliterate' | undefined;
+  transliterate: boolean;
 }
 
 export class TwilioMessage {

@@ -38,7 +38,7 @@ t.test('a curly quote costs 90 characters, unless it is replaced', async (t) => 
     code: 'invalid_request',
     details: { encoding: 'ucs2', units: 105, max_units: 70, segments: 2, ucs2_characters: ['’'] },
   });
-  const { messages, replaced } = await client.sendLong({ to: TO, body, gsm7: 'transliterate' });
+  const { messages, replaced } = await client.sendLong({ to: TO, body, transliterate: true });
   t.same(
     messages.map((message) => message.body),
     [body.replace('’', "'")],

@@ -9,9 +9,11 @@ import type { UpgradeHandler } from '../server.ts';
 export interface UpgradeHandlers {
   nodeLink: UpgradeHandler;
   mediaLink: UpgradeHandler;
-  /** Also gets the rest of the path, decoded. */
+  /** Also get the rest of the path, decoded, and the query. */
   stream: (...args: [...Parameters<UpgradeHandler>, callId: string, query: URLSearchParams]) => Promise<void>;
-  presence: (...args: [...Parameters<UpgradeHandler>, number: string]) => Promise<void>;
+  presence: (
+    ...args: [...Parameters<UpgradeHandler>, number: string, query: URLSearchParams]
+  ) => Promise<void>;
 }
 
 const VOICE_PATH = /^\/voice\/(stream|presence)\/([^/]+)$/;
@@ -38,8 +40,8 @@ export function routeUpgrades(handlers: UpgradeHandlers, { limit, addressOf }: L
     const last = decoded(rest);
     if (kind === undefined || last === undefined)
       throw new Refusal('not_found', `No WebSocket exists at ${pathname}.`);
-    if (kind === 'presence') return handlers.presence(request, socket, head, last);
-    return handlers.stream(request, socket, head, last, new URLSearchParams(query));
+    const handler = kind === 'presence' ? handlers.presence : handlers.stream;
+    return handler(request, socket, head, last, new URLSearchParams(query));
   };
 }
 

@@ -1,9 +1,11 @@
 // The WebSockets of calls: clients' streams and presence, and the media links of nodes.
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
+import * as z from 'zod';
 import { STREAM_PROTOCOLS, type StreamProtocol, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { MEDIA_FRAME_BYTES_MAX, MEDIA_PING_MS } from '#shared/voice/media.ts';
+import { check } from '../../domain/checked-input.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { Subscription } from '../../domain/subscription.ts';
 import { checkOwnNumber } from '../../handlers/voice.ts';
@@ -28,6 +30,10 @@ const PRESENCE_MESSAGE_BYTES_MAX = 1024;
 
 /** Messages of streams and media links have limits of their own. */
 const CONTROL_FRAMES = ['ping', 'pong'] as const;
+
+/** Unknown parameters are refused by name, as those of requests are. */
+const STREAM_QUERY = z.strictObject({ protocol: z.string().optional() });
+const PRESENCE_QUERY = z.strictObject({});
 
 const STOP_TIMEOUT_MS = 1_000;
 
@@ -103,8 +109,9 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
         openStream(opening, client, { subscription, callId, protocol });
       });
     },
-    async presence(request, socket, head, number) {
+    async presence(request, socket, head, number, query) {
       const subscription = await guard.admit(request);
+      check(PRESENCE_QUERY, Object.fromEntries(query));
       await checkOwnNumber(parts, subscription, number);
       if (socket.destroyed) return;
       presences.handleUpgrade(request, socket, head, (client) => {
@@ -135,6 +142,8 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
 function protocolOf(query: URLSearchParams): StreamProtocol {
   const protocol = query.get('protocol');
   const known = STREAM_PROTOCOLS.find((name) => name === (protocol ?? 'raw'));
+  // Bots for other services may have parameters of their own in the URL.
+  if (known === 'raw') check(STREAM_QUERY, Object.fromEntries(query));
   if (known !== undefined) return known;
   throw new Refusal('invalid_request', `"protocol" must be ${STREAM_PROTOCOLS.join(', ')} or absent`, {
     details: { field: 'protocol', expected: STREAM_PROTOCOLS.join(', ') },

@@ -344,3 +344,21 @@ t.test('another instance reports calls whose node has its link here', async (t) 
   await until('ended', () => first.length === 2 && second.length === 2);
   t.match(first[1], { kind: 'ended', reason: 'cancelled', duration_ms: 0 });
 });
+
+t.test(
+  'an unknown parameter of a WebSocket is refused by name; protocols of other services are tolerant',
+  async (t) => {
+    const { url, headers, number } = await telephone(t, rig);
+    const streams = '/voice/stream/call_none';
+    t.match(await refusedUpgrade(url, `${streams}?protocl=twilio`, headers), {
+      status: 400,
+      body: { error: 'invalid_request', field: 'protocl', suggestion: 'protocol' },
+    });
+    t.match(await refusedUpgrade(url, `/voice/presence/${number}?since=1`, headers), {
+      status: 400,
+      body: { error: 'invalid_request', field: 'since', message: /^"since" is not a field of this request/ },
+    });
+    for (const query of ['?protocol=twilio&room=1', '?protocol=vonage&room=1', '?protocol=raw', '?'])
+      t.equal((await refusedUpgrade(url, streams + query, {})).status, 401, query);
+  },
+);

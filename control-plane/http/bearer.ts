@@ -61,6 +61,10 @@ export function createBearer({ db, bus, clock, limit }: BearerParts): Authentica
 }
 
 const unauthorized = (): Refusal =>
-  new Refusal('unauthorized', 'A valid bearer token is required. Get one from /subscribe or /auth.', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  });
+  new Refusal(
+    'unauthorized',
+    'A valid token is required, in the header "Authorization: Bearer TOKEN". Get one from /subscribe or /auth.',
+    {
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    },
+  );

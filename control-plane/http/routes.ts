@@ -24,6 +24,7 @@ import { type AnswerParts, createAnswer } from './answer.ts';
 import { clientNetworkOf } from './client-network.ts';
 import { untilGone } from './connections.ts';
 import { type HealthParts, routeHealth } from './health.ts';
+import { onlyHeader } from './only-header.ts';
 import { prefersHtml, sendPage, serveDocument } from './pages.ts';
 import { readBody } from './request-body.ts';
 import {
@@ -125,9 +126,9 @@ export function createRouter(parts: RouteParts): Router {
 
   router.post(OPERATION.subscribe.path, limited, async (ctx) => {
     const headers = {
-      payment: ctx.headers['x-payment']?.toString(),
-      paymentSignature: ctx.headers['payment-signature']?.toString(),
-      authorization: ctx.headers.authorization,
+      payment: onlyHeader(ctx.req, 'X-PAYMENT'),
+      paymentSignature: onlyHeader(ctx.req, 'PAYMENT-SIGNATURE'),
+      authorization: onlyHeader(ctx.req, 'Authorization'),
     };
     const { network, site = network } = clientNetworkOf(ctx.ip);
     const result = await subscribe(parts, headers, {

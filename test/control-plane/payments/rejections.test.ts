@@ -1,4 +1,7 @@
 // Each way to pay wrongly, in each protocol: the challenge again, with a stable code, and nothing moved or reserved.
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
@@ -326,6 +329,40 @@ t.test('a cancelled authorization', async (t) => {
   await chain.dollar.administer('cancelAuthorization', [ALICE.address, nonce, signature]);
   await refused(t, HEADERS['x402 v2'](base64(v2)), ['cancelled', '', 'authorization_used']);
 });
+
+t.test('several payment headers of one name are refused as several', async (t) => {
+  const one = base64(v1);
+  const other = base64(
+    changed(v1, ({ payload }) => {
+      payload.authorization.value = '1';
+    }),
+  );
+  const credential = (value: string): string => `Payment ${value}`;
+  for (const [name, values] of [
+    ['X-PAYMENT', [one, other]],
+    ['X-PAYMENT', [`${one}, ${other}`]],
+    ['PAYMENT-SIGNATURE', [one, other]],
+    ['Authorization', [credential(one), credential(other)]],
+  ] as const)
+    t.match(await presented({ [name]: [...values] }), {
+      status: 400,
+      body: {
+        error: 'invalid_request',
+        field: name,
+        message: `The request has 2 ${name} headers. Send one payment.`,
+      },
+    });
+  t.match(await presented({ 'X-PAYMENT': ['x', 'x'] }), { status: 402 }, 'the same value twice is one');
+});
+
+/** `fetch` would join headers of one name. */
+async function presented(headers: Record<string, string[]>): Promise<{ status: number; body: unknown }> {
+  const sent = request(`${url}/subscribe`, { method: 'POST', headers });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const body = await json(response);
+  return { status: Number(response.statusCode), body };
+}
 
 t.test('no refusal moves money or reserves a number, and the valid payment still works', async (t) => {
   t.equal(await moneyOf(), before);

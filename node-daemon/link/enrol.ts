@@ -34,6 +34,8 @@ interface Enrolment {
   code: string;
   /** Whether URLs without TLS to other hosts are allowed. The daemon stores this. */
   isInsecure?: boolean;
+  /** Whether the key that the folder has may be lost. A repetition with the same code loses none. */
+  mayReplace?: boolean;
 }
 
 /** The enrolled node. */
@@ -51,6 +53,7 @@ export async function enrol({
   url: typedUrl,
   code: typedCode,
   isInsecure = false,
+  mayReplace = false,
 }: Enrolment): Promise<EnrolledNode> {
   const url = checkedUrl(typedUrl);
   if (isPlainUrl(url) && !isInsecure) {
@@ -63,6 +66,7 @@ export async function enrol({
   // A daemon may be using the folder, but not another enrollment.
   const unlock = await lockFolder(folder, 'node-daemon enroll', 0o700);
   try {
+    if (!mayReplace) refuseOther(folder, code);
     const pendingPath = join(folder, 'enrolment.json');
     const pending = { ...preparedKey(folder, pendingPath, url, code), insecure: isInsecure };
     const { node_id, approval } = await register(url, code, pending.private_key);
@@ -75,9 +79,22 @@ export async function enrol({
   }
 }
 
+/** Throws `EnrolmentError` if the folder has a key that it got with another code. */
+function refuseOther(folder: string, code: string): void {
+  const known = readOrNothing(identityPath(folder));
+  if (known === undefined || known.code_sha256 === hashOf(code)) return;
+  throw new EnrolmentError(
+    `${folder} is the data folder of node ${known.node_id} at ${known.control_plane_url}. ` +
+      'To enroll the node of another folder, add --data-dir with that folder. ' +
+      `To replace this node’s key, add --replace: the key of ${known.node_id} in this folder is then lost`,
+  );
+}
+
+const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex');
+
 /** Returns the key for this code: that of an earlier attempt, or a new one, which is saved before it is sent. */
 function preparedKey(folder: string, pendingPath: string, url: string, code: string): IdentityRecord {
-  const codeHash = createHash('sha256').update(code).digest('hex');
+  const codeHash = hashOf(code);
   for (const path of [identityPath(folder), pendingPath]) {
     const known = readOrNothing(path);
     if (known?.code_sha256 === codeHash) return { ...known, control_plane_url: url };
@@ -163,11 +180,14 @@ export const ENROL_COMMAND = programCommand({
     insecure: switchOption(
       'Allow URLs without TLS (http, ws) to other hosts, now and for the daemon; anyone on the network can then read and change all traffic',
     ),
+    replace: switchOption(
+      'Replace the key of a folder that is enrolled already; without it only the same code is accepted again',
+    ),
   },
   async run(options, [url = '', code = '']) {
     const folder = dataDirOf(options);
-    const isInsecure = options.insecure;
-    const { nodeId, fingerprint, isPending } = await enrol({ folder, url, code, isInsecure });
+    const { insecure: isInsecure, replace: mayReplace } = options;
+    const { nodeId, fingerprint, isPending } = await enrol({ folder, url, code, isInsecure, mayReplace });
     const next = isPending
       ? `it connects once the operator has compared the fingerprint and run "control-plane node approve ${nodeId}"`
       : `the daemon of ${folder} connects within seconds`;

@@ -245,7 +245,7 @@ async function enrolRack({
   const { close, ...operator } = await openOperator({ databaseUrl, dataDir, url });
   try {
     const { code } = await operator.call('addNode', { node: NODE_NAME });
-    await enrol({ folder: nodeFolder(dataDir), url, code });
+    await enrol({ folder: nodeFolder(dataDir), url, code, mayReplace: true });
   } finally {
     await close();
   }

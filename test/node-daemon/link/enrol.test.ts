@@ -103,7 +103,7 @@ t.test('a new code makes a new key, also where the old one is damaged', async (t
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
   await enrol({ folder, url: plane.url, code: CODE });
-  await enrol({ folder, url: plane.url, code: OTHER_CODE });
+  await enrol({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
   t.equal(new Set(plane.keys.values()).size, 2);
   writeFileSync(join(folder, 'identity.json'), '{"node_id":');
   await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE }), /no/, 'its key is lost');
@@ -117,8 +117,23 @@ t.test('an attempt that fails leaves the identity that was there', async (t) => 
   await enrol({ folder, url: plane.url, code: CODE });
   const kept = identityIn(folder);
   plane.answers = false;
-  await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE }));
+  await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true }), /does not answer/);
   t.same(identityIn(folder), kept);
+});
+
+t.test('the key of a folder is replaced only on request', async (t) => {
+  const plane = await startPlane(t);
+  const folder = temporaryFolder(t);
+  await enrol({ folder, url: plane.url, code: CODE });
+  const kept = identityIn(folder);
+  await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE }), {
+    message: new RegExp(`^${folder} is the data folder of node lab at ${plane.url}.*--data-dir.*--replace`),
+  });
+  t.same(identityIn(folder), kept);
+  t.same(readdirSync(folder), ['identity.json']);
+  t.equal(plane.keys.size, 1, 'the code is unused');
+  await enrol({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
+  t.not(identityIn(folder)['private_key'], kept['private_key']);
 });
 
 t.test(
@@ -138,7 +153,7 @@ t.test(
     await enrol({ folder, url: plane.url, code: CODE });
     await until('the identity', () => identity.current?.nodeId === 'lab', 5_000);
     const { current } = identity;
-    await enrol({ folder, url: plane.url, code: OTHER_CODE });
+    await enrol({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
     await until('the new key', () => identity.current !== current, 5_000);
     t.equal(changes, 2);
     writeFileSync(join(folder, 'identity.json'), '{');

@@ -21,12 +21,13 @@ function shownCustomers({ count, numbers }: { count: number; numbers: readonly s
 }
 
 /** The effect of an act on the service of customers. */
-export type CustomerEffect = 'lost' | 'paused' | 'kept';
+export type CustomerEffect = 'lost' | 'paused' | 'kept' | 'served';
 
 const EFFECTS: Readonly<Record<CustomerEffect, string>> = {
   lost: 'It takes the service of',
   paused: 'For about a minute it takes the service of',
   kept: 'The number is kept by',
+  served: 'It serves',
 };
 
 /** "It takes the service of 1 customer: +1206…0188"; undefined if it concerns none. */

@@ -22,6 +22,8 @@ export interface NodeListing {
   state: 'waiting' | 'pending' | 'enrolled' | 'linked' | 'revoked';
   /** Null before enrollment. */
   fingerprint: string | null;
+  /** When it got its key; null before enrollment. ISO 8601. */
+  enrolled_at: string | null;
   sims: number;
   alarms: string[];
   /** Slots that serve no number, by the node's last report. */
@@ -50,6 +52,7 @@ export async function listNodes(db: Database, now: Date): Promise<NodeListing[]>
     name: row.id,
     state: stateOf(row, now),
     fingerprint: row.publicKey === null ? null : keyFingerprint(row.publicKey),
+    enrolled_at: row.enrolledAt?.toISOString() ?? null,
     sims: row.sims,
     alarms: row.alarms,
     unregistered_slots: row.unregisteredSlots,

@@ -11,9 +11,11 @@ export function slotEvents(events: readonly SlotHistoryEvent[]): Html {
   if (events.length === 0) return html`<div id="events" class="nothing"><p>No events yet.</p></div>`;
   return html`<ol id="events" class="events">${events.map(
     (event) =>
-      html`<li>${shownAt(event.at)} ${slotLink(event)} <b>${plain(event.kind)}</b> <span>${event.detail}</span></li>`,
+      html`<li>${shownAt(event.at)} ${event.slot === '' ? nodeLink(event.node) : slotLink(event)} <b>${plain(event.kind)}</b> <span>${event.detail}</span></li>`,
   )}</ol>`;
 }
+
+const nodeLink = (node: string): Html => html`<a href="${nodePath(node)}">${node}</a>`;
 
 const KIND_WORDS: Readonly<Record<Exclude<NumberEventKind, 'change'>, string>> = {
   sms_sent: 'message sent',
@@ -82,7 +84,7 @@ function subject({ kind, node, other, payment, peer, slot }: NumberEvent): Html 
   if (payment !== null) return html`<a href="${paymentPath(payment)}">${payment}</a>`;
   if (other !== null) return html`<a href="${numberPath(other)}">${maskedNumber(other)}</a>`;
   if (node !== null && slot !== null) return slotLink({ node, slot });
-  if (node !== null) return html`<a href="${nodePath(node)}">${node}</a>`;
+  if (node !== null) return nodeLink(node);
   if (!OF_PEERS.has(kind)) return html``;
   return html`<span>${peer === null ? 'withheld' : maskedNumber(peer)}</span>`;
 }

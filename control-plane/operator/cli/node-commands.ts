@@ -1,25 +1,59 @@
 // `control-plane node add | list | revoke | remove | approve`, and `prune`.
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { switchOption } from '#shared/process/options.ts';
+import type { NodeListing } from '../../nodes/registry.ts';
 import { NODES } from '../listings/nodes.ts';
 import { fingerprintSchema } from '../procedures/fields.ts';
 import { AGREED_OPTION, agree, agreeNaming } from './agreement.ts';
 import { listCommand } from './list-command.ts';
-import { checked, filterOption, operatorCommand, URL_OPTIONS } from './operator-command.ts';
+import { checked, filterOption, operatorCommand, timeOrDash, URL_OPTIONS } from './operator-command.ts';
 
 const nodeOf = ([name]: readonly string[]): string => checked('name', nodeNameSchema, name);
+
+const keyWarning = ({ name, state, sims, enrolled_at }: NodeListing): string =>
+  `${name} exists: ${state}, enrolled on ${timeOrDash(enrolled_at)} UTC, ${sims} ${sims === 1 ? 'SIM' : 'SIMs'}. The code replaces its key: once the code is used, the old key stops working`;
+
+interface CodeText {
+  code: string;
+  /** The command that uses it. */
+  enroll: string;
+  /** When the code expires. */
+  until: string;
+  /** Whether the node has a key already. */
+  hasKey: boolean;
+}
+
+/** The hints stand before the commands: a command is pasted as soon as it is read. */
+const codeText = ({ code, enroll, until, hasKey }: CodeText): string =>
+  `${code}
+
+The command below uses the usual data folder. If the daemon has another one, such as that of "node-daemon simulate", add --data-dir. Its log and "node-daemon doctor" print the command with it.
+${hasKey ? 'If the folder still has the old key, add --replace.\n' : ''}
+Run this on the node before ${until}:
+
+  ${enroll}
+
+Or, in a clone of the repository instead of the package:
+
+  npx --no-install ${enroll}
+`;
 
 export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node add <name>',
-    about: 'Print a code that enrolls a node, or enrolls it again. The code works once, within a day.',
-    options: URL_OPTIONS,
+    about:
+      'Print a code that enrolls a node. The code works once, within a day. For a node that has a key, the code replaces it: the command asks first.',
+    options: { ...URL_OPTIONS, ...AGREED_OPTION },
     // It may come before the service was ever started.
     mayCreate: true,
-    async run(operator, _, args) {
-      const { code, url, expires_at } = await operator.call('addNode', { node: nodeOf(args) });
-      const enroll = `node-daemon enroll ${url} ${code}`;
-      return `${code}\n\nRun this on the node before ${expires_at}:\n\n  ${enroll}\n\nOr, in a clone of the repository instead of the package:\n\n  npx --no-install ${enroll}\n\nIf the daemon has a data folder of its own, such as that of "node-daemon simulate", add --data-dir. Its log and "node-daemon doctor" print the command with it.\n`;
+    async run(operator, { yes }, args) {
+      const node = nodeOf(args);
+      const known = (await operator.call('nodes', {})).find(({ name }) => name === node);
+      const hasKey = known?.fingerprint != null && known.state !== 'revoked';
+      if (hasKey)
+        await agreeNaming(operator, keyWarning(known), { of: { node }, effect: 'served', isAgreed: yes });
+      const { code, url, expires_at } = await operator.call('addNode', { node });
+      return codeText({ enroll: `node-daemon enroll ${url} ${code}`, code, until: expires_at, hasKey });
     },
   }),
   listCommand({

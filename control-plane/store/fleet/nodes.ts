@@ -21,13 +21,13 @@ export async function putCode(
 }
 
 /**
- * Gives the key to the node of a code, in one statement, and returns the node's name. The code must be unused, or have been used for this
- * same key; else undefined. With `needsApproval` a new key waits for an operator.
+ * Gives the key to the node of a code, in one statement, and returns the node's name and the key that it had before; null if it had none.
+ * The code must be unused, or have been used for this same key; else undefined. With `needsApproval` a new key waits for an operator.
  */
 export async function useCode(
   db: Database,
   use: { codeHash: Buffer; publicKey: Buffer; needsApproval: boolean; now: Date },
-): Promise<{ nodeId: string; isPending: boolean } | undefined> {
+): Promise<{ nodeId: string; isPending: boolean; keyBefore: Buffer | null } | undefined> {
   const { codeHash, publicKey, needsApproval, now } = use;
   const row = await db
     .updateTable('nodes')
@@ -47,9 +47,16 @@ export async function useCode(
         eb('code_key', '=', publicKey),
       ]),
     )
-    .returning(['id', 'approval_pending_since'])
+    .returning([
+      'id',
+      'approval_pending_since',
+      // A subquery reads the row as it was before this statement.
+      sql<Buffer | null>`(select before.public_key from nodes as before where before.id = nodes.id)`.as('before'),
+    ])
     .executeTakeFirst();
-  return row && { nodeId: row.id, isPending: row.approval_pending_since !== null };
+  return (
+    row && { nodeId: row.id, isPending: row.approval_pending_since !== null, keyBefore: row.before }
+  );
 }
 
 /** Takes a node out of service: its code is void, and it holds no SIM any more. False when there is no such node. */

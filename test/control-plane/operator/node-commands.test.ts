@@ -34,14 +34,32 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   );
   const folder = join(dataDir, 'node');
   const code = String(CODE.exec(added.stdout)?.[0]);
-  const enrolled = await run('node-daemon', ['enroll', service.url, code], { DATA_DIR: folder });
-  t.match(enrolled, { status: 0, stdout: /enrolled as lab/, stderr: '' });
+  const enroll = (...args: string[]) =>
+    run('node-daemon', ['enroll', service.url, ...args], { DATA_DIR: folder });
+  t.match(await enroll(code), { status: 0, stdout: /enrolled as lab/, stderr: '' });
   t.equal(statSync(join(folder, 'identity.json')).mode & 0o777, 0o600);
   const node = await ScriptedNode.connect(service.url, { nodeId: 'other' });
   t.match((await control('list')).stdout, /lab +enrolled +0\nother +linked +1/);
   t.match(await control('revoke', 'other', '--yes'), { status: 0 });
   await until('its link has ended, long before a heartbeat', () => node.closeCode === 4403);
   t.match(await control('revoke', 'no-such-node'), { status: 2, stderr: /no-such-node/ });
+
+  const asked = await control('add', 'lab');
+  t.match(asked, {
+    status: 2,
+    stdout: '',
+    stderr: /lab exists: enrolled, enrolled on .* UTC, 0 SIMs\. The code replaces its key.*\nNo customer is concerned\n.*--yes/,
+  });
+  const again = await control('add', 'lab', '--yes');
+  t.match(again, { status: 0, stdout: /add --replace[\s\S]*\n {2}node-daemon enroll/ });
+  const second = String(CODE.exec(again.stdout)?.[0]);
+  t.match(await enroll(second), { status: 1, stderr: /node lab .*--data-dir.*--replace/ });
+  t.match(await enroll(second, '--replace'), { status: 0, stdout: /enrolled as lab/ });
+  const { stdout } = await run('control-plane', ['audit', 'list', '--json'], { DATA_DIR: dataDir });
+  const { audit_log } = JSON.parse(stdout) as { audit_log: Array<Record<string, unknown>> };
+  const keys = audit_log.filter(({ action }) => action === 'replaceKey');
+  t.match(keys, [{ subject: 'lab', detail: { from: /^SHA256:/, to: /^SHA256:/ } }]);
+  t.match(await control('add', 'other'), { status: 0 }, 'a revoked node has no key to lose');
   await service.stop();
   t.match((await control('list')).stdout, /other +revoked/, 'after it was stopped');
 });

@@ -54,7 +54,7 @@ export async function startDaemon(settings: DaemonSettings, parts: DaemonParts):
   const { destinations, metricsPort } = config;
   const { commands, identity, link }: HostLink = await openLink(host, { dataDir, destinations, metrics });
   const statusPage = await startStatusPage(host, { dataDir, identity, link, metrics, port: metricsPort });
-  const activity = new SlotActivity(host, () => link.state);
+  const activity = new SlotActivity(host, link);
   const operator = new HostOperator({ host, commands, activity, recentLog });
   const operatorSocket = await listenForCommands(operator, settings, log);
   host.start();

@@ -75,7 +75,14 @@ export async function examine(settings: DaemonSettings, parts: ExaminationParts)
     findings: judgeAll({
       host,
       slots,
-      daemon: { isDaemonRunning, link, configurationProblem, problem, wrongFolderAdvice },
+      daemon: {
+        isDaemonRunning,
+        link: link?.state,
+        linkFailure: link?.failure,
+        configurationProblem,
+        problem,
+        wrongFolderAdvice,
+      },
     }),
     slots: slots.map(({ name }) => name),
     isDaemonRunning,

@@ -37,7 +37,8 @@ export function rackAccessOf(operator: NodeOperator): RackAccess {
       operator.call('at', { slot, command, unsafe, timeout_ms: timeoutMs, turn_ms: turnMs }),
     async link() {
       const signal = AbortSignal.timeout(LINK_TIMEOUT_MS);
-      for await (const { link } of operator.follow('watch', { signal })) return link ?? undefined;
+      for await (const { link: state, link_failure: failure } of operator.follow('watch', { signal }))
+        return state === null ? undefined : { state, failure };
       return undefined;
     },
   };

@@ -5,7 +5,7 @@ import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { compareNaturally } from '#shared/natural-order.ts';
 import type { NodeConfig } from '../config/node-config.ts';
-import type { LinkState } from '../link/control-link.ts';
+import type { LinkFailure, LinkState } from '../link/control-link.ts';
 import { isIgnored, isModem, type Place, placeAt, placeOf, VENDORS } from '../modem/place/place.ts';
 import type { AtAnswer } from '../operator/procedures/at-answer.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
@@ -20,7 +20,13 @@ export interface RackAccess {
     options: { timeoutMs: number; turnMs: number; unsafe: boolean },
   ): Promise<AtAnswer>;
   /** Of the daemon; `undefined` without one. */
-  link(): Promise<LinkState | undefined>;
+  link(): Promise<LinkReport | undefined>;
+}
+
+export interface LinkReport {
+  readonly state: LinkState;
+  /** Why there is no link, if the daemon knows it. */
+  readonly failure?: LinkFailure | undefined;
 }
 
 /** A slot, or a device without one, and where it is. */

@@ -35,6 +35,15 @@ interface ControlLinkParts
 /** `pending`: the key waits for an operator’s approval. `away`: the control plane does not answer, or refuses the node. */
 export type LinkState = 'linked' | 'pending' | 'away' | 'not_enrolled';
 
+/** How the last attempt or link ended. */
+export interface LinkFailure {
+  /** HTTP status of a refused attempt; null for a link that ended, and for an attempt without an answer. */
+  readonly status: number | null;
+  /** Close code of WebSocket. */
+  readonly code: number;
+  readonly reason: string;
+}
+
 /** The state in words for an operator. */
 export const LINK_WORDS: Readonly<Record<LinkState, string>> = {
   linked: 'linked',
@@ -57,6 +66,7 @@ export class ControlLink {
   /** 401s since the last welcome or long wait. */
   #proofsRefused = 0;
   #isPending = false;
+  #failure: LinkFailure | undefined;
   #awaySince: number;
   #linkedAt = 0;
   #streamHoldMs: number | undefined;
@@ -94,6 +104,11 @@ export class ControlLink {
     if (this.isLinked) return 'linked';
     if (this.#identity.current === undefined) return 'not_enrolled';
     return this.#isPending ? 'pending' : 'away';
+  }
+
+  /** Why there is no link; undefined while there is one, and before the first attempt ended. */
+  get failure(): LinkFailure | undefined {
+    return this.isLinked ? undefined : this.#failure;
   }
 
   /** Grows while the node tries to connect. Undefined while it has a link, which the heartbeat watches, and while it needs none. */
@@ -203,6 +218,7 @@ export class ControlLink {
     const identity = this.#identity.current;
     this.#parts.log.info({ nodeId: identity?.nodeId }, identity ? 'enrolled' : 'enrollment removed');
     this.#isPending = false;
+    this.#failure = undefined;
     this.#next?.close(LINK_CLOSE.left, 'enrolled again');
     this.#next = undefined;
     this.#current?.leave();
@@ -259,12 +275,17 @@ export class ControlLink {
     if (reconnect === 'stop') this.#proofsRefused = 0;
     else if (end.refusal?.status === 401) this.#proofsRefused += 1;
     const { code, reason, failure } = end;
+    this.#failure = {
+      status: end.refusal?.status ?? null,
+      code,
+      reason: reason || (failure instanceof Error ? failure.message : ''),
+    };
     const fields = { code, reason, err: failure, reconnect, retryMs: Math.round(delayMs) };
     const wasPending = this.#isPending;
     this.#isPending = end.refusal?.status === APPROVAL_PENDING_STATUS;
     if (this.#isPending && !wasPending) this.#logPending(fields);
     else if (this.#isPending) log.debug(fields, 'this node’s key still waits for approval');
-    else if (reconnect === 'stop') log.error(fields, 'the control plane refused this node: enroll it again');
+    else if (reconnect === 'stop') log.error(fields, 'the control plane refused this node: enroll it again, with --replace');
     else
       log.warn(
         fields,

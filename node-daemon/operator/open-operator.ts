@@ -91,7 +91,7 @@ async function openOwnHost(
       log,
       destinations: settings.config.destinations,
     }),
-    activity: new SlotActivity(host, () => null),
+    activity: new SlotActivity(host),
     async onClose() {
       await host.stop();
       await host.close();

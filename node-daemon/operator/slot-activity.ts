@@ -3,7 +3,7 @@
 import type { Timer } from '#shared/clock.ts';
 import type { Fact, Slot } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';
-import type { LinkState } from '../link/control-link.ts';
+import type { ControlLink, LinkFailure, LinkState } from '../link/control-link.ts';
 import { countFacts } from '../metrics/counting.ts';
 
 /** A slot, and its events since the daemon began. */
@@ -23,6 +23,8 @@ export interface WatchedHost {
   readonly at: string;
   /** Null where no daemon runs. */
   readonly link: LinkState | null;
+  /** Why there is no link, if that is known. */
+  readonly link_failure?: LinkFailure | undefined;
   readonly alarms: readonly string[];
   readonly journal_depth: number;
   readonly slots: readonly WatchedSlot[];
@@ -40,13 +42,14 @@ const NOTHING: Activity = { signals: [], sms_received: 0, sms_sent: 0, sms_faile
 /** Follows a host until `stop`. */
 export class SlotActivity {
   readonly #host: Host;
-  readonly #link: () => LinkState | null;
+  readonly #link: Pick<ControlLink, 'state' | 'failure'> | undefined;
   readonly #bySlot = new Map<string, Activity>();
   readonly #states = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
   #timer: Timer;
 
-  constructor(host: Host, link: () => LinkState | null) {
+  /** `link`: of a daemon. */
+  constructor(host: Host, link?: Pick<ControlLink, 'state' | 'failure'>) {
     this.#host = host;
     this.#link = link;
     host.observe({
@@ -90,7 +93,8 @@ export class SlotActivity {
     const { calls, clock, journal, rack } = this.#host;
     return {
       at: new Date(clock.now()).toISOString(),
-      link: this.#link(),
+      link: this.#link?.state ?? null,
+      link_failure: this.#link?.failure,
       alarms: this.#host.alarms(),
       journal_depth: journal.state.facts.size,
       slots: rack.slots().map((slot) => ({

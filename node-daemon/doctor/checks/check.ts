@@ -1,7 +1,7 @@
 // The definition of a check: a pure function from the examined facts to one outcome.
 
 import { type Outcome, skipped } from '#shared/operator/findings.ts';
-import type { LinkState } from '../../link/control-link.ts';
+import type { LinkFailure, LinkState } from '../../link/control-link.ts';
 import type { HostView } from '../seen/host-view.ts';
 import { answersOf, type ModemView, type SlotView } from '../seen/slot-view.ts';
 
@@ -10,6 +10,8 @@ export interface DaemonView {
   readonly isDaemonRunning: boolean;
   /** `undefined` if the daemon cannot be asked. */
   readonly link: LinkState | undefined;
+  /** How the last attempt to link ended, if the daemon reports it. */
+  readonly linkFailure: LinkFailure | undefined;
   /** The error in the configuration file, with its place in it. */
   readonly configurationProblem: string | undefined;
   /** Why the modems cannot be asked at all. */

@@ -20,6 +20,9 @@ const MIB = 1024 * 1024;
 const FREE_BYTES_MIN = 64 * MIB;
 const FREE_BYTES_GOOD = 512 * MIB;
 const FREE_FILES_MIN = 100;
+const FREE_FILES_GOOD = 1_000;
+const FULL_DISK =
+  'While the disk is full, received messages stay on the SIMs, and the node sends no messages. No restart is needed afterwards.';
 
 /** Can the journal be written, and does it have room? */
 export const dataFolder: HostCheck = ({ host }) => {
@@ -48,11 +51,14 @@ export const dataFolder: HostCheck = ({ host }) => {
 
 function roomOf({ path, freeBytes, freeFiles }: DataFolder): Outcome {
   const seen = `${path}: ${freeBytes === undefined ? 'free space unknown' : `${Math.floor(freeBytes / MIB)} MiB free`}`;
-  const advice = 'Free space on that disk. Until then messages stay on the SIMs and nothing is sent.';
+  const advice = `Free space on that disk. ${FULL_DISK}`;
   if (freeFiles !== undefined && freeFiles < FREE_FILES_MIN)
     return problem(`${seen}, too few free inodes`, advice);
   if (freeBytes !== undefined && freeBytes < FREE_BYTES_MIN) return problem(seen, advice);
-  if (freeBytes !== undefined && freeBytes < FREE_BYTES_GOOD) return warning(seen, advice);
+  if (freeBytes !== undefined && freeBytes < FREE_BYTES_GOOD)
+    return warning(seen, `Free space on that disk. The node still works. ${FULL_DISK}`);
+  if (freeFiles !== undefined && freeFiles < FREE_FILES_GOOD)
+    return warning(`${seen}, few free inodes`, `Delete files on that disk. The node still works. ${FULL_DISK}`);
   return ok(seen);
 }
 

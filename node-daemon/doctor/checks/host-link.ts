@@ -1,8 +1,11 @@
 // Checks of the connection to the control plane: enrollment, network and link.
 
+import { LINK_CLOSE } from '#shared/link/close.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { enrollCommand } from '../../config/enroll-command.ts';
+import type { LinkFailure } from '../../link/control-link.ts';
+import type { HostView } from '../seen/host-view.ts';
 import type { HostCheck } from './check.ts';
 
 const enrollAdvice = (folder: string): string =>
@@ -18,7 +21,7 @@ export const enrolment: HostCheck = ({ daemon, host }) => {
     case 'refused_plain':
       return problem(
         `${known.controlPlaneUrl} has no TLS, and this node was not enrolled with --insecure: the daemon does not connect`,
-        'Enroll it again with the https:// URL, or with --insecure if you control the whole network in between.',
+        'Enroll it again with the https:// URL, or with --insecure if you control the whole network in between. A new code needs --replace too.',
       );
     case 'not_enrolled':
       return problem(
@@ -114,8 +117,41 @@ export const link: HostCheck = ({ daemon, host }) => {
     );
   // The check `enrolment` reports that, with its advice.
   if (host.enrolment.kind === 'not_enrolled') return skipped('this node is not enrolled');
-  return problem(
-    'down',
-    `Run "${ownCommand('node-daemon')} logs --data-dir ${host.dataFolder.path}" for the reason. The control plane may be down, or this node may have been revoked.`,
-  );
+  return daemon.linkFailure === undefined ? problem('down', logAdvice(host)) : downBecause(daemon.linkFailure, host);
 };
+
+const logAdvice = ({ dataFolder }: HostView): string =>
+  `Run "${ownCommand('node-daemon')} logs --data-dir ${dataFolder.path}" for the reason. The control plane may be down.`;
+
+/** The codes of `LINK_CLOSE`, and the HTTP statuses of an attempt that was refused. */
+function downBecause({ status, code, reason }: LinkFailure, host: HostView): Outcome {
+  const replaceAdvice = `Run "control-plane node add <name>" on the service, then here, with its URL and code: ${enrollCommand(host.dataFolder.path)} --replace`;
+  switch (status ?? code) {
+    case 401:
+    case LINK_CLOSE.unauthorized:
+      return problem(
+        'down: the control plane does not accept the key of this node (401). The node was enrolled again, perhaps on another host, or it was removed',
+        `If another host replaced this one, stop the daemon here. Otherwise: ${replaceAdvice}`,
+      );
+    case 403:
+    case LINK_CLOSE.revoked:
+      return problem('down: an operator revoked this node (403)', `To bring it back: ${replaceAdvice}`);
+    case LINK_CLOSE.replaced:
+      return problem(
+        'down: another daemon connected with the key of this node, which ended this link (4409)',
+        'Two daemons use copies of one data folder. Stop one of them. If both are needed, enroll one under another name, with --replace.',
+      );
+    case LINK_CLOSE.versionUnsupported:
+      return problem(
+        'down: the control plane does not support the version of this daemon (4426)',
+        'Install the version of node-daemon that belongs to the control plane.',
+      );
+    case 404:
+      return problem(
+        'down: the control plane’s URL has no link for nodes (404)',
+        'Check that the node was enrolled with the base URL of the control plane, and that no proxy answers in its place.',
+      );
+    default:
+      return problem(reason === '' ? `down (code ${code})` : `down: ${reason}`, logAdvice(host));
+  }
+}

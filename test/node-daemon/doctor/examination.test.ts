@@ -191,7 +191,7 @@ t.test('no USB tree at all, a rack that cannot be opened, a configuration that i
       isRunningDaemon: true,
       slots: async () => [slotOf({ state: 'starting' })],
       at: () => Promise.reject(new OperatorError('unavailable', '1-1.1 is starting')),
-      link: async () => 'linked' as const,
+      link: async () => ({ state: 'linked' as const }),
     }),
   });
   t.match(findingOf(silentDaemon, 'port', '1-1.1'), {

@@ -54,6 +54,7 @@ export const hostView = (differs: Partial<HostView> = {}): HostView => ({
 export const daemonView = (differs: Partial<DaemonView> = {}): DaemonView => ({
   isDaemonRunning: true,
   link: 'linked',
+  linkFailure: undefined,
   configurationProblem: undefined,
   problem: undefined,
   wrongFolderAdvice: undefined,

@@ -44,7 +44,8 @@ t.test('the data folder: missing, of another user, read-only, full', async (t) =
   t.match(of({ state: 'foreign' }), { verdict: 'skipped', seen: /user 1000/ });
   t.match(of({ state: 'read_only' }), { verdict: 'problem', advice: /dmesg/ });
   t.match(of({ freeBytes: 10e6 }), { verdict: 'problem', advice: /Free space/ });
-  t.match(of({ freeBytes: 200e6 }), { verdict: 'warning' });
+  t.match(of({ freeBytes: 200e6 }), { verdict: 'warning', advice: /still works. While the disk is full/ });
+  t.match(of({ freeFiles: 500 }), { verdict: 'warning', seen: /few free inodes/ });
   t.match(of({ freeFiles: 3 }), { verdict: 'problem', seen: /inodes/ });
   t.match(of({ freeBytes: undefined, freeFiles: undefined }), { verdict: 'ok' });
 });
@@ -95,6 +96,17 @@ t.test('each way in which the control plane does not answer has its own advice',
 
 t.test('the link, and a daemon that does not run', async (t) => {
   t.match(check('link', { daemon: daemonView({ link: 'away' }) }), { verdict: 'problem', seen: 'down' });
+  const ended = (code: number, status: number | null = null, reason = '') =>
+    check('link', { daemon: daemonView({ link: 'away', linkFailure: { code, status, reason } }) });
+  for (const failed of [ended(4401), ended(1006, 401)])
+    t.match(failed, { verdict: 'problem', seen: /does not accept the key/, advice: /enroll .*--replace/ });
+  for (const failed of [ended(4403), ended(1006, 403)])
+    t.match(failed, { seen: /an operator revoked/, advice: /node add .*--replace/ });
+  t.match(ended(4409), { seen: /another daemon connected/, advice: /Stop one of them/ });
+  t.match(ended(4426), { seen: /version/ });
+  t.match(ended(1006, 404), { seen: /404/, advice: /base URL/ });
+  t.match(ended(1006, null, 'connect ECONNREFUSED'), { seen: 'down: connect ECONNREFUSED', advice: / logs / });
+  t.match(ended(1001), { seen: 'down (code 1001)' });
   t.match(check('link', { daemon: daemonView({ isDaemonRunning: false }) }), {
     verdict: 'warning',
     advice: /systemctl start/,

@@ -1,8 +1,8 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
 import { isCarrierCode, shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
-import { type ServiceState, SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
-import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
+import { SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
+import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { Config } from '../config/config.ts';
 import type { AlertRule, AlertTrouble, OpenAlert } from '../domain/alert.ts';
@@ -19,6 +19,7 @@ import type {
 } from '../store/operations/fleet-snapshot.ts';
 import type { SendingWarning } from '../store/operations/sending-warnings.ts';
 import { movedTrouble, pinTrouble, planTrouble } from './card-conditions.ts';
+import { adviceOn, phaseOf } from './slot-phase.ts';
 
 /** A node without a link for two periods of its heartbeat is offline. */
 export type AlertThresholds = Pick<
@@ -162,31 +163,6 @@ const network = (carrier: string | null): string =>
 /** In brackets; not a text of a modem. */
 const cause = (reason: string | null): string =>
   reason !== null && /^\w+$/.test(reason) ? ` (${reasonWords(reason)})` : '';
-
-const isRecovering = (state: ServiceState, reason: string | null): boolean =>
-  state === 'starting' && reason === null;
-
-/** A modem that USB resets, or that the daemon has yet to find after its own start, is `absent` for some seconds. */
-const isPassing = (state: ServiceState, reason: string | null): boolean =>
-  reason === ABSENT || (reason === null && PASSING_STATES.has(state));
-
-const ABSENT = 'absent';
-const PASSING_STATES: ReadonlySet<ServiceState> = new Set(['starting', 'searching', 'unbound']);
-
-const phaseOf = (
-  state: ServiceState,
-  reason: string | null,
-): Pick<AlertTrouble, 'isRecovering' | 'isPassing' | 'isPresentCause' | 'contradicts'> => ({
-  isRecovering: isRecovering(state, reason),
-  isPassing: isPassing(state, reason),
-  isPresentCause: true,
-  ...(reason === ABSENT ? {} : { contradicts: reasonWords(ABSENT) }),
-});
-
-const adviceOn = (state: ServiceState, reason: string | null): string | undefined =>
-  isRecovering(state, reason)
-    ? 'Its daemon has started the modem again. In a few minutes "slot list" names the cause, if it does not help.'
-    : reasonAdvice(reason);
 
 /** Kinds about which a node without a link reports nothing. */
 const OF_LINKED_NODES: ReadonlySet<AlertKind> = new Set([

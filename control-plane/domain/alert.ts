@@ -51,10 +51,8 @@ export interface AlertRule {
 }
 
 /** A trouble that counted, as it is now, or as it was when it was sent. */
-export interface AlertRow extends Omit<
-  AlertTrouble,
-  'reading' | 'isRecovering' | 'isPassing' | 'isPresentCause' | 'contradicts'
-> {
+export interface AlertRow
+  extends Omit<AlertTrouble, 'reading' | 'isRecovering' | 'isPassing' | 'isPresentCause' | 'contradicts'> {
   id: string;
   raised_at: Date;
   /** Null while it lasts. */

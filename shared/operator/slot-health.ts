@@ -25,11 +25,14 @@ export interface Status {
 }
 
 /**
- * Of a slot, or of a number that is sold. `node_away`: its node has no link, so its own state is not known. Only of a number: `node_revoked`,
+ * Of a slot, or of a number that is sold. `node_away`: its node has no link, so its own state is not known. `journal_unavailable`: it is on the
+ * network, but the disk of its node refuses the journal, so the node keeps no text and sends none. Only of a number: `node_revoked`,
  * an operator revoked the node that had its SIM; `sim_missing`, the SIM is in no slot; `unbound`, its node has not confirmed the SIM for the subscriber; `unreached`, it is on the network, but texts to it
  * do not arrive.
  */
-export type ServiceState = SlotState | 'node_away' | 'node_revoked' | 'sim_missing' | 'unbound' | 'unreached';
+export type ServiceState =
+  | SlotState
+  | ('node_away' | 'journal_unavailable' | 'node_revoked' | 'sim_missing' | 'unbound' | 'unreached');
 
 export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
   registered: { health: 'good', sign: 'check', words: 'in service' },
@@ -40,6 +43,7 @@ export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
   sim_locked: { health: 'bad', sign: 'lock', words: 'SIM locked' },
   lost: { health: 'bad', sign: 'cross', words: 'modem lost' },
   node_away: { health: 'off', sign: 'away', words: 'node away' },
+  journal_unavailable: { health: 'bad', sign: 'cross', words: 'its node cannot write its journal' },
   node_revoked: { health: 'bad', sign: 'barred', words: 'its node is revoked' },
   sim_missing: { health: 'bad', sign: 'empty', words: 'SIM in no slot' },
   unbound: { health: 'warn', sign: 'wait', words: 'not confirmed by its node' },

@@ -206,6 +206,8 @@ const ofSlots = ({ slots }: FleetNode): Trouble[] =>
         { health: 'warn', sign: 'pause', path: slotPath(slot), subject: `${slot.node} ${slot.slot}`, what },
       ];
     }
+    // Its node is named.
+    if (slot.state === 'journal_unavailable') return [];
     // The alert of a slot that an operator took out of service ends, too.
     if (outOfService !== null || status.health !== 'bad') return [];
     const what = slot.reason === null ? status.words : `${status.words}: ${reasonWords(slot.reason)}`;

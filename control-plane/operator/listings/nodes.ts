@@ -45,7 +45,5 @@ export const shownRefusals = (refused: Refusals): string[] =>
   (Object.keys(WORDS) as Array<keyof typeof WORDS>).flatMap((reason) => {
     const count = refused[reason] ?? 0;
     const what = count === 1 ? reason.slice(0, -1) : reason;
-    return count === 0
-      ? []
-      : [`${LATE[reason] ?? 'refused'}: ${count} ${what} ${WORDS[reason]}`];
+    return count === 0 ? [] : [`${LATE[reason] ?? 'refused'}: ${count} ${what} ${WORDS[reason]}`];
   });

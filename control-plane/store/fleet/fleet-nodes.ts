@@ -24,7 +24,8 @@ type NumberUse =
 export interface FleetSlot {
   node: string;
   slot: string;
-  state: SlotState | 'node_away';
+  /** `journal_unavailable`: only the journal of its node fails. */
+  state: SlotState | 'node_away' | 'journal_unavailable';
   /** Why the slot is not in service. */
   reason: string | null;
   carrier: string | null;
@@ -108,15 +109,24 @@ type SlotRow = Omit<FleetSlot, 'state' | 'outOfService'> & {
   outSince: Date | null;
 };
 
-function slotOf({ outBy, outReason, outSince, ...row }: SlotRow, node: Pick<NodeRow, 'state'>): FleetSlot {
+function slotOf(
+  { outBy, outReason, outSince, ...row }: SlotRow,
+  node: Pick<NodeRow, 'state' | 'alarms'>,
+): FleetSlot {
   const isOut = outBy !== null && outReason !== null && outSince !== null;
   const slot: FleetSlot = {
     ...row,
-    state: node.state === 'linked' ? row.state : 'node_away',
+    state: node.state === 'linked' ? stateOf(row, node) : 'node_away',
     outOfService: isOut ? { by: outBy, reason: outReason, since: outSince } : null,
   };
   return { ...slot, use: useOf(slot) };
 }
+
+const stateOf = (
+  { state }: Pick<SlotRow, 'state'>,
+  { alarms }: Pick<NodeRow, 'alarms'>,
+): FleetSlot['state'] =>
+  state === 'registered' && alarms.includes('journal_unavailable') ? 'journal_unavailable' : state;
 
 async function readNodes(db: Database, now: Date): Promise<NodeRow[]> {
   const { rows } = await sql<NodeRow & { publicKey: Buffer | null }>`

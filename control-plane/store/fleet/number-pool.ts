@@ -1,11 +1,12 @@
 // Numbers that can be sold. They and their slot are in service, they are admitted, and they have no subscriber and no reservation. Their
-// SIM is on the network and was swept since the last holder, whose data is deleted.
+// SIM is on the network, in a node that can write its journal, and was swept since the last holder, whose data is deleted.
 import { type ExpressionBuilder, sql } from 'kysely';
 import { isSellable } from '../../domain/sellable-number.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { isSwept } from './holdings.ts';
 import { withdrawAdmission } from './number-admission.ts';
+import { HAS_NO_JOURNAL } from './slots.ts';
 
 /** Any constant that no other lock uses. */
 const RESERVATION_LOCK = 7_402_001;
@@ -67,6 +68,7 @@ export function isAvailable(
       .whereRef('sims.iccid', '=', 'numbers.iccid')
       .where('sims.state', '=', 'registered')
       .where('nodes.link_alive_until', '>', now)
+      .where(sql<boolean>`not ${HAS_NO_JOURNAL}`)
       .$if(!evenUnswept, (sims) => sims.where(isSwept))
       .where(({ not, exists, selectFrom }) =>
         not(

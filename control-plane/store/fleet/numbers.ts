@@ -1,7 +1,7 @@
 // Numbers as operators see and change them: out of service, retired, imported from a list.
 
 import { sql } from 'kysely';
-import type { ServiceState } from '#shared/operator/slot-health.ts';
+import { type ServiceState, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import type { NumberState } from '../../domain/number-state.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
@@ -12,6 +12,7 @@ import { allOf, contains, naturalOrder, type Sort, sortedPage, textOrder } from 
 import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
 import { expectAt, lockOpenTenures } from './sim-proof.ts';
+import { HAS_NO_JOURNAL } from './slots.ts';
 import { SERVICE_ROWS } from './sold-numbers.ts';
 
 export interface NumberRow {
@@ -51,6 +52,11 @@ const RIVALS = sql`(
   from number_rivals left join sims as held on held.iccid = number_rivals.iccid
   where number_rivals.number = seen.number)`;
 
+/** Of a number that would be on sale if its node could write its journal. */
+const journalReason = (now: Date) =>
+  sql`case when subscriptions.id is null and sims.state = 'registered' and ${HAS_NO_JOURNAL}
+    and nodes.link_alive_until > ${now}::timestamptz then ${SLOT_STATUS.journal_unavailable.words}::text end`;
+
 /** The service of a sold number, to sort by. It costs several joins. */
 const serviceOrder = (now: Date) => sql<
   string | null
@@ -75,6 +81,7 @@ const listed = (db: Database, now: Date, { hasService = false } = {}) =>
         .leftJoin('subscriptions', 'subscriptions.number', 'seen.number')
         .leftJoin('payments', 'payments.reserved_number', 'seen.number')
         .leftJoin('sims', 'sims.iccid', 'seen.iccid')
+        .leftJoin('nodes', 'nodes.id', 'sims.node_id')
         .leftJoin('cards', 'cards.iccid', 'seen.iccid')
         .leftJoin('slot_service', (join) =>
           join
@@ -95,7 +102,7 @@ const listed = (db: Database, now: Date, { hasService = false } = {}) =>
           (hasService ? serviceOrder(now) : sql<string | null>`null`).as('service'),
           quarantineEnd(now).as('quarantined_until'),
           sql<string | null>`coalesce(seen.out_of_service_reason, 'slot: ' || slot_service.reason,
-            'waits for ' || seen.first_node, ${RIVALS})`.as('reason'),
+            'waits for ' || seen.first_node, ${RIVALS}, ${journalReason(now)})`.as('reason'),
           eb
             .case()
             .when('seen.retired_at', 'is not', null)

@@ -13,7 +13,7 @@ import {
   textOrder,
   timeOrder,
 } from '../database/sorted-page.ts';
-import { SLOT_ROWS } from './slots.ts';
+import { HAS_NO_JOURNAL, SLOT_ROWS } from './slots.ts';
 
 export interface SlotPlace {
   node: string;
@@ -22,7 +22,7 @@ export interface SlotPlace {
 
 /** A slot, the SIM in it, and whether its number may be sold. */
 export interface SlotRow extends SlotPlace {
-  /** From its node's last report; `node_away` if the node is not linked. */
+  /** From its node's last report; `node_away` if the node is not linked, `journal_unavailable` if only the journal of the node fails. */
   state: SlotListState;
   /** Why it is not registered. */
   trouble: string | null;
@@ -47,7 +47,7 @@ export interface SlotRow extends SlotPlace {
 }
 
 /** The states that slots can be listed by. */
-export const SLOT_LIST_STATES = ['node_away', ...slotStateSchema.options] as const;
+export const SLOT_LIST_STATES = ['node_away', 'journal_unavailable', ...slotStateSchema.options] as const;
 type SlotListState = (typeof SLOT_LIST_STATES)[number];
 
 /** The columns that slots can be sorted by. */
@@ -92,7 +92,8 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
   const { rows } = await sql<SlotRow>`
     with listed as (
       select slots.node, slots.slot,
-        case when nodes.link_alive_until > ${now}::timestamptz then slots.state else 'node_away' end as state,
+        case when nodes.link_alive_until is null or nodes.link_alive_until <= ${now}::timestamptz then 'node_away'
+          when slots.state = 'registered' and ${HAS_NO_JOURNAL} then 'journal_unavailable' else slots.state end as state,
         slots.trouble, slots.carrier, numbers.number, cards.label, slots.model, slots.voice_settings, slots.reported_iccid as iccid, slots.device_id as imei,
         subscriptions.wallet, subscriptions.id is not null as is_held,
         numbers.out_of_service_at is not null as is_number_out,

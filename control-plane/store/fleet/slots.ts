@@ -7,6 +7,9 @@ import { naturalOrder } from '../database/sorted-page.ts';
 /** The reason of a slot whose SIM another node holds. */
 export const CLAIM_REFUSED = 'claim_refused';
 
+/** For a row of `nodes`: the disk of the node refuses its journal. It keeps no text, and takes no command. */
+export const HAS_NO_JOURNAL = sql<boolean>`'journal_unavailable' = any (nodes.alarms)`;
+
 /** A slot that serves no number now, and the reason if the node reports one. */
 export type UnregisteredSlot = Pick<Slot, 'slot' | 'state' | 'reason'>;
 

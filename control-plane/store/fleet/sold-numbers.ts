@@ -4,6 +4,7 @@ import type { ServiceState } from '#shared/operator/slot-health.ts';
 import { MOVED_SIMS_MS } from '../../domain/sim-claim.ts';
 import type { Database } from '../database/database.ts';
 import { allOf } from '../database/sorted-page.ts';
+import { HAS_NO_JOURNAL } from './slots.ts';
 
 export interface SoldNumber {
   subscriptionId: string;
@@ -42,6 +43,7 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
     sims.operator as carrier, numbers.iccid, sims.device_id as imei,
     case when is_linked then coalesce(slots.reason, case when unreached.iccid is not null then 'probes_lost' end) end as reason,
     case when sims.iccid is not null and is_linked is not true then 'node_away'
+      when sims.state = 'registered' and has_no_journal then 'journal_unavailable'
       when sims.iccid is not null and sims.state = 'registered' and sims.bound_to is distinct from subscriptions.id
         then 'unbound'
       when sims.state = 'registered' and unreached.iccid is not null then 'unreached'
@@ -58,7 +60,7 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
   ) as last on true
   left join lateral (
     select revoked_at is null and coalesce(link_alive_until > ${now}::timestamptz, false) as is_linked,
-      revoked_at is not null as is_revoked
+      revoked_at is not null as is_revoked, ${HAS_NO_JOURNAL} as has_no_journal
     from nodes where id = last.node_id
   ) as node on true
   left join sims on sims.iccid = numbers.iccid
@@ -101,6 +103,17 @@ export async function findDownNumbers(db: Database, now: Date, limit: number): P
     where subscriptions.expires_at > ${now}::timestamptz and service.state <> 'registered'
     order by alerts.since nulls last, subscriptions.id limit ${limit}`.execute(db);
   return rows;
+}
+
+/** The state of the service of a sold number; undefined for an unknown subscription. */
+export async function findService(
+  db: Database,
+  subscriptionId: string,
+  now: Date,
+): Promise<ServiceState | undefined> {
+  const { rows } = await sql<{ state: ServiceState }>`
+    select state from ${SERVICE_ROWS(now)} as service where subscription_id = ${subscriptionId}`.execute(db);
+  return rows[0]?.state;
 }
 
 /** Whose customers: those of a node, of one slot of it, of a card, or of a number. */

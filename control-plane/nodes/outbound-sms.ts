@@ -17,6 +17,7 @@ import { forgetSentText } from '../store/messages/sent-texts.ts';
 import { admitted } from './admitted-send.ts';
 import type { Fleet } from './fleet.ts';
 import { CommandRefused, NodeUnavailable } from './node-link.ts';
+import { whyUnserved } from './unserved.ts';
 
 export interface OutboundParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'>, SendingLimits {
   fleet: Fleet;
@@ -68,7 +69,9 @@ export async function sendSms(
   if (slot === undefined) {
     count('offline');
     publish();
-    throw nodeError('The number is being provisioned. The message was not sent. Try again in a minute.');
+    const now = new Date(parts.clock.now());
+    const { advice, trouble } = await whyUnserved(parts.db, subscription.id, now);
+    throw nodeError(`${trouble} The message was not sent. ${advice}`);
   }
   const outcome = await parts.fleet
     .reach(slot.nodeId)

@@ -8,6 +8,7 @@ import type { Subscription } from '../domain/subscription.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
+import { whyUnserved } from '../nodes/unserved.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import { type CallSession, DIAL_START_MS } from './call-session.ts';
@@ -36,8 +37,7 @@ export async function dial(
 ): Promise<string> {
   const { db, fleet, live, clock } = parts;
   const place = await locateNumber(db, subscription.number);
-  if (place?.boundTo !== subscription.id)
-    throw new Refusal('subscription_not_bound', 'The number is being provisioned. Try again in a minute.');
+  if (place?.boundTo !== subscription.id) throw await notBound(parts, subscription);
   // No await between this check and `begin`, so that of two calls at once only one passes.
   if (live.isBusy(place)) throw lineBusy({ isEnding: live.isEnding(place.iccid) });
   const callId = `call_${randomBytes(12).toString('hex')}`;
@@ -112,6 +112,11 @@ function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
   emitMetric({ kind: 'rate_limited', limit: 'calls' });
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
+}
+
+async function notBound({ clock, db }: DialParts, { id }: Subscription): Promise<Refusal> {
+  const { advice, trouble } = await whyUnserved(db, id, new Date(clock.now()));
+  return new Refusal('subscription_not_bound', `${trouble} ${advice}`);
 }
 
 /** A modem hangs up within a second or two. */

@@ -130,8 +130,9 @@ export const REFUSALS = {
   },
   subscription_not_bound: {
     status: 409,
-    meaning: 'The SIM of the number is not in a modem right now.',
-    action: 'Try again in a minute.',
+    meaning:
+      'The SIM of the number is not in a modem right now; `message` says whether the number is being provisioned or has no service.',
+    action: 'Try again in a minute. If the number has no service, its operator has to act first.',
   },
   webhook_limit_reached: {
     status: 409,

@@ -7,6 +7,7 @@ import { ALICE } from '../../dev-stack/wallets.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { subscriber } from '../../fixtures/agents/subscriber.ts';
+import { telephoneClient } from '../../fixtures/agents/telephone.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import {
   acceptAll,
@@ -28,6 +29,8 @@ const EMPTY = { iccid: null, number: null, state: 'sim_absent' } as const;
 const report = (node: ScriptedNode, ...slots: Slot[]): void =>
   node.send({ type: 'slots', slots, alarms: [] });
 
+const NO_SERVICE = /^The number has no service now\. The message was not sent\. Try again later/;
+
 /** Answers as a node does that sends, and confirms SIMs while `confirms` is true. */
 function confirming() {
   const answers: Required<Pick<ScriptedNodeOptions, 'onCommand'>> & { confirms: boolean } = {
@@ -47,9 +50,12 @@ async function setUp(t: Test) {
     service: { heartbeatMs: HEARTBEAT_MS },
     onCommand: answers.onCommand,
   });
-  const unbound = async (what: string) => {
-    await until(what, async () => (await parts.send(TEXT)).status === 502);
-    t.match(await parts.send(TEXT), { body: { error: 'phone_node_error', message: /provisioned/ } }, what);
+  const unbound = async (what: string, says = /provisioned/) => {
+    const refused = await until(what, async () => {
+      const answer = await parts.send(TEXT);
+      return says.test(String(answer.body['message'])) && answer;
+    });
+    t.match(refused, { status: 502, body: { error: 'phone_node_error' } }, what);
     t.equal((await parts.get('/number')).status, 200, `${what}: still active`);
   };
   const bound = (what: string) => until(what, async () => (await parts.send(TEXT)).status === 200);
@@ -114,7 +120,7 @@ t.test(
   async (t) => {
     const { node, answers, unbound, bound } = await setUp(t);
     report(node, slotAt(1, EMPTY));
-    await unbound('gone');
+    await unbound('gone', NO_SERVICE);
     answers.confirms = false;
     report(node, slotAt(1, { state: 'searching' }));
     report(node, slotAt(1));
@@ -148,7 +154,7 @@ t.test(
     const operator = await openTestOperator(t, { databaseUrl, url });
     await operator.call('revokeNode', { node: 'first' });
     node.send({ type: 'slots', slots: [slotAt(1)], alarms: [] });
-    await unbound('revoked');
+    await unbound('revoked', NO_SERVICE);
     await until('its link has ended', () => node.closeCode === 4403);
     t.match(await operator.call('nodes', {}), [{ name: 'first', state: 'revoked', sims: 0 }]);
     await linkNode(t, url, { nodeId: 'second', slots: [slotAt(1)] });
@@ -183,4 +189,18 @@ t.test('a confirmation that comes after the SIM moved does not count', async (t)
   const sims = async () => db.selectFrom('sims').select(['node_id', 'bound_to']).orderBy('iccid').execute();
   await until('its next word', async () => (await sims()).length === 2);
   t.match((await sims())[0], { node_id: 'second', bound_to: null });
+});
+
+t.test('the number of a revoked node has no service, which texts and calls say', async (t) => {
+  const { databaseUrl, headers, number, unbound, url } = await setUp(t);
+  const operator = await openTestOperator(t, { databaseUrl, url });
+  await operator.call('revokeNode', { node: 'first' });
+  await unbound('revoked', NO_SERVICE);
+  t.match(await telephoneClient(t, { url, headers, number }).dial(), {
+    status: 409,
+    body: {
+      error: 'subscription_not_bound',
+      message: 'The number has no service now. Try again later, or ask the operator.',
+    },
+  });
 });

@@ -18,6 +18,7 @@ from .answers import (
     SignedIn,
     Subscription,
 )
+from .arguments import audio as checked_audio, text, whole_number
 from .errors import InvalidAnswer, StreamClosed, Timeout, Unreachable, refusal
 from .flows import Flow, Flows, Match, Pause, Request, Response, has_code, query
 from .signing import Signer
@@ -58,7 +59,7 @@ class AsyncSimrackClient:
         return cast(Subscription, await self._run(self._flows.call("GET", "/number")))
 
     async def send(self, to: str, body: str) -> Sent:
-        return cast(Sent, await self._run(self._flows.call("POST", "/sms/send", {"to": to, "body": body}, 120.0)))
+        return cast(Sent, await self._run(self._flows.call("POST", "/sms/send", {"to": text("to", to), "body": text("body", body)}, 120.0)))
 
     async def receive(self, limit: int = 20) -> List[Message]:
         return cast(List[Message], await self._run(self._flows.receive(limit)))
@@ -85,25 +86,25 @@ class AsyncSimrackClient:
                 return
 
     async def delete_message(self, message_id: int) -> None:
-        await self._run(self._flows.call("DELETE", f"/sms/messages/{int(message_id)}"))
+        await self._run(self._flows.call("DELETE", f"/sms/messages/{whole_number('message_id', message_id)}"))
 
     async def receipts(self, after: int = 0, limit: int = 50, *, signer: Optional[Signer] = None) -> Receipts:
         return cast(Receipts, await self._run(self._flows.receipts(after, limit, signer)))
 
     async def dial(self, to: str, phone_number: Optional[str] = None) -> Call:
         own = phone_number or (await self.number())["number"]
-        body = {"phone_number": own, "to": to}
+        body = {"phone_number": own, "to": text("to", to)}
         return cast(Call, await self._run(self._flows.call("POST", "/voice/dial", body, 120.0)))
 
     async def hang_up(self, call_id: str) -> HungUp:
-        return cast(HungUp, await self._run(self._flows.call("POST", "/voice/hangup", {"call_id": call_id})))
+        return cast(HungUp, await self._run(self._flows.call("POST", "/voice/hangup", {"call_id": text("call_id", call_id)})))
 
     async def stream(self, call_id: str) -> "AsyncCallStream":
-        request = upgrade_request(f"/voice/stream/{quote(call_id, safe='')}", self._flows.bearer(), "voice.v1")
+        request = upgrade_request(f"/voice/stream/{quote(text('call_id', call_id), safe='')}", self._flows.bearer(), "voice.v1")
         return await _open(self._origin, request)
 
     async def presence(self, number: str) -> "AsyncCallStream":
-        request = upgrade_request(f"/voice/presence/{quote(number, safe='')}", self._flows.bearer(), None)
+        request = upgrade_request(f"/voice/presence/{quote(text('number', number), safe='')}", self._flows.bearer(), None)
         return await _open(self._origin, request)
 
     async def _run(self, flow: Flow) -> Any:
@@ -158,17 +159,18 @@ class AsyncCallStream:
                     yield event
 
     async def send(self, audio: bytes) -> None:
-        for start in range(0, len(audio), 16_000):
-            await self._send(BINARY, audio[start:start + 16_000])
+        samples = checked_audio(audio)
+        for start in range(0, len(samples), 16_000):
+            await self._send(BINARY, samples[start:start + 16_000])
 
     async def clear(self) -> None:
         await self._control({"type": "clear"})
 
     async def mark(self, name: str) -> None:
-        await self._control({"type": "mark", "name": name})
+        await self._control({"type": "mark", "name": text("name", name)})
 
     async def press(self, digits: str) -> None:
-        await self._control({"type": "dtmf", "digits": digits})
+        await self._control({"type": "dtmf", "digits": text("digits", digits)})
 
     async def close(self) -> None:
         """Hangs up."""

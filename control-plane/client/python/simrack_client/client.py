@@ -21,6 +21,7 @@ from .answers import (
     SignedIn,
     Subscription,
 )
+from .arguments import audio as checked_audio, text, whole_number
 from .errors import InvalidAnswer, StreamClosed, Timeout, Unreachable, refusal
 from .flows import Flow, Flows, Match, Pause, Request, Response, has_code, query
 from .signing import Signer
@@ -76,7 +77,7 @@ class SimrackClient:
 
     def send(self, to: str, body: str) -> Sent:
         """Sends a text of one segment. After a lost answer, read `history` before you send it again."""
-        return cast(Sent, self._run(self._flows.call("POST", "/sms/send", {"to": to, "body": body}, 120.0)))
+        return cast(Sent, self._run(self._flows.call("POST", "/sms/send", {"to": text("to", to), "body": text("body", body)}, 120.0)))
 
     def receive(self, limit: int = 20) -> List[Message]:
         """Claims received texts. Those that a wait passed over come first."""
@@ -110,7 +111,7 @@ class SimrackClient:
                 return
 
     def delete_message(self, message_id: int) -> None:
-        self._run(self._flows.call("DELETE", f"/sms/messages/{int(message_id)}"))
+        self._run(self._flows.call("DELETE", f"/sms/messages/{whole_number('message_id', message_id)}"))
 
     def receipts(self, after: int = 0, limit: int = 50, *, signer: Optional[Signer] = None) -> Receipts:
         """One page of the signed receipts of payments, texts and calls, oldest first.
@@ -122,20 +123,20 @@ class SimrackClient:
     def dial(self, to: str, phone_number: Optional[str] = None) -> Call:
         """Places a call; returns when the far end rings. Open its `stream` within 30 s."""
         own = phone_number or self.number()["number"]
-        body = {"phone_number": own, "to": to}
+        body = {"phone_number": own, "to": text("to", to)}
         return cast(Call, self._run(self._flows.call("POST", "/voice/dial", body, 120.0)))
 
     def hang_up(self, call_id: str) -> HungUp:
-        return cast(HungUp, self._run(self._flows.call("POST", "/voice/hangup", {"call_id": call_id})))
+        return cast(HungUp, self._run(self._flows.call("POST", "/voice/hangup", {"call_id": text("call_id", call_id)})))
 
     def stream(self, call_id: str) -> "CallStream":
         """The audio of a call, both ways. Opening it answers a ringing call, closing it hangs up."""
-        request = upgrade_request(f"/voice/stream/{quote(call_id, safe='')}", self._flows.bearer(), "voice.v1")
+        request = upgrade_request(f"/voice/stream/{quote(text('call_id', call_id), safe='')}", self._flows.bearer(), "voice.v1")
         return CallStream(*_open(self._origin, request))
 
     def presence(self, number: str) -> "CallStream":
         """Events of the number's calls: iterate over it."""
-        request = upgrade_request(f"/voice/presence/{quote(number, safe='')}", self._flows.bearer(), None)
+        request = upgrade_request(f"/voice/presence/{quote(text('number', number), safe='')}", self._flows.bearer(), None)
         return CallStream(*_open(self._origin, request))
 
     def _run(self, flow: Flow) -> Any:
@@ -195,8 +196,9 @@ class CallStream:
 
     def send(self, audio: bytes) -> None:
         """Sends audio of any even length. The service queues 60 s. Raises `StreamClosed`."""
-        for start in range(0, len(audio), 16_000):
-            self._send(BINARY, audio[start:start + 16_000])
+        samples = checked_audio(audio)
+        for start in range(0, len(samples), 16_000):
+            self._send(BINARY, samples[start:start + 16_000])
 
     def clear(self) -> None:
         """Drops audio that was not played."""
@@ -204,10 +206,10 @@ class CallStream:
 
     def mark(self, name: str) -> None:
         """The event `mark` with this name comes when all audio before it was played."""
-        self._control({"type": "mark", "name": name})
+        self._control({"type": "mark", "name": text("name", name)})
 
     def press(self, digits: str) -> None:
-        self._control({"type": "dtmf", "digits": digits})
+        self._control({"type": "dtmf", "digits": text("digits", digits)})
 
     def close(self) -> None:
         """Hangs up."""
@@ -257,11 +259,11 @@ def _ask(origin: Origin, request: Request) -> Response:
         # Redirects are not followed: a token or a payment must not be sent to another host.
         connection.request(request.method, origin.path + request.path, body, headers)
         answered = connection.getresponse()
-        text = answered.read(BODY_BYTES_MAX + 1)
-        if len(text) > BODY_BYTES_MAX:
+        body = answered.read(BODY_BYTES_MAX + 1)
+        if len(body) > BODY_BYTES_MAX:
             raise InvalidAnswer("the response is too long")
         named = {name.lower(): value for name, value in answered.getheaders()}
-        return Response(answered.status, named, parsed_json(text, named.get("content-type", "")))
+        return Response(answered.status, named, parsed_json(body, named.get("content-type", "")))
     except socket.timeout as error:
         raise Timeout(f"{request.method} {request.path}: no response in time") from error
     except (OSError, http.client.HTTPException) as error:

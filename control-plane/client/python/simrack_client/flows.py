@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Deque, Dict, Generator, List, Optional, Union
 from urllib.parse import urlencode
 
+from . import arguments
 from .errors import ApiError, InvalidAnswer, SettlementPending, SimrackError, Timeout, Unreachable, refusal
 from .payment import sign_payment
 from .signing import Signer
@@ -56,9 +57,9 @@ class Flows:
     """One subscription: its token, and the texts that were claimed and not returned yet."""
 
     def __init__(self, token: Optional[str], host: str, domain: Optional[str]) -> None:
-        self.token = token
+        self.token = arguments.optional_text("token", token)
         self._host = host
-        self._domain = domain
+        self._domain = arguments.optional_text("domain", domain)
         self._held: Deque[Dict[str, Any]] = deque()
 
     def bearer(self) -> Dict[str, str]:
@@ -85,6 +86,7 @@ class Flows:
         return (yield from self.public("POST", "/receipts", {**proof, "after": after, "limit": limit}))
 
     def _proof(self, signer: Signer) -> Flow:
+        arguments.signer(signer)
         issued = yield from self.public("POST", "/auth/nonce", {"address": signer.address})
         signature = signer.sign_message(self._sign_in_text(issued))
         return {"wallet": signer.address, "nonce": issued["nonce"], "signature": signature}
@@ -107,7 +109,12 @@ class Flows:
         self, signer: Signer, max_amount: int, asset: Optional[str], resume: Optional[str],
         on_signed: Optional[Callable[[str], None]], settle_timeout: float,
     ) -> Flow:
-        payment = resume
+        arguments.signer(signer)
+        arguments.whole_number("max_amount", max_amount, "1_800_000_000")
+        arguments.optional_function("on_signed", on_signed)
+        arguments.seconds("settle_timeout", settle_timeout)
+        arguments.optional_text("asset", asset)
+        payment = arguments.optional_text("resume", resume)
         if payment is None:
             challenge = yield Request("POST", "/subscribe")
             if challenge.status != 402:
@@ -143,6 +150,7 @@ class Flows:
             yield Pause(wait)
 
     def receive(self, limit: int) -> Flow:
+        arguments.whole_number("limit", limit)
         received = yield from self.call("GET", f"/sms/receive?limit={limit}")
         return self.take_held() + received["messages"]
 
@@ -153,7 +161,9 @@ class Flows:
 
     def wait_for_message(self, timeout: float, sender: Optional[str], match: Optional[Match]) -> Flow:
         """Texts that do not fit are held: each text can be claimed only once."""
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + arguments.seconds("timeout", timeout)
+        arguments.optional_text("sender", sender)
+        arguments.optional_function("match", match)
         while True:
             for message in list(self._held):
                 if (sender is None or message["from_number"] == sender) and (match is None or match(message)):
@@ -197,7 +207,7 @@ def has_code(message: Dict[str, Any]) -> bool:
 
 
 def query(path: str, **values: object) -> str:
-    given = {name: value for name, value in values.items() if value is not None}
+    given = {name: arguments.filter_value(name, value) for name, value in values.items() if value is not None}
     return f"{path}?{urlencode(given)}" if given else path
 
 

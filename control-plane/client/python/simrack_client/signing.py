@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, Protocol
+
+
+_KEY = re.compile(r"(?:0x)?[0-9a-fA-F]{64}")
 
 
 class Signer(Protocol):
@@ -49,6 +53,9 @@ class KeySigner:
             raise ImportError(
                 "KeySigner needs Debian's python3-ecdsa and python3-pycryptodome for /usr/bin/python3, or pip install ecdsa pycryptodomex"
             ) from error
+        # The errors of int() would show the key.
+        if not isinstance(private_key, str) or not _KEY.fullmatch(private_key):
+            raise ValueError("private_key must be a string of 64 hexadecimal digits, with or without 0x")
         self._ecdsa = ecdsa
         self._key = ecdsa.SigningKey.from_secret_exponent(int(private_key, 16), ecdsa.SECP256k1)
         self.address = "0x" + _keccak(self._key.verifying_key.to_string())[-20:].hex()

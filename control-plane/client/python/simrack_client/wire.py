@@ -10,6 +10,7 @@ import struct
 from typing import Any, Dict, List, Optional, Tuple
 from urllib.parse import urlsplit
 
+from . import arguments
 from .errors import InvalidAnswer
 from .flows import Request
 
@@ -24,9 +25,9 @@ class Origin:
     """The service. Raises `ValueError` for a URL that is not of HTTP."""
 
     def __init__(self, base_url: str) -> None:
-        parts = urlsplit(base_url.rstrip("/"))
+        parts = urlsplit(arguments.text("base_url", base_url).rstrip("/"))
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"not an HTTP URL: {base_url}")
+            raise ValueError(f"not an HTTP URL, such as https://host: {base_url}")
         self.base_url = base_url.rstrip("/")
         self.host = parts.hostname
         self.port = parts.port or (443 if parts.scheme == "https" else 80)

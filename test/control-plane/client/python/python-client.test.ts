@@ -48,6 +48,26 @@ async function run(t: Test, args: string[], env: Record<string, string>, onStep:
   return steps;
 }
 
+t.test('wrong arguments are named, and their values are not shown', { skip }, async (t) => {
+  const { wrong } = await run(t, ['wrong_arguments.py'], {}, () => undefined);
+  t.same((wrong as { messages: string[] }).messages, [
+    'TypeError: base_url must be a string, not NoneType',
+    'ValueError: not an HTTP URL, such as https://host: 127.0.0.1:8080',
+    'TypeError: token must be a string, not int',
+    'TypeError: signer must be a signer, such as KeySigner(private_key), not str',
+    'TypeError: max_amount must be an int, such as 1_800_000_000, not float',
+    'ValueError: private_key must be a string of 64 hexadecimal digits, with or without 0x',
+    'TypeError: body must be a string, not NoneType',
+    'TypeError: timeout must be a number of seconds, not str',
+    'TypeError: match must be a function, not str',
+    'TypeError: limit must be an int, such as 20, not str',
+    'TypeError: call_id must be a string, not NoneType',
+    'TypeError: since must be a time with a zone, not datetime',
+    'TypeError: message_id must be an int, such as 20, not str',
+    'TypeError: to must be a string, not int',
+  ]);
+});
+
 t.test('the Python client buys once, signs in, texts and waits; refusals are typed', { skip }, async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const node = await rig.connect(t, url, { slots: [slotAt(1)] });

@@ -59,6 +59,8 @@ export function discoveryFiles(parts: DiscoveryParts): DiscoveryFile[] {
     json('/mcp/server-card', card, 'application/mcp-server-card+json'),
     json('/.well-known/agent-skills/index.json', skillIndex(parts)),
     file('/.well-known/agent-skills/phone-number/SKILL.md', MARKDOWN_TYPE, skillText(parts)),
+    // Agents that are given the address of the service alone ask for it here.
+    file('/SKILL.md', MARKDOWN_TYPE, skillText(parts)),
     ...(securityContact === undefined
       ? []
       : [

@@ -69,6 +69,7 @@ t.test('the front matter of SKILL.md is YAML for two parsers of npm', async (t) 
   const other = requireTool('@stoplight/yaml') as { parse(text: string): unknown };
   checkFrontMatter(t, parse(frontMatter));
   checkFrontMatter(t, other.parse(frontMatter));
+  t.equal(await served('/SKILL.md'), skill, 'it is at the top, too');
 });
 
 t.test(

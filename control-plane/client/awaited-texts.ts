@@ -20,7 +20,7 @@ const HEADERS = {
 };
 const META = {
   'io.modelcontextprotocol/protocolVersion': REVISION,
-  'io.modelcontextprotocol/clientInfo': { name: 'simrack-client', version: '1.0.0' },
+  'io.modelcontextprotocol/clientInfo': { name: 'simrack-client', version: '0.1.0' },
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 

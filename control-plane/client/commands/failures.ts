@@ -116,7 +116,7 @@ const SIMRACK = ownCommand('simrack');
 const HINTS: Readonly<Record<string, string>> = {
   unauthorized: `Get a new token for free: ${SIMRACK} recover`,
   no_active_subscription: `Buy a number: ${SIMRACK} subscribe`,
-  pool_exhausted: `Get a mail when numbers are available again: ${SIMRACK} waitlist <email>`,
+  pool_exhausted: `Nothing was paid. Get a mail when numbers are available again: ${SIMRACK} waitlist <email>`,
   settlement_pending: 'Run the same command again: it does not pay twice.',
   unreachable: 'Is the service running? Set --url or SIMRACK_URL, or run npm start in this folder.',
 };

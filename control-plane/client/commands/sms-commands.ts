@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { historyMessageSchema, inboundMessageSchema } from '#shared/api/answers.ts';
 import { OPERATION } from '#shared/api/operations.ts';
+import { isE164 } from '#shared/identities.ts';
 import { segmentText } from '#shared/sms/segmentation.ts';
 import { isApiError, noAnswer } from '../api-error.ts';
 import type { Answer } from '../api-types.ts';
@@ -143,9 +144,11 @@ async function list(at: CommandSession, { limit, ...query }: HistoryOptions): Pr
 
 async function receive(at: CommandSession, { wait, from }: ReceiveOptions): Promise<void> {
   if (wait === undefined && from !== undefined) throw new UsageError('--from needs --wait');
-  if (from !== undefined && NATIONAL.test(from))
+  if (from !== undefined && (NATIONAL.test(from) || (from.startsWith('+') && !isE164(from))))
     throw new UsageError(`--from ${from}: write the number in E.164, such as +13105550188`);
   const client = await at.client();
+  if (from !== undefined && /^\d+$/.test(from))
+    at.output.note(`${from} is not E.164: only a text from the short code ${from} fits`);
   if (wait === undefined) {
     const claimed = await client.receive({ limit: PAGE_LIMIT });
     at.output.claimed(claimed);

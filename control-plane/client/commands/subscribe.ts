@@ -105,8 +105,9 @@ async function pay(
           onSigned(payment, { amount, payTo, chainId }) {
             signal.throwIfAborted();
             store.savePending(account.address, payment);
-            output.note(`paying ${inDollars(amount)} USDC to ${payTo} on chain ${chainId}`);
-            output.waiting('paying');
+            // The service may still refuse it, for example because no number is available.
+            output.note(`signed a payment of ${inDollars(amount)} USDC to ${payTo} on chain ${chainId}`);
+            output.waiting('sending it');
           },
           onWait: ({ code }) => output.waiting(`waiting for the payment to arrive (${code})`),
         }),

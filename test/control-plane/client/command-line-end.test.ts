@@ -32,6 +32,9 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
   const wrong: Array<[args: string[], says: RegExp]> = [
     [['sing'], /unknown command 'sing'/],
     [['receive', '--from', FAR_END], /--from needs --wait/],
+    [['receive', '--wait', '1', '--from', '+310'], /write the number in E\.164/],
+    [['send', '--to', FAR_END, '--text', 'x'], /unknown option '--text'/],
+    [['send', '--to', FAR_END], /send needs --body/],
     [['subscribe', '--max', 'all'], /must be dollars, such as 1800 or 0.50/],
     [['subscribe', '--wallet', '99'], /wallets 0 to 4/],
     [['number', '--print', 'colour'], /the answer has no field "colour"; its fields are number, /],

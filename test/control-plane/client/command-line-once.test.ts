@@ -33,7 +33,7 @@ t.test('another home directory: the payment is not made twice', async (t) => {
   t.match(bought.json(), { outcome: 'bought', number: slotAt(1).number });
   t.match(
     bought.stderr,
-    /^paying [\d.]+ USDC to 0x[\da-fA-F]{40} on chain \d+$/m,
+    /^signed a payment of [\d.]+ USDC to 0x[\da-fA-F]{40} on chain \d+$/m,
     'the price is named first',
   );
   const recovered = await second.simrack('subscribe');

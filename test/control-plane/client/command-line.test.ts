@@ -70,6 +70,8 @@ t.test('beside npm start: buy, look, text, get a new token', async (t) => {
 t.test('messages are claimed, waited for and listed', async (t) => {
   const { url, node, headers } = await subscriber(t, rig);
   const { simrack } = commandLine(t, url, { token: headers.Authorization.replace('Bearer ', '') });
+  const code = await simrack('receive', '--wait', '0', '--from', '310');
+  t.match(code, { status: 3, stderr: /310 is not E\.164: only a text from the short code 310 fits/ });
   const waiting = simrack('receive', '--wait', '60', '--from', FAR_END, '--json');
   node.sendFact(1, received('of another one', '+13105550199'));
   node.sendFact(2, received('Your code is 417209'));

@@ -83,7 +83,10 @@ export async function replaySince(
     // Texts that were added beyond the newest.
     const replayed = new Set(rows.map(({ id }) => id));
     const beyond = added.rows.map(({ id }) => id).filter((id) => !replayed.has(id));
-    await sql`delete from webhook_deliveries where id = any(${beyond}::bigint[])`.execute(trx);
+    if (beyond.length > 0)
+      await sql`delete from webhook_deliveries where webhook_id = ${webhookId} and id = any(${beyond}::bigint[])`.execute(
+        trx,
+      );
     return replayed.size;
   });
 }

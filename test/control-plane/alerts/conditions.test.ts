@@ -10,7 +10,7 @@ import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { signPaymentHeader } from '../../fixtures/payments/payer.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { putNode, startAlerting } from '../../fixtures/service/alerting-service.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
@@ -44,8 +44,7 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
       },
     },
   });
-  const list = (...args: string[]) =>
-    runProgram('control-plane', ['alert', 'list', ...args], { DATABASE_URL: databaseUrl });
+  const list = (...args: string[]) => runCommand(['alert', 'list', ...args], { DATABASE_URL: databaseUrl });
   t.match(await list(), { status: 0, stdout: /^20.* - +critical +node_offline +node rack-1 is offline/m });
   // The node's proof contains the time.
   clock.set(Date.now());
@@ -236,8 +235,7 @@ t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
   await until('both are on sale', async () => (await availableAt(url)) === 2);
   await pass(2 * MINUTE_MS);
-  const control = (...args: string[]) =>
-    runProgram('control-plane', ['number', ...args], { DATABASE_URL: databaseUrl });
+  const control = (...args: string[]) => runCommand(['number', ...args], { DATABASE_URL: databaseUrl });
   await control('out-of-service', String(slots[0]?.number), '--reason', 'a test');
   await pass(5 * MINUTE_MS);
   t.same(hook.reported(), ['+pool_low pool']);
@@ -255,7 +253,7 @@ t.test('a pool that runs low and then empty is reported once more, however it sw
   await until('both are on sale', async () => (await availableAt(url)) === 2);
   await pass(2 * MINUTE_MS);
   const list = async (): Promise<string> =>
-    (await runProgram('control-plane', ['alert', 'list'], { DATABASE_URL: databaseUrl })).stdout;
+    (await runCommand(['alert', 'list'], { DATABASE_URL: databaseUrl })).stdout;
   const since = /20\d\d\S+ \S+/.exec(await list())?.[0];
   const sell = async (isSold: boolean): Promise<void> => {
     const change = {

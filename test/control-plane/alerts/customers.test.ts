@@ -10,7 +10,7 @@ import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { validIccid } from '../../fixtures/nodes/valid-iccid.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { startAlerting } from '../../fixtures/service/alerting-service.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
@@ -72,7 +72,7 @@ t.test(
     });
     t.match(raised.get(pulled), { summary: /in slot m2 of node rack-1: no SIM$/ });
     const cli = (...args: string[]) =>
-      runProgram('control-plane', ['subscription', 'list', ...args], { DATABASE_URL: databaseUrl });
+      runCommand(['subscription', 'list', ...args], { DATABASE_URL: databaseUrl });
     const { stdout } = await cli('--state', 'down', '--json');
     t.same(
       JSON.parse(stdout)

@@ -5,15 +5,14 @@ import { ALERT_OPTIONS } from '#control-plane/config/alert-options.ts';
 import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { mailBy, startMailServer } from '../../fixtures/service/mail-server.ts';
 import { startWebhookReceiver, WEBHOOK_SECRET } from '../../fixtures/service/webhook-receiver.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
-const alert = (args: string[], env: Record<string, string>) =>
-  runProgram('control-plane', ['alert', ...args], env);
+const alert = (args: string[], env: Record<string, string>) => runCommand(['alert', ...args], env);
 
 t.test('a test goes to each channel, and says what each answered', async (t) => {
   const hook = await startWebhookReceiver(t);

@@ -6,7 +6,7 @@ import { lockReservations } from '#control-plane/store/fleet/number-pool.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -19,7 +19,7 @@ const NEW_CARD = '89014103211118510720';
 
 async function customer(t: Test, slots: Slot[]) {
   const own = await subscriber(t, rig, { slots, service: { heartbeatMs: 200 } });
-  const control = (...args: string[]) => runProgram('control-plane', args, { DATABASE_URL: own.databaseUrl });
+  const control = (...args: string[]) => runCommand(args, { DATABASE_URL: own.databaseUrl });
   const report = (...reported: Slot[]): void => own.node.send({ type: 'slots', slots: reported, alarms: [] });
   const arrives = async (text: string, change: Partial<ReturnType<typeof received>> = {}) => {
     await own.node.report({ ...received(text), ...change });

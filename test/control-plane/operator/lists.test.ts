@@ -4,7 +4,7 @@ import { ALICE } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
@@ -63,7 +63,7 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
 
   await t.test('the service of sold numbers', async (t) => {
     const listed = async () => {
-      const { stdout } = await runProgram('control-plane', ['number', 'list', '--full'], {
+      const { stdout } = await runCommand(['number', 'list', '--full'], {
         DATABASE_URL: databaseUrl,
         DATA_DIR,
       });
@@ -131,8 +131,7 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
   });
 
   await t.test('the commands', async (t) => {
-    const control = (...args: string[]) =>
-      runProgram('control-plane', args, { DATABASE_URL: databaseUrl, DATA_DIR });
+    const control = (...args: string[]) => runCommand(args, { DATABASE_URL: databaseUrl, DATA_DIR });
     const [table, csv, some, wrong, audit] = await Promise.all([
       control('slot', 'list', '--carrier', 'T-Mobile', '--sort', 'slot', '--descending'),
       control('number', 'list', '--csv'),

@@ -5,6 +5,7 @@ import t from 'tap';
 import { relationsOf } from '../../fixtures/database/lived-database.ts';
 import { nodeCode } from '../../fixtures/nodes/enrolled-node.ts';
 import { linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram as run } from '../../fixtures/run-program.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -72,13 +73,13 @@ t.test('without a database commands are refused, and nothing is created', async 
     ['alert', 'list'],
     ['operator', 'add', 'ann'],
   ]) {
-    t.match(await run('control-plane', command, { DATA_DIR: dataDir }), {
+    t.match(await runCommand(command, { DATA_DIR: dataDir }), {
       status: 2,
       stdout: '',
       stderr: /there is no database in \S+data\/pglite: give the DATABASE_URL or DATA_DIR/,
     });
     t.notOk(existsSync(dataDir), command.join(' '));
-    t.match(await run('control-plane', command, { DATABASE_URL: databaseUrl }), {
+    t.match(await runCommand(command, { DATABASE_URL: databaseUrl }), {
       status: 2,
       stdout: '',
       stderr: /the database at DATABASE_URL is empty/,
@@ -105,18 +106,17 @@ t.test('several at once without a service: one after the other', async (t) => {
 t.test('beside a service on Postgres', async (t) => {
   const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
   const env = { DATABASE_URL: databaseUrl, PUBLIC_URL: 'https://sim.example/' };
-  const added = await run('control-plane', ['node', 'add', 'lab'], env);
+  const added = await runCommand(['node', 'add', 'lab'], env);
   t.match(added.stdout, / {2}node-daemon enroll https:\/\/sim\.example [0-9A-Z-]{23}/);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
-  t.match((await run('control-plane', ['node', 'list'], env)).stdout, /lab +linked +\d/);
-  t.match(await run('control-plane', ['node', 'revoke', 'lab', '--yes'], env), { status: 0 });
+  t.match((await runCommand(['node', 'list'], env)).stdout, /lab +linked +\d/);
+  t.match(await runCommand(['node', 'revoke', 'lab', '--yes'], env), { status: 0 });
   await until('its link has ended', () => node.closeCode === 4403);
 });
 
 t.test('the list shows each slot that serves no number, and why', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
-  const list = async () =>
-    (await run('control-plane', ['node', 'list'], { DATABASE_URL: databaseUrl })).stdout;
+  const list = async () => (await runCommand(['node', 'list'], { DATABASE_URL: databaseUrl })).stdout;
   const empty = { iccid: null, number: null } as const;
   const slots = [
     slotAt(1, { slot: 'puk', state: 'sim_locked', reason: 'sim_puk', ...empty }),
@@ -141,7 +141,7 @@ t.test('a node’s text steers no terminal', async (t) => {
     slotAt(2, { state: 'sim_locked', reason: text }),
   ];
   await linkNode(t, url, { nodeId: 'lab', slots, alarms: [text] });
-  const control = (...args: string[]) => run('control-plane', args, { DATABASE_URL: databaseUrl });
+  const control = (...args: string[]) => runCommand(args, { DATABASE_URL: databaseUrl });
   await until('the slots', async () => /�\]0;owned/.test((await control('slot', 'list')).stdout));
   for (const args of [
     ['node', 'list'],

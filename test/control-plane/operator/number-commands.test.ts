@@ -7,7 +7,7 @@ import { ALICE } from '../../dev-stack/wallets.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { buyNumber } from '../../fixtures/payments/payer.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
@@ -37,7 +37,7 @@ const SIM_1 = '89014103211118510720';
 const SIM_2 = '8991101200003204514';
 
 async function serveRack(t: Test, { url, env }: { url: string; env: object }) {
-  const control = (...args: string[]) => runProgram('control-plane', args, { ...env });
+  const control = (...args: string[]) => runCommand(args, { ...env });
   const available = () => availableAt(url);
   const slots = [slotAt(1), slotAt(2, { state: 'denied' }), slotAt(3), slotAt(4)];
   const node = await linkNode(t, url, { nodeId: 'lab', slots });

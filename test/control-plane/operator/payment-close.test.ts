@@ -38,7 +38,19 @@ async function sendBlocked(
 
 t.test('no refund was signed: killed anywhere, closed once, and never refunded', TIMEOUT, async (t) => {
   const stuck = await unhonoured(t, rig);
-  const { account, control, env, headers, operator, operatorLine, order, present, sentBack, stateOf } = stuck;
+  const {
+    account,
+    control,
+    controlApart,
+    env,
+    headers,
+    operator,
+    operatorLine,
+    order,
+    present,
+    sentBack,
+    stateOf,
+  } = stuck;
   const [id] = stuck.ids as [string];
   t.match(await control(closing(id)), {
     status: 2,
@@ -76,7 +88,7 @@ t.test('no refund was signed: killed anywhere, closed once, and never refunded',
   }
   operatorLine.interfere = undefined;
 
-  const [one, other] = await Promise.all([control(closing(id)), control(closing(id))]);
+  const [one, other] = await Promise.all([controlApart(closing(id)), controlApart(closing(id))]);
   t.match(one, { status: 0, stdout: CLOSED, stderr: '' });
   t.equal(other.stdout, one.stdout, 'two at once');
   t.equal((await control(closing(id))).stdout, one.stdout, 'and again');

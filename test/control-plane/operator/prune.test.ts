@@ -5,7 +5,7 @@ import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
@@ -18,8 +18,7 @@ t.test('a node is removed, and the fleet pruned', { timeout: 180_000 }, async (t
   const { url, databaseUrl } = await rig.start(t);
   const operator = await openTestOperator(t, { databaseUrl, url });
   const db = await openTestDatabase(t, databaseUrl);
-  const control = (...args: string[]) =>
-    runProgram('control-plane', args, { DATABASE_URL: databaseUrl, DATA_DIR });
+  const control = (...args: string[]) => runCommand(args, { DATABASE_URL: databaseUrl, DATA_DIR });
   const identity = await identityOf(url, 'lab');
   const node = await ScriptedNode.connect(url, {
     nodeId: 'lab',

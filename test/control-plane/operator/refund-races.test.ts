@@ -32,7 +32,9 @@ t.test('killed anywhere between the first check and the receipt: one refund', TI
 });
 
 t.test('two operators at once: of one payment, and of two with the same nonce', TIMEOUT, async (t) => {
-  const { control, ids, operatorLine, order, sentBack } = await unhonoured(t, rig, { count: 3 });
+  const { control, controlApart, ids, operatorLine, order, sentBack } = await unhonoured(t, rig, {
+    count: 3,
+  });
   const [one, two, three] = ids as [string, string, string];
   /** Both have read the account before either signs. */
   const together = (...both: [string, string]) => {
@@ -43,7 +45,7 @@ t.test('two operators at once: of one payment, and of two with the same nonce', 
       await until('the other', () => waiting >= 2, 30_000);
       return forward();
     };
-    return Promise.all(both.map((id) => control(order(id), { RPC_URL: operatorLine.url })));
+    return Promise.all(both.map((id) => controlApart(order(id), { RPC_URL: operatorLine.url })));
   };
   const [first, second] = await together(one, one);
   t.match(first, { status: 0, stdout: REFUNDED });

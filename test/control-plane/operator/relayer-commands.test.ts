@@ -5,7 +5,7 @@ import t from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { PAY_TO } from '../../dev-stack/wallets.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 
@@ -13,24 +13,24 @@ const rig = await createRig();
 
 t.test('a new key is in its file only, and no file is replaced', async (t) => {
   const file = join(temporaryFolder(t), 'relayer.key');
-  const made = await runProgram('control-plane', ['relayer', 'new', file], {});
+  const made = await runCommand(['relayer', 'new', file], {});
   const key = readFileSync(file, 'utf8').trim();
   t.match(made, { status: 0, stdout: `${privateKeyToAccount(key as Hex).address}\n`, stderr: '' });
   t.equal(statSync(file).mode & 0o777, 0o600);
-  const again = await runProgram('control-plane', ['relayer', 'new', file], {});
+  const again = await runCommand(['relayer', 'new', file], {});
   t.match(again, { status: 1, stdout: '', stderr: /exists, and may contain a key/ });
   t.equal(readFileSync(file, 'utf8').trim(), key);
   writeFileSync(join(file, '..', 'plain'), '');
-  const nowhere = await runProgram('control-plane', ['relayer', 'new', join(file, '..', 'plain', 'key')], {});
+  const nowhere = await runCommand(['relayer', 'new', join(file, '..', 'plain', 'key')], {});
   t.match(nowhere, { status: 1, stderr: /cannot be created: ENOTDIR/ });
 });
 
 t.test('the account on the chain, with what waits', { timeout: 60_000 }, async (t) => {
   const file = join(temporaryFolder(t), 'relayer.key');
-  const { stdout } = await runProgram('control-plane', ['relayer', 'new', file], {});
+  const { stdout } = await runCommand(['relayer', 'new', file], {});
   const address = stdout.trim() as Hex;
   await rig.chain.control.setBalance({ address, value: 3n * 10n ** 18n });
-  const shown = await runProgram('control-plane', ['relayer', 'show'], {
+  const shown = await runCommand(['relayer', 'show'], {
     DATABASE_URL: await rig.postgres.createMigrated(),
     DATA_DIR: temporaryFolder(t),
     RPC_URL: rig.chain.rpcUrl,

@@ -7,7 +7,7 @@ import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { acceptAll, linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -69,8 +69,7 @@ t.test(
       ['m3', undefined],
     ]);
     const env = { DATABASE_URL: String(where.databaseUrl), DATA_DIR };
-    const show = async (...args: string[]) =>
-      (await runProgram('control-plane', ['slot', ...args], env)).stdout;
+    const show = async (...args: string[]) => (await runCommand(['slot', ...args], env)).stdout;
     t.match(
       await show('show', 'lab', 'm2'),
       /Calls set up +no \(refused\)[\s\S]*ROW_Generic_3GPP, not Commercial-TMO_VoLTE/,
@@ -193,8 +192,7 @@ t.test('the real daemon restarts a modem, and serves it again', { timeout: 180_0
 t.test('the commands', { timeout: 180_000 }, async (t) => {
   const { url, where } = await onPostgres(t);
   await connected(t, { url, where });
-  const control = (...args: string[]) =>
-    runProgram('control-plane', args, { DATABASE_URL: where.databaseUrl, DATA_DIR });
+  const control = (...args: string[]) => runCommand(args, { DATABASE_URL: where.databaseUrl, DATA_DIR });
   t.match(await control('slot', 'out-of-service', 'lab', 'm2', '--reason', 'loose'), { status: 0 });
   t.match(
     (await control('slot', 'list')).stdout,

@@ -43,7 +43,7 @@ for (const [method, nth, fate, states] of [
   });
 
 t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, async (t) => {
-  const { control, line, operator, order, sentBack } = await paidSubscriber(t, rig);
+  const { controlApart, line, operator, order, sentBack } = await paidSubscriber(t, rig);
   /** Both have the same plan before either ends it. */
   let waiting = 0;
   let estimates = 0;
@@ -59,7 +59,7 @@ t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, a
     return forward();
   };
   const both = [order(), order()].map(async (args) => {
-    const answer = await control(args, { RPC_URL: line.url });
+    const answer = await controlApart(args, { RPC_URL: line.url });
     isDone = true;
     return answer;
   });
@@ -78,7 +78,7 @@ t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, a
 });
 
 t.test('two operators with two amounts: the first one counts', TIMEOUT, async (t) => {
-  const { control, order, line, sentBack } = await paidSubscriber(t, rig);
+  const { controlApart, order, line, sentBack } = await paidSubscriber(t, rig);
   let waiting = 0;
   line.interfere = async (method, forward) => {
     if (method !== 'eth_getBalance') return forward();
@@ -87,7 +87,7 @@ t.test('two operators with two amounts: the first one counts', TIMEOUT, async (t
     return forward();
   };
   const answers = await Promise.all(
-    ['--refund=10', '--refund=20'].map((refund) => control(order(refund), { RPC_URL: line.url })),
+    ['--refund=10', '--refund=20'].map((refund) => controlApart(order(refund), { RPC_URL: line.url })),
   );
   t.same(answers.map(({ status }) => status).sort(), [0, 2], answers.map(({ stderr }) => stderr).join());
   t.match(answers.find(({ status }) => status === 2)?.stderr, /nothing was done: sub_.* has changed/);

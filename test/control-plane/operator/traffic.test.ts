@@ -15,7 +15,7 @@ import {
   linkNode,
   slotAt,
 } from '../../fixtures/nodes/scripted-node.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
 import { readExposition } from '../../fixtures/service/exposition.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -79,7 +79,7 @@ async function traffic(test: Test) {
   };
   const sent = (node: typeof second): Command => node.commands('send_sms').at(-1) as Command;
   const env = { DATABASE_URL: own.databaseUrl, DATA_DIR };
-  const command = (...args: string[]) => runProgram('control-plane', ['report', 'traffic', ...args], env);
+  const command = (...args: string[]) => runCommand(['report', 'traffic', ...args], env);
   const rows = async (...args: string[]) =>
     JSON.parse((await command('--json', ...args)).stdout).traffic as Record<string, unknown>[];
   return { ...own, clock, second, bob, db, report, sent, command, rows };

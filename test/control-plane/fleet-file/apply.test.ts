@@ -10,7 +10,7 @@ import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { validIccid } from '../../fixtures/nodes/valid-iccid.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
@@ -25,7 +25,7 @@ async function operated(t: Test) {
   const { databaseUrl, url } = await rig.start(t);
   const folder = temporaryFolder(t);
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: folder };
-  const control = (...args: string[]) => runProgram('control-plane', args, env);
+  const control = (...args: string[]) => runCommand(args, env);
   const apply = (lines: readonly string[], ...options: string[]) => {
     const file = join(folder, 'fleet.csv');
     writeFileSync(file, `${lines.join('\n')}\n`);

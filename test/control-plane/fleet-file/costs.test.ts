@@ -8,7 +8,7 @@ import { ALICE, BOB } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { validIccid } from '../../fixtures/nodes/valid-iccid.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { startAlerting } from '../../fixtures/service/alerting-service.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
@@ -36,7 +36,7 @@ async function operated(t: Test) {
   const account = await subscribeInStore(databaseUrl, ALICE, '+12065550001');
   const operator = await openTestOperator(t, { databaseUrl, dataDir, url });
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
-  const report = (...args: string[]) => runProgram('control-plane', ['report', 'costs', ...args], env);
+  const report = (...args: string[]) => runCommand(['report', 'costs', ...args], env);
   return { ...alerting, account, operator, report };
 }
 
@@ -196,7 +196,7 @@ t.test(
     await storeMonth(db, NOW);
     await pass(MINUTE_MS);
     const move = ['number', 'move', '+12065550001', '--to', SIM_3, '--reason', 'it died'];
-    t.match(await runProgram('control-plane', move, { DATABASE_URL: databaseUrl }), {
+    t.match(await runCommand(move, { DATABASE_URL: databaseUrl }), {
       status: 2,
       stderr:
         /has no number then\nThe new card takes over the label, plan, end of the plan, monthly cost; the present one/,
@@ -224,8 +224,7 @@ t.test(
 
 t.test('a card that was dropped costs nothing from the next month on', TIMEOUT, async (t) => {
   const { databaseUrl, db, operator, report } = await operated(t);
-  const drop = (card: string) =>
-    runProgram('control-plane', ['fleet', 'drop', card], { DATABASE_URL: databaseUrl });
+  const drop = (card: string) => runCommand(['fleet', 'drop', card], { DATABASE_URL: databaseUrl });
   await operator.call('applyFleet', {
     cards: [
       { line: 1, iccid: SIM_2, label: 'sold back', monthly_cost: '4.50', pin: '0042' },

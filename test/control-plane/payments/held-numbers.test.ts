@@ -12,7 +12,7 @@ import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { type Answer, availableAt, present } from '../../fixtures/payments/presented.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
@@ -185,7 +185,7 @@ t.test('an operator ends what the chain proves to be over, and nothing else', as
   t.equal(summary(await present(url, header)), '503 settlement_pending');
   t.equal(await availableAt(url), 2);
   const env = { DATABASE_URL: databaseUrl, RPC_URL: rig.chain.rpcUrl, CHAIN_ID: String(rig.chain.chainId) };
-  const control = (...args: string[]) => runProgram('control-plane', args, env);
+  const control = (...args: string[]) => runCommand(args, env);
   const { stdout } = await control('payment', 'list', '--json');
   const [{ id }] = (JSON.parse(stdout) as { payments: [{ id: string }] }).payments;
   const early = await control('payment', 'void', id);

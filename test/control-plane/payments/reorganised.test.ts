@@ -9,7 +9,7 @@ import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { present } from '../../fixtures/payments/presented.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
@@ -48,7 +48,7 @@ async function setUp(t: Test, payer: Wallet) {
       clock.advance(MINUTE_MS);
       await roundIsOver(clock);
     },
-    control: (...args: string[]) => runProgram('control-plane', args, env),
+    control: (...args: string[]) => runCommand(args, env),
   };
 }
 

@@ -16,6 +16,7 @@ import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { paidSubscriber } from '../../fixtures/payments/paid-subscriber.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { present } from '../../fixtures/payments/presented.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -140,7 +141,7 @@ t.test(
   async (t) => {
     const { databaseUrl, line, minute, pay, url } = await onOwnChain(t);
     const control = (...args: string[]) =>
-      runProgram('control-plane', args, { DATABASE_URL: databaseUrl, RPC_URL: rig.chain.rpcUrl });
+      runCommand(args, { DATABASE_URL: databaseUrl, RPC_URL: rig.chain.rpcUrl });
     await pay(BOB);
     await chain.mine({ blocks: SAFE_LAG_BLOCKS });
     await minute();

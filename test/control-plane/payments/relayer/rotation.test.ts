@@ -17,7 +17,7 @@ import {
   present,
   watchMoney,
 } from '../../../fixtures/payments/relayer-rotation.ts';
-import { runProgram } from '../../../fixtures/run-program.ts';
+import { runCommand } from '../../../fixtures/run-command.ts';
 import { startAlerting } from '../../../fixtures/service/alerting-service.ts';
 import { MINUTE_MS } from '../../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
@@ -88,7 +88,7 @@ t.test('killed with payments under way, and started with the next key', TIMEOUT,
     PAY_TO: PAY_TO.address,
     RELAYER_KEY_FILE: oldFile,
   };
-  const rotated = await runProgram('control-plane', ['relayer', 'rotate', newFile], env);
+  const rotated = await runCommand(['relayer', 'rotate', newFile], env);
   t.match(rotated, { status: 0, stderr: '' });
   const newKey = readFileSync(newFile, 'utf8').trim() as Hex;
   const next = { address: privateKeyToAccount(newKey).address, key: newKey };
@@ -101,7 +101,7 @@ t.test('killed with payments under way, and started with the next key', TIMEOUT,
   );
   t.match(rotated.stdout, `RELAYER_KEY_FILE=${newFile}\n     RELAYER_FORMER_KEY_FILE=${oldFile}\n`);
   t.notOk(rotated.stdout.includes(newKey) || rotated.stdout.includes(old.key));
-  t.match(await runProgram('control-plane', ['relayer', 'rotate', newFile], env), {
+  t.match(await runCommand(['relayer', 'rotate', newFile], env), {
     status: 1,
     stderr: /exists, and may contain a key/,
   });
@@ -118,7 +118,7 @@ t.test('killed with payments under way, and started with the next key', TIMEOUT,
     clock.advance(MINUTE_MS);
     return (await money.waiting(old)).length === 2;
   });
-  const shown = await runProgram('control-plane', ['relayer', 'show'], {
+  const shown = await runCommand(['relayer', 'show'], {
     ...env,
     RELAYER_KEY_FILE: newFile,
     RELAYER_FORMER_KEY_FILE: oldFile,

@@ -11,7 +11,7 @@ import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { recoverToken } from '../../../fixtures/payments/payer.ts';
 import { present } from '../../../fixtures/payments/presented.ts';
 import { fundedRelayer, holdBlocks, watchMoney } from '../../../fixtures/payments/relayer-rotation.ts';
-import { runProgram } from '../../../fixtures/run-program.ts';
+import { runCommand } from '../../../fixtures/run-command.ts';
 import { MINUTE_MS } from '../../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
 import { until } from '../../../fixtures/until.ts';
@@ -143,8 +143,7 @@ t.test('an operator refunds it while it waits: the next sale is settled at once'
   const rows = await money.rows();
   t.match(rows, [{ state: 'in_flight' }]);
   await chain.setAutomine(true);
-  const refund = await runProgram(
-    'control-plane',
+  const refund = await runCommand(
     ['payment', 'refund', String(rows[0]?.id), '--transfer', own, '--reason', 'it came twice', '--yes'],
     {
       DATABASE_URL: databaseUrl,

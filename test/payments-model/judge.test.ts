@@ -15,7 +15,7 @@ const ALL = 400;
 
 acceptModelSignatures();
 const postgres = await openDatabases(t);
-const lane = await openLane(await postgres.createDatabase());
+const lane = await openLane(await postgres.createMigrated());
 t.teardown(() => lane.close());
 
 const present: Step = { action: { kind: 'present', authorization: 0, protocol: 'x402_v2' }, turns: ALL };

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool, types } from 'pg';
 import type { PaymentState } from '#control-plane/payments/payment.ts';
-import { type Database, openDatabase } from '#control-plane/store/database/database.ts';
+import type { Database } from '#control-plane/store/database/database.ts';
 import { insertNumbersOnSale } from '../fixtures/database/number-pool.ts';
 
 const NUMBERS_MAX = 3;
@@ -38,8 +38,8 @@ export interface Lane {
   close(): Promise<void>;
 }
 
+/** `url`: of a database that has the tables. */
 export async function openLane(url: string): Promise<Lane> {
-  await (await openDatabase({ url, connectionsMax: 1 })).close();
   const db = preparedDatabase(url);
   await insertNumbersOnSale(db, NUMBERS_MAX);
   let sequences = 0;

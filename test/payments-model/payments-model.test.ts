@@ -148,7 +148,7 @@ const FOUND: readonly [claim: string, plan: Partial<Plan>][] = [
 ];
 
 t.test('sequences that failed once pass', async (t) => {
-  const lane = await openLane(await postgres.createDatabase());
+  const lane = await openLane(await postgres.createMigrated());
   t.teardown(() => lane.close());
   for (const [claim, own] of FOUND) {
     const authorizations = [0, 1, 2, 3, 4, 5].map(() => ({ payer: 0, lifeS: 86_700, isForMpp: false }));

@@ -17,7 +17,7 @@ interface ManyOptions {
   seed: number;
   sequences: number;
   lanes: number;
-  postgres: Pick<TestDatabases, 'createDatabase'>;
+  postgres: Pick<TestDatabases, 'createMigrated'>;
   isTraced?: boolean;
   onProgress?: (text: string) => void;
   onBroken?: (story: string) => void;
@@ -44,7 +44,7 @@ export async function runMany(options: ManyOptions): Promise<ManyResult> {
   };
   await Promise.all(
     Array.from({ length: lanes }, async () => {
-      const lane = await openLane(await postgres.createDatabase());
+      const lane = await openLane(await postgres.createMigrated());
       while (next < sequences) {
         const own = seed + next;
         next += 1;

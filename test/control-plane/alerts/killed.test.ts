@@ -35,7 +35,7 @@ const thresholds = {
   alertPlanDays: 7,
   relayerTransfersMin: 100,
 };
-const databaseUrl = await postgres.createDatabase();
+const databaseUrl = await postgres.createMigrated();
 const db = await openTestDatabase(t, databaseUrl);
 const clock = new ManualClock();
 

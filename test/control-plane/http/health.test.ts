@@ -28,7 +28,7 @@ t.test('the database is asked once a second, however many ask; its absence is lo
   const { log, lines } = recordedLog();
   const { url, databaseUrl } = await rig.start(t, { clock, log });
   const name = new URL(databaseUrl).pathname.slice(1);
-  const other = await openDatabase({ url: await rig.postgres.createDatabase(), connectionsMax: 1 });
+  const other = await openDatabase({ url: await rig.postgres.createMigrated(), connectionsMax: 1 });
   t.teardown(other.close);
   const ask = async (): Promise<string> => {
     const answers = Array.from({ length: 20 }, async () => (await fetch(`${url}/health/ready`)).status);

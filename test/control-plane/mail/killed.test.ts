@@ -27,7 +27,7 @@ const LEASE_IS_OVER_MS = 10 * 60_000;
 /** A database with a list that waits, and numbers on sale that were not announced yet. */
 async function prepare(t: Test, script: MailServerScript) {
   const mail = await startMailServer(t, script);
-  const databaseUrl = await rig.postgres.createDatabase();
+  const databaseUrl = await rig.postgres.createMigrated();
   const pool = await openPool(t, databaseUrl);
   const clock = new ManualClock();
   const { url, service } = await rig.start(t, { databaseUrl, clock });

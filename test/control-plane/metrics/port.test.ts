@@ -46,7 +46,7 @@ t.test('a port that is taken ends the start with one line that names the option'
   const { port } = holder.address() as AddressInfo;
   for (const option of ['METRICS_PORT', 'PORT']) {
     const start = startServiceProcess(t, {
-      databaseUrl: await rig.postgres.createDatabase(),
+      databaseUrl: await rig.postgres.createMigrated(),
       rpcUrl: rig.chain.rpcUrl,
       env: { [option]: String(port), LOG_LEVEL: 'info' },
     });

@@ -24,7 +24,7 @@ const fact = (pdu: string): Fact => ({
 });
 
 t.test('after a failed commit nothing more is taken', async (t) => {
-  const db = await openTestDatabase(t, await postgres.createDatabase());
+  const db = await openTestDatabase(t, await postgres.createMigrated());
   const acknowledged: number[] = [];
   const failures: unknown[] = [];
   const inbox = new FactInbox({
@@ -55,7 +55,7 @@ t.test('after a failed commit nothing more is taken', async (t) => {
 });
 
 t.test('a fact that waited for the commit of a replaced link is not older than its messages', async (t) => {
-  const db = await openTestDatabase(t, await postgres.createDatabase());
+  const db = await openTestDatabase(t, await postgres.createMigrated());
   const clock = new ManualClock(Date.parse('2026-11-21T08:00:00.000Z'));
   await sql`insert into nodes (id) values ('lab')`.execute(db);
   await sql`insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since)

@@ -38,7 +38,7 @@ function report(
 }
 
 async function setUp(t: Test) {
-  const db = await openTestDatabase(t, await postgres.createDatabase());
+  const db = await openTestDatabase(t, await postgres.createMigrated());
   // The holder of the messages is of no interest.
   await sql`alter table messages drop constraint messages_subscription_id_fkey`.execute(db);
   await sql`alter table receipts drop constraint receipts_subscription_id_fkey`.execute(db);
@@ -100,7 +100,7 @@ t.test('a late acceptance overrides an outcome that was concluded from silence',
 });
 
 t.test('an impossible time of a node is corrected, and every other one kept', async (t) => {
-  const db = await openTestDatabase(t, await postgres.createDatabase());
+  const db = await openTestDatabase(t, await postgres.createMigrated());
   await sql`insert into numbers values ('+12065550001', '8901000000000000017', now())`.execute(db);
   await sql`insert into subscriptions (id, wallet, number, created_at, expires_at)
     values ('sub_1', '0x01', '+12065550001', now(), now() + interval '1 year')`.execute(db);

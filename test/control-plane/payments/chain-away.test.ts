@@ -63,7 +63,7 @@ t.test(`${STARTS} starts on an RPC that drops 30 % of all calls`, { timeout: 120
   const rpc = await proxied(t);
   const random = randomFrom(SEED);
   rpc.interfere = (_, forward) => (random(10) < 3 ? lost() : forward());
-  const databaseUrl = await rig.postgres.createDatabase();
+  const databaseUrl = await rig.postgres.createMigrated();
   let open = 0;
   for (let start = 0; start < STARTS; start += 1) {
     const service = await startControlPlane(rig.chain, { databaseUrl, rpcUrl: rpc.url });
@@ -77,7 +77,7 @@ t.test(`${STARTS} starts on an RPC that drops 30 % of all calls`, { timeout: 120
 
 t.test('an RPC that is dead at the start, and comes back', { timeout: 120_000 }, async (t) => {
   const rpc = await proxied(t);
-  const databaseUrl = await rig.postgres.createDatabase();
+  const databaseUrl = await rig.postgres.createMigrated();
   // An earlier life: a transfer is mined, and the process ends before it knows.
   const early = await startControlPlane(rig.chain, { databaseUrl, rpcUrl: rpc.url, settlementWaitMs: 300 });
   const node = await rig.connect(t, early.url, { slots: [slotAt(2), slotAt(3)] });

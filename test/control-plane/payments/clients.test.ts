@@ -84,7 +84,7 @@ for (const chainId of [8453, 84532] as const) {
     t.teardown(() => chain.stop());
     const instances = instanceCount();
     const natsUrl = instances > 1 ? [(await startNats(t)).url] : undefined;
-    const databaseUrl = await postgres.createDatabase();
+    const databaseUrl = await postgres.createMigrated();
     const service = await startControlPlane(chain, { natsUrl, databaseUrl }, instances);
     t.teardown(() => service.stop());
     const slots = PAYERS.map((_, index) => slotAt(index));

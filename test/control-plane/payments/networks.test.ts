@@ -47,7 +47,7 @@ async function start(t: Test, file: string) {
   t.teardown(() => rmSync(folder, { recursive: true }));
   const paymentsFile = join(folder, 'payments.yaml');
   writeFileSync(paymentsFile, file);
-  const databaseUrl = await postgres.createDatabase();
+  const databaseUrl = await postgres.createMigrated();
   const service = await startControlPlane(sepolia, {
     databaseUrl,
     paymentsFile,

@@ -36,7 +36,7 @@ t.test('payments on a network that is slow delay no payer of another', async (t)
   - { chain_id: 84532, rpc_url: ${sepolia.rpcUrl}, assets: [{ pay_to: "${PAY_TO.address}", price_atomic: ${PRICE} }] }
 `,
   );
-  const databaseUrl = await postgres.createDatabase();
+  const databaseUrl = await postgres.createMigrated();
   const own = { databaseUrl, paymentsFile, rpcUrl: undefined, payTo: undefined };
   const service = await startControlPlane(sepolia, own);
   t.teardown(() => service.stop());

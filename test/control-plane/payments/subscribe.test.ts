@@ -24,7 +24,7 @@ async function setup(
   t: Test,
   options: Partial<Config> & { clock?: Clock; numbers?: number; databaseUrl?: string } = {},
 ) {
-  const databaseUrl = options.dataDir === undefined ? await postgres.createDatabase() : undefined;
+  const databaseUrl = options.dataDir === undefined ? await postgres.createMigrated() : undefined;
   const service = await startControlPlane(chain, { databaseUrl, ...options });
   t.teardown(() => service.stop());
   const slots = Array.from({ length: options.numbers ?? 3 }, (_, index) => slotAt(index));

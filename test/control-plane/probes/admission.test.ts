@@ -38,7 +38,7 @@ const numberOf = (index: number): string => `+1206555${String(index).padStart(4,
 
 /** Nodes whose links are here, and a carrier between the SIMs that are real. */
 async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
-  const db = await openTestDatabase(t, await postgres.createDatabase());
+  const db = await openTestDatabase(t, await postgres.createMigrated());
   const clock = new ManualClock(Date.parse('2026-11-21T08:00:00.000Z'));
   const bus = new LocalBus(systemClock);
   const fleet = new Fleet(bus);

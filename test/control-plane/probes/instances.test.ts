@@ -83,7 +83,7 @@ t.test(
   'one that is killed while its text is under way: the next continues, and no slot is blamed',
   { timeout: 240_000 },
   async (t) => {
-    const databaseUrl = await rig.postgres.createDatabase();
+    const databaseUrl = await rig.postgres.createMigrated();
     const env = { PROBE_MINUTES: '1', PROBE_TIMEOUT_MS: '1000', SEND_TIMEOUT_MS: '2000' };
     const parts = { databaseUrl, rpcUrl: rig.chain.rpcUrl, env };
     const first = await startServiceProcess(t, parts);

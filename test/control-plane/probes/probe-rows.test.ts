@@ -51,7 +51,7 @@ const probe = (digit: string, change: Partial<Probe> = {}): Probe => ({
 });
 
 const DATABASES = {
-  Postgres: () => postgres.createDatabase(),
+  Postgres: () => postgres.createMigrated(),
   PGlite: async (t: Test) => ({ folder: temporaryFolder(t) }),
 };
 

@@ -26,7 +26,7 @@ const POINTS_MAX = 300;
 const TEXTS = 2;
 
 const postgres = await openDatabases(t);
-const databaseUrl = await postgres.createDatabase();
+const databaseUrl = await postgres.createMigrated();
 const db = await openTestDatabase(t, databaseUrl);
 const clock = new ManualClock();
 const receiver = await startEventReceiver(t);

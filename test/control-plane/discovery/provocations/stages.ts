@@ -45,7 +45,7 @@ export async function setStages(t: Test, rig: Rig): Promise<Stages> {
     service: { rpcUrl: rpc.url, settlementWaitMs: 2_000, paidAheadYearsMax: 2, webhookAllowPrivate: true },
   });
   const carol = await subscribeInStore(good.databaseUrl, CAROL, String(slotAt(2).number));
-  const doomed = await rig.postgres.createDatabase();
+  const doomed = await rig.postgres.createMigrated();
   const unavailable = await rig.start(t, { databaseUrl: doomed });
   await rig.postgres.dropDatabase(doomed);
   const broken = await rig.start(t);

@@ -26,7 +26,7 @@ interface ServiceChild {
 }
 
 export async function startServiceChild(t: Test, rig: Rig): Promise<ServiceChild> {
-  const databaseUrl = await rig.postgres.createDatabase();
+  const databaseUrl = await rig.postgres.createMigrated();
   const service = await startServiceProcess(t, {
     databaseUrl,
     rpcUrl: rig.chain.rpcUrl,

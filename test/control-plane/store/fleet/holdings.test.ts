@@ -28,7 +28,7 @@ async function setUp(
   t: Test,
   { freedAgoMs, former = { number: NUMBER, iccid: ICCID } }: { freedAgoMs?: number; former?: object },
   open: () => Promise<Awaited<ReturnType<typeof openDatabase>>> = async () =>
-    openDatabase({ url: await postgres.createDatabase(), connectionsMax: 2 }),
+    openDatabase({ url: await postgres.createMigrated(), connectionsMax: 2 }),
 ): Promise<Database> {
   const { db, close } = await open();
   t.teardown(close);

@@ -17,7 +17,7 @@ const ICCID = String(SIM.iccid);
 const RULES = { waitMs: 60_000, servedSince: new Date(0), isLinkedHere: () => true, admitsNew: true };
 
 async function setUp(t: Test) {
-  const db = await openTestDatabase(t, await postgres.createDatabase());
+  const db = await openTestDatabase(t, await postgres.createMigrated());
   await sql`insert into nodes (id, link_id) values ('rack-7', 'link-rack-7'), ('rack-8', 'link-rack-8')`.execute(
     db,
   );

@@ -23,7 +23,7 @@ const KEEP_MS = 10 * DAY_MS;
 
 /** Messages of so many days before `NOW`, and a round of the cleaning so many milliseconds after it. */
 async function aged(t: Test, days: readonly number[]) {
-  const db = await openTestDatabase(t, await rig.postgres.createDatabase());
+  const db = await openTestDatabase(t, await rig.postgres.createMigrated());
   await fillTables(db);
   await sql`insert into subscriptions values ('sub_1', '0xb', '+12065550900', now(), now())`.execute(db);
   await putMessages(db, days.length);

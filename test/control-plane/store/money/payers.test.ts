@@ -18,7 +18,7 @@ const postgres = await openDatabases(t);
 t.test(
   'a burst of payers with code is held up at a bound, and lets payers without code through',
   async (t) => {
-    const db = await openTestDatabase(t, await postgres.createDatabase());
+    const db = await openTestDatabase(t, await postgres.createMigrated());
     await insertNumbersOnSale(db, BURST + 1);
     const ledger = createPaymentLedger(db);
     const start = Date.now();

@@ -209,7 +209,7 @@ t.test('a renewal after the grace time, before the purge, keeps everything', asy
 });
 
 t.test('while a payment may still be applied it is not purged; once it cannot be, it is', async (t) => {
-  const databaseUrl = await rig.postgres.createDatabase();
+  const databaseUrl = await rig.postgres.createMigrated();
   const db = await openTestDatabase(t, databaseUrl);
   for (const state of ['claimed', 'in_flight'] as const) {
     const { id, payment, purge } = await lapsed(db, { payment: state });
@@ -231,7 +231,7 @@ t.test('while a payment may still be applied it is not purged; once it cannot be
 });
 
 t.test('many messages take many rounds, and the number is free after the last', async (t) => {
-  const db = await openTestDatabase(t, await rig.postgres.createDatabase());
+  const db = await openTestDatabase(t, await rig.postgres.createMigrated());
   const { id, purge, left, isThere } = await lapsed(db, { messages: 25_000 });
   for (const messages of [15_000, 5_000, 0, 0, 0])
     t.same([await purge(), await left(), await isThere()], [[], messages, true]);
@@ -241,7 +241,7 @@ t.test('many messages take many rounds, and the number is free after the last', 
 t.test(
   'killed at any statement: the next process finishes it, and never is a number free too early',
   async (t) => {
-    const databaseUrl = await rig.postgres.createDatabase();
+    const databaseUrl = await rig.postgres.createMigrated();
     const db = await openTestDatabase(t, databaseUrl);
     for (let statements = 0; ; statements += 1) {
       const { id, purge, left, isThere } = await lapsed(db);
@@ -262,7 +262,7 @@ t.test(
 );
 
 t.test('two instances at once purge each subscription once', async (t) => {
-  const databaseUrl = await rig.postgres.createDatabase();
+  const databaseUrl = await rig.postgres.createMigrated();
   const [one, other] = [await openTestDatabase(t, databaseUrl), await openTestDatabase(t, databaseUrl)];
   const all = [await lapsed(one)];
   while (all.length < 20) all.push(await lapsed(one, { messages: 50 }));
@@ -295,7 +295,7 @@ const waitsForLock = (db: Database, count: number) => async () => {
 t.test(
   'a payment that is being claimed when the purge comes: the subscription stays and is extended',
   async (t) => {
-    const databaseUrl = await rig.postgres.createDatabase();
+    const databaseUrl = await rig.postgres.createMigrated();
     const [db, other] = [await openTestDatabase(t, databaseUrl), await openTestDatabase(t, databaseUrl)];
     const { id, wallet, number, purge, isThere } = await lapsed(db, { messages: 0 });
     const ledger = createPaymentLedger(other);
@@ -325,7 +325,7 @@ t.test(
 );
 
 t.test('a payment that comes while the purge is under way: a new number is reserved for it', async (t) => {
-  const databaseUrl = await rig.postgres.createDatabase();
+  const databaseUrl = await rig.postgres.createMigrated();
   const [db, other] = [await openTestDatabase(t, databaseUrl), await openTestDatabase(t, databaseUrl)];
   const { id, wallet, number, purge } = await lapsed(db, { messages: 0 });
   await sql`insert into nodes (id, link_id, link_alive_until) values ('lab', 'x', now() + interval '1 day')`.execute(
@@ -376,7 +376,7 @@ t.test('a message that comes during the purge belongs to no holder, and stops no
 });
 
 t.test('a message that is being stored when the purge comes goes with the next round', async (t) => {
-  const databaseUrl = await rig.postgres.createDatabase();
+  const databaseUrl = await rig.postgres.createMigrated();
   const [db, other] = [await openTestDatabase(t, databaseUrl), await openTestDatabase(t, databaseUrl)];
   const { id, number, purge, isThere } = await lapsed(db, { messages: 0 });
   let purging: ReturnType<typeof purge> | undefined;

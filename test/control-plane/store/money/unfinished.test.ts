@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 const postgres = await openDatabases(t);
 
 async function setUp(t: Test) {
-  const db = await openTestDatabase(t, await postgres.createDatabase());
+  const db = await openTestDatabase(t, await postgres.createMigrated());
   const ledger = createPaymentLedger(db);
   const clock = new ManualClock();
   const now = () => new Date(clock.now());

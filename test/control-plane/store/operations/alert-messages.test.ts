@@ -7,7 +7,7 @@ import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 
 t.test('a message keeps its text when its alert changes', { timeout: 120_000 }, async (t) => {
   const postgres = await openDatabases(t);
-  const url = await postgres.createDatabase();
+  const url = await postgres.createMigrated();
   const db = await openTestDatabase(t, url);
   await sql`insert into alerts (id, kind, subject, severity, summary, advice, since, seen_at, raised_at)
     values ('alert_1', 'pool_low', 'pool', 'warning', '1 number', 'Look.', now(), now(), now())`.execute(db);

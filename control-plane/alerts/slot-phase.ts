@@ -1,4 +1,4 @@
-// What the state of a slot says about the cause of an alert, and what to do.
+// The causes that the states of a slot give an alert, and the next step for each.
 import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import type { ServiceState } from '#shared/operator/slot-health.ts';
 import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';

@@ -71,14 +71,11 @@ async function provoke(
   { node, stored, listed }: Awaited<ReturnType<typeof setup>>,
   next: (index: number) => Slot[],
 ): Promise<void> {
-  let isLate = false;
-  for (let index = 0; !isLate; index += 1) {
+  const isLate = async () => (await listed())?.refused.reports !== undefined;
+  for (let index = 0; !(await isLate()); index += 1) {
     const slots = next(index);
     report(node, ...slots);
-    await until(`report ${index}`, async () => {
-      isLate = (await listed())?.refused['reports'] !== undefined;
-      return isLate || (await stored(slots));
-    });
+    await until(`report ${index}`, async () => (await isLate()) || (await stored(slots)));
   }
 }
 

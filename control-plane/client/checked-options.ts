@@ -7,8 +7,11 @@ interface Kind {
   fits: (value: unknown) => boolean;
 }
 
+/** Also one of another realm, such as a frame. */
+const isDate = (value: unknown): value is Date => Object.prototype.toString.call(value) === '[object Date]';
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isDate(value);
 
 const hasMethods = (value: unknown, names: readonly string[]): boolean =>
   isObject(value) && names.every((name) => typeof value[name] === 'function');
@@ -29,7 +32,7 @@ const MILLISECONDS: Kind = {
 const FUNCTION: Kind = { words: 'a function', fits: (value) => typeof value === 'function' };
 const DATE: Kind = {
   words: 'a valid Date',
-  fits: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+  fits: (value) => isDate(value) && !Number.isNaN(value.getTime()),
 };
 const LIST: Kind = { words: 'an array', fits: Array.isArray };
 const OBJECT: Kind = { words: 'an object', fits: isObject };
@@ -38,8 +41,7 @@ const SIGNAL: Kind = {
   fits: (value) => hasMethods(value, ['addEventListener', 'throwIfAborted']),
 };
 const ACCOUNT: Kind = {
-  words:
-    'an account with "address", "signMessage" and "signTypedData", such as one of privateKeyToAccount of viem',
+  words: 'an account with "address", "signMessage" and "signTypedData", such as privateKeyToAccount(key)',
   fits: (value) =>
     hasMethods(value, ['signMessage']) && typeof (value as { address?: unknown }).address === 'string',
 };
@@ -130,7 +132,7 @@ const listed = (names: readonly string[]): string => names.map((name) => `"${nam
 function described(value: unknown): string {
   if (value === undefined || value === null || value === '')
     return value === '' ? 'an empty string' : String(value);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date';
+  if (isDate(value)) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object without them' : `a ${typeof value}`;
 }

@@ -175,12 +175,16 @@ const OF_LINKED_NODES: ReadonlySet<AlertKind> = new Set([
 
 type IsOpen = Parameters<typeof findTroubles>[2];
 
-const offline = ({ id }: NodeReading): AlertTrouble => ({
+/** "; it has no SIM", ": its 3 SIMs cannot send or receive" */
+const simsAway = (count: number): string =>
+  count === 0 ? '; it has no SIM' : `: its ${count === 1 ? 'SIM' : `${count} SIMs`} cannot send or receive`;
+
+const offline = ({ id, simsHeld }: NodeReading): AlertTrouble => ({
   kind: 'node_offline',
   subject: id,
   severity: 'critical',
   reading: null,
-  summary: `node ${id} is offline: its numbers cannot send or receive`,
+  summary: `node ${id} is offline${simsAway(simsHeld)}`,
   advice: 'Check the power and the network of its host, and the log of node-daemon on it.',
 });
 

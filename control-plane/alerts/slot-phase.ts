@@ -26,7 +26,7 @@ export const phaseOf = (
 
 export function adviceOn(state: ServiceState, reason: string | null): string | undefined {
   if (isRecovering(state, reason))
-    return 'Its daemon has started the modem again. In a few minutes "slot list" names the cause, if it does not help.';
+    return 'The daemon is restarting the modem. If that does not help, "slot list" shows the cause within a few minutes.';
   if (state === 'journal_unavailable') return NODE_ALARMS.journal_unavailable.advice;
   return reasonAdvice(reason);
 }

@@ -5,7 +5,11 @@ import { ALERT_KINDS } from '../domain/alert-kinds.ts';
 import { type Listeners, TASKS } from './metric-events.ts';
 
 export function alertMetrics(make: Instruments): Listeners {
-  const open = make.gauge('alerts', 'Open alerts at the last check (every 10 s)', ['kind']);
+  const open = make.gauge(
+    'alerts',
+    'Open alerts at the last check (every 10 s), as in "alert list": also those that are over and have not ended yet',
+    ['kind'],
+  );
   const messages = make.counter(
     'alert_messages',
     'Attempts to send an alert message, by outcome: sent, refused, unavailable, unknown, gone',

@@ -15,7 +15,7 @@ export const COSTS: Listing<Json<SimCostRow>> = {
     { title: 'Number', cell: ({ number, is_sold }, { isFull }) => numberCell(number, is_sold && !isFull) },
     { title: 'Label', cell: ({ label }) => label },
     { title: 'Node', cell: ({ node }) => nodeCell(node) },
-    { title: 'Carrier', cell: ({ carrier }) => carrierCell(carrier) },
+    { title: 'SIM carrier', cell: ({ carrier }) => carrierCell(carrier) },
     { title: 'Plan', cell: ({ plan }) => plan },
     { title: 'Cost', cell: ({ cost }) => cost },
     { title: 'Earned', cell: ({ earned }) => shownEarned(earned) },
@@ -30,7 +30,7 @@ const groupsBy = (by: 'node' | 'carrier'): Listing<Json<CostGroup>> => ({
   empty: 'No SIMs in that month.',
   columns: [
     {
-      title: by === 'node' ? 'Node' : 'Carrier',
+      title: by === 'node' ? 'Node' : 'SIM carrier',
       cell: ({ name }) => (by === 'node' ? nodeCell(name) : carrierCell(name)),
     },
     { title: 'SIMs', cell: ({ sims }) => String(sims) },

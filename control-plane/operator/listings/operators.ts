@@ -17,9 +17,9 @@ export const OPERATORS: Listing<Json<OperatorRow>> = {
   ],
 };
 
-/** An alert that is over needs no one. */
-function severityOf({ recovered_at: end, severity: words }: Json<ListedAlert>): Status {
-  if (end !== null) return { health: 'off', sign: 'check', words };
+/** An alert that is over needs no one, even before it ends. */
+function severityOf({ recovered_at: end, severity: words, well_since: over }: Json<ListedAlert>): Status {
+  if (end !== null || over !== null) return { health: 'off', sign: 'check', words };
   return words === 'critical'
     ? { health: 'bad', sign: 'cross', words }
     : { health: 'warn', sign: 'wait', words };
@@ -31,7 +31,8 @@ export const ALERTS: Listing<Json<ListedAlert>> = {
   empty: 'No alerts.',
   columns: [
     { title: 'Since', cell: ({ raised_at }) => ({ time: raised_at }) },
-    { title: 'Until', cell: ({ recovered_at }) => ({ time: recovered_at }) },
+    { title: 'Over since', cell: ({ well_since, recovered_at }) => ({ time: well_since ?? recovered_at }) },
+    { title: 'Ended', cell: ({ recovered_at }) => ({ time: recovered_at }) },
     { title: 'Severity', cell: (alert) => ({ status: severityOf(alert), text: alert.severity }) },
     { title: 'Kind', cell: ({ kind }) => kind },
     { title: 'Summary', cell: ({ summary }) => summary },

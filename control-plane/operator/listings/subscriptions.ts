@@ -18,8 +18,13 @@ export const SUBSCRIPTIONS: Listing<Json<SubscriptionRow>> = {
       cell: ({ expires_at, reason, service }, { nowMs }) =>
         Date.parse(expires_at) <= nowMs ? { status: EXPIRED, text: 'expired' } : serviceCell(service, reason),
     },
-    { title: 'Node', sort: 'node', cell: ({ node }) => nodeCell(node) },
-    { title: 'Slot', sort: 'slot', cell: ({ node, slot }) => slotCell(node, slot) },
+    // Where the SIM is now, not where it was.
+    { title: 'Node', sort: 'node', cell: ({ node, is_present }) => nodeCell(is_present ? node : null) },
+    {
+      title: 'Slot',
+      sort: 'slot',
+      cell: ({ node, slot, is_present }) => slotCell(is_present ? node : null, slot),
+    },
     { title: 'Carrier', sort: 'carrier', cell: ({ carrier }) => carrierCell(carrier) },
     { title: 'Wallet', sort: 'wallet', cell: ({ wallet }, { isFull }) => walletCell(wallet, isFull) },
     { title: 'Since', sort: 'since', cell: ({ created_at }) => ({ time: created_at }) },

@@ -30,17 +30,19 @@ interface ServiceRow {
   carrier: string | null;
   iccid: string | null;
   imei: string | null;
+  /** False if `node` and `slot` are where the SIM was last. */
+  is_present: boolean;
   reason: string | null;
   state: ServiceState;
 }
 
 /**
- * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `carrier`, `iccid`, `imei`, `state`, `reason`. A SIM
+ * For rows of `subscriptions`: where the SIM is and the state of its service. Columns: `subscription_id`, `node`, `slot`, `carrier`, `iccid`, `imei`, `is_present`, `state`, `reason`. A SIM
  * that no node reports counts for the slot that it was in.
  */
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
   select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot,
-    sims.operator as carrier, numbers.iccid, sims.device_id as imei,
+    sims.operator as carrier, numbers.iccid, sims.device_id as imei, sims.iccid is not null as is_present,
     case when is_linked then coalesce(slots.reason, case when unreached.iccid is not null then 'probes_lost' end) end as reason,
     case when sims.iccid is not null and is_linked is not true then 'node_away'
       when sims.state = 'registered' and has_no_journal then 'journal_unavailable'

@@ -53,6 +53,8 @@ export interface SubscriptionRow {
   /** Where its SIM is, or was last. */
   node: string | null;
   slot: string | null;
+  /** False if `node` and `slot` are where its SIM was last. */
+  is_present: boolean;
   /** The network of its SIM, or the last one, as its modem reports it. */
   carrier: string | null;
   iccid: string | null;
@@ -84,7 +86,7 @@ export async function listSubscriptions(
         .leftJoin('cards', 'cards.iccid', 'service.iccid')
         .select(['id', 'number', 'wallet', 'created_at', 'expires_at', 'cards.label'])
         .select(['service.state as service', 'service.reason', 'service.node', 'service.slot'])
-        .select(['service.carrier', 'service.iccid', 'service.imei']),
+        .select(['service.carrier', 'service.iccid', 'service.imei', 'service.is_present']),
     )
     .selectFrom('listed')
     .selectAll()

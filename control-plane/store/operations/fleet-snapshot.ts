@@ -60,6 +60,8 @@ export interface ClosedChain {
 export interface NodeReading {
   id: string;
   isLinked: boolean;
+  /** SIMs that it holds, also while it has no link. */
+  simsHeld: number;
   /** Facts without an acknowledgement; null if the node does not report it. */
   journalDepth: number | null;
   /** Of the whole node, as it reports them. */
@@ -134,6 +136,7 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
   const since = new Date(now.getTime() - CLAIM_TROUBLE_MS);
   const { rows } = await sql<Omit<NodeReading, 'claims'> & NodeReading['claims']>`
     select id, coalesce(link_alive_until > ${now}::timestamptz, false) as "isLinked", journal_depth as "journalDepth", alarms,
+      (select count(*)::int from sims where sims.node_id = nodes.id) as "simsHeld",
       claims_suspended_at is not null as "isSuspended",
       (select count(*)::int from sim_claims where node_id = nodes.id and seen_at > ${since}::timestamptz) as sims,
       (select count(*)::int from (
@@ -149,9 +152,10 @@ async function readNodes(trx: DatabaseTransaction, now: Date): Promise<NodeReadi
       approval_pending_since is null or exists (select from sims where sims.node_id = nodes.id))`.execute(
     trx,
   );
-  return rows.map(({ id, isLinked, journalDepth, alarms, ...claims }) => ({
+  return rows.map(({ id, isLinked, simsHeld, journalDepth, alarms, ...claims }) => ({
     id,
     isLinked,
+    simsHeld,
     journalDepth,
     alarms,
     claims,

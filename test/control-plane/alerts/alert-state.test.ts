@@ -16,7 +16,7 @@ const THRESHOLDS: AlertThresholds = {
 };
 const START_MS = Date.UTC(2026, 0, 1);
 const CLAIMS = { sims: 0, disputed: 0, others: 0, late: 0, isSuspended: false };
-const NODE = { id: 'rack-1', isLinked: true, journalDepth: 0, alarms: [], claims: CLAIMS };
+const NODE = { id: 'rack-1', isLinked: true, simsHeld: 2, journalDepth: 0, alarms: [], claims: CLAIMS };
 const SLOT: SlotReading = {
   nodeId: 'rack-1',
   slot: 'm1',

@@ -85,7 +85,7 @@ t.test('by SIM, node and carrier, as table, JSON and CSV', TIMEOUT, async (t) =>
   t.equal(
     csv.stdout,
     [
-      'ICCID,Number,Label,Node,Carrier,Plan,Cost,Earned,Result',
+      'ICCID,Number,Label,Node,SIM carrier,Plan,Cost,Earned,Result',
       `${SIM_1},+1206…0001,a,lab,US Mobile,Unlimited,4.50,${earned},${result}`,
       `${SIM_2},+12065550002,,lab,T-Mobile (310260),,,0.00,`,
       `${SIM_3},,drawer,,US Mobile,,0.10,0.00,-0.10`,

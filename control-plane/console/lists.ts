@@ -1,11 +1,12 @@
 // The lists that can be filtered, sorted and exported: each with its procedure, its filters and its path.
 import type { Context } from 'koa';
 import type { Listing } from '#shared/operator/listing.ts';
+import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { NUMBER_STATES } from '../domain/number-state.ts';
 import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
-import { AUDIT_LOG } from '../operator/listings/audit-log.ts';
+import { AUDIT_LOG, AUDIT_STATUS } from '../operator/listings/audit-log.ts';
 import { COSTS } from '../operator/listings/costs.ts';
-import { NUMBERS } from '../operator/listings/numbers.ts';
+import { NUMBER_STATUS, NUMBERS } from '../operator/listings/numbers.ts';
 import { ALERTS } from '../operator/listings/operators.ts';
 import { PROBES } from '../operator/listings/probes.ts';
 import { SLOTS } from '../operator/listings/slots.ts';
@@ -45,7 +46,7 @@ export const LISTS: readonly ConsoleList[] = [
     listing: SLOTS,
     procedure: 'slots',
     fields: {
-      state: { label: 'State', values: SLOT_LIST_STATES, isOnTop: true },
+      state: { label: 'State', values: SLOT_LIST_STATES, words: SLOT_STATUS, isOnTop: true },
       ...CARRIER,
       ...NODE,
       ...FIND,
@@ -62,7 +63,12 @@ export const LISTS: readonly ConsoleList[] = [
     path: '/numbers',
     listing: NUMBERS,
     procedure: 'numbers',
-    fields: { state: { label: 'State', values: NUMBER_STATES, isOnTop: true }, ...CARRIER, ...NODE, ...FIND },
+    fields: {
+      state: { label: 'State', values: NUMBER_STATES, words: NUMBER_STATUS, isOnTop: true },
+      ...CARRIER,
+      ...NODE,
+      ...FIND,
+    },
   },
   {
     path: '/subscriptions',
@@ -123,7 +129,7 @@ export const LISTS: readonly ConsoleList[] = [
     listing: AUDIT_LOG,
     procedure: 'auditLog',
     fields: {
-      result: { label: 'Result', values: AUDIT_RESULTS, isOnTop: true },
+      result: { label: 'Result', values: AUDIT_RESULTS, words: AUDIT_STATUS, isOnTop: true },
       actor: { label: 'Actor' },
       ...NODE,
       ...FIND,

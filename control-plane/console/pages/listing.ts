@@ -10,6 +10,8 @@ export type FilterValues = Readonly<Record<string, string | undefined>>;
 export interface FilterField {
   label: string;
   values?: readonly string[];
+  /** The values as rows show them; the others are shown as they are. */
+  words?: Readonly<Record<string, { readonly words: string }>>;
   isDay?: true;
   /** Shown in the empty field. */
   example?: string;
@@ -119,7 +121,7 @@ function choiceLinks<Row>(
     (value) =>
       html`<a href="${withQuery(path, { ...kept, ...order, [name]: value })}"${
         value === chosen ? html` aria-current="true"` : ''
-      }>${value === undefined ? 'all' : plain(value)}</a>`,
+      }>${value === undefined ? 'all' : (fields[name]?.words?.[value]?.words ?? plain(value))}</a>`,
   )}</nav>`;
 }
 

@@ -2,7 +2,7 @@
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import { cardFields } from '../../domain/shown-value.ts';
 import { NUMBER_SORTS } from '../../store/fleet/numbers.ts';
-import { NUMBERS } from '../listings/numbers.ts';
+import { NUMBER_STATUS, NUMBERS } from '../listings/numbers.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import { cardTextSchema, nodeSchema, numberSchema, reasonSchema } from '../procedures/fields.ts';
 import { AGREED_OPTION, agree, agreeIfCustomers, agreeNaming } from './agreement.ts';
@@ -40,7 +40,7 @@ export const NUMBER_COMMANDS = [
     options: {
       ...LIMIT_OPTION,
       ...FULL_OPTION,
-      state: choiceOption('Only numbers in this state', NUMBER_STATES),
+      state: choiceOption('Only numbers in this state', NUMBER_STATES, (state) => NUMBER_STATUS[state].words),
       node: filterOption('Only numbers whose SIM is in this node', nodeSchema),
       ...CARRIER_OPTION,
       ...findOption('a number, label, ICCID, IMEI, wallet or slot'),

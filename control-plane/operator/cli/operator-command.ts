@@ -30,12 +30,35 @@ export const filterOption = <S extends z.ZodType>(about: string, schema: S) => (
   schema: schema.optional(),
 });
 
-/** A filter by one of `values`. */
-export const choiceOption = <V extends readonly [string, ...string[]]>(about: string, values: V) =>
-  filterOption(
-    `${about}: ${values.join(', ')}`,
-    z.enum(values, { error: `must be one of ${values.join(', ')}` }),
+/** "out_of_service", "out-of-service" and "Out of service" are the same. */
+const spelled = (text: string): string =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_-]+/g, '_');
+
+/** A filter by one of `values`. `wordsOf`: a value as rows of the console show it, which the filter takes as well. */
+export function choiceOption<V extends readonly [string, ...string[]]>(
+  about: string,
+  values: V,
+  wordsOf: (value: V[number]) => string = (value) => value,
+) {
+  const names = values.map((value: V[number]) => {
+    const words = wordsOf(value);
+    return spelled(words) === spelled(value) ? value : `${value} ("${words}")`;
+  });
+  const readValue = (text: string): string =>
+    values.find((value) => spelled(value) === spelled(text)) ??
+    values.find((value: V[number]) => spelled(wordsOf(value)) === spelled(text)) ??
+    text;
+  return filterOption(
+    `${about}: ${names.join(', ')}`,
+    z
+      .string()
+      .transform(readValue)
+      .pipe(z.enum(values, { error: `must be one of ${names.join(', ')}` })),
   );
+}
 
 /** Text that is safe for a terminal already, with its own line ends. */
 interface Csv {

@@ -1,7 +1,7 @@
 // `control-plane operator add | list | remove`: the people who may sign in to the console; `audit list`: the changes that they asked for.
 import { AUDIT_RESULTS } from '../../store/database/operation-tables.ts';
 import { AUDIT_SORTS } from '../../store/operations/audit-log.ts';
-import { AUDIT_LOG } from '../listings/audit-log.ts';
+import { AUDIT_LOG, AUDIT_STATUS } from '../listings/audit-log.ts';
 import { OPERATORS } from '../listings/operators.ts';
 import { actorSchema, nodeSchema, operatorNameSchema } from '../procedures/fields.ts';
 import {
@@ -52,7 +52,11 @@ export const AUDIT_COMMANDS = [
       ...LIMIT_OPTION,
       ...FULL_OPTION,
       actor: filterOption('Only changes by this operator', actorSchema),
-      result: choiceOption('Only changes with this result', AUDIT_RESULTS),
+      result: choiceOption(
+        'Only changes with this result',
+        AUDIT_RESULTS,
+        (result) => AUDIT_STATUS[result].words,
+      ),
       node: filterOption('Only changes of this node and its slots', nodeSchema),
       ...timeOptions('made'),
       ...findOption('the subject, the detail or the reason'),

@@ -1,5 +1,6 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
 import { jsonRows, recordOf } from '#shared/operator/listing.ts';
+import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { SLOT_LIST_STATES, SLOT_SORTS } from '../../store/fleet/slot-service.ts';
@@ -39,7 +40,7 @@ export const SLOT_COMMANDS = [
       ...LIMIT_OPTION,
       ...FULL_OPTION,
       node: filterOption('Only slots of this node', nodeSchema),
-      state: choiceOption('Only slots in this state', SLOT_LIST_STATES),
+      state: choiceOption('Only slots in this state', SLOT_LIST_STATES, (state) => SLOT_STATUS[state].words),
       ...CARRIER_OPTION,
       ...findOption('a slot, number, label, ICCID, IMEI or wallet'),
       ...sortOptions(SLOT_SORTS),

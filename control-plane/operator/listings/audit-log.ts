@@ -8,7 +8,7 @@ import { withMaskedNumbers } from '../../domain/shown-value.ts';
 import type { AuditRow } from '../../store/operations/audit-log.ts';
 import { numberCell } from './cells.ts';
 
-const RESULTS: Readonly<Record<AuditRow['result'], Status>> = {
+export const AUDIT_STATUS: Readonly<Record<AuditRow['result'], Status>> = {
   begun: { health: 'warn', sign: 'wait', words: 'begun' },
   ok: { health: 'good', sign: 'check', words: 'done' },
   refused: { health: 'warn', sign: 'barred', words: 'refused' },
@@ -44,7 +44,11 @@ export const AUDIT_LOG: Listing<Json<AuditRow>> = {
       cell: ({ subject, result }, { isFull }) =>
         isE164(subject) && result === 'ok' ? numberCell(subject, !isFull) : masked(subject, isFull),
     },
-    { title: 'Result', sort: 'result', cell: ({ result }) => ({ status: RESULTS[result], text: result }) },
+    {
+      title: 'Result',
+      sort: 'result',
+      cell: ({ result }) => ({ status: AUDIT_STATUS[result], text: result }),
+    },
     { title: 'Detail', cell: (row, { isFull }) => masked(detailOf(row), isFull) },
   ],
   masked: (row) => JSON.parse(withMaskedNumbers(JSON.stringify(row))) as Json<AuditRow>,

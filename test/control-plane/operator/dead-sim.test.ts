@@ -193,7 +193,7 @@ t.test('a card with a number of its own is not taken from that number', async (t
     stderr:
       /^This would happen:\n\S+ is retired, even if a SIM still reports it\nIt has no subscriber\nerror: nothing was changed/,
   });
-  t.match(await control('number', 'list', '--state', 'available'), { stdout: spare });
+  t.match(await control('number', 'list', '--state', 'on sale'), { stdout: spare });
 });
 
 t.test('another number: old texts stay, and earlier texts to that number are not shown', async (t) => {

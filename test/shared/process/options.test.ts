@@ -81,6 +81,12 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ['node-daemon/bin.cjs', ['enroll', 'http://127.0.0.1:1', 'ABC'], {}, /code.*20/],
     ['node-daemon/bin.cjs', ['enroll', 'http://127.0.0.1:1', 'A', '--data-dir', '/proc/nope'], {}, /code/],
     ['control-plane/bin.mjs', ['node', 'add'], {}, /name/],
+    [
+      'control-plane/bin.mjs',
+      ['slot', 'list', '--state', 'on'],
+      {},
+      /must be one of .*registered \("in service"\)/,
+    ],
     ['control-plane/bin.mjs', ['node', 'add', 'No Spaces'], { DATA_DIR: '/proc/nope' }, /\/proc\/nope/],
     ['control-plane/bin.mjs', ['node', 'burn', 'x'], {}, /burn/],
     ['hardware-sim/bin.mjs', ['--modems', '0'], {}, /--modems/],

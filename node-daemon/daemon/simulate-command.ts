@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
@@ -71,6 +72,7 @@ export const SIMULATE_COMMAND = programCommand({
     const recentLog = new RecentLog();
     const log = createLogger('node-daemon', { logLevel, logFormat }, recentLog.take);
     const dataDir = join(resolve(dir), 'node');
+    await refuseUsedPort(port);
     await runProgram(log, async () => {
       const simulator = await startSimulator({ modems, firstModem, dir: join(dir, 'rack'), logLevel });
       const settings = {
@@ -95,6 +97,24 @@ export const SIMULATE_COMMAND = programCommand({
     });
   },
 });
+
+/** Before anything is started or written. Throws `OperatorError`. */
+async function refuseUsedPort(port: number): Promise<void> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'is in use' : `cannot be opened (${code})`;
+    throw new OperatorError(
+      'refused',
+      `port ${port} for the status page and the metrics ${why}: add --metrics-port with another port`,
+      cause,
+    );
+  }
+  server.close();
+  await once(server, 'close');
+}
 
 interface SimulatorProcess {
   readonly url: string;

@@ -1,9 +1,11 @@
 // The whole of Simrack on loopback: chain, control plane, rack of simulated modems, node daemon, in their order.
+import { createPrivateKey } from 'node:crypto';
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Address, Hex } from 'viem';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { enrol } from '#node-daemon/link/enrol.ts';
+import { fingerprintOf, identityPath, nodeNameOf, readIdentityRecord } from '#node-daemon/link/identity.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
 import { mineOnTop, SHORT_EPOCH } from './empty-blocks.ts';
@@ -27,6 +29,8 @@ const NODE_NAME = 'dev';
 /** `dev-stack.json`: where scripts in any language start from. */
 export interface DevStackFile {
   base_url: string;
+  /** Of the operator console; null without one. */
+  console_url: string | null;
   /** Of each instance of the service. */
   base_urls: string[];
   rpc_url: string;
@@ -83,6 +87,7 @@ export async function startDevStack(
     const programs: Record<string, Program> = {};
     const file: DevStackFile = {
       base_url: '',
+      console_url: options.consolePort === undefined ? null : `http://127.0.0.1:${options.consolePort}`,
       base_urls: [],
       rpc_url: chain.rpcUrl,
       chain_id: options.chainId,
@@ -168,6 +173,9 @@ function writeKeys(dataDir: string): { relayer: string; payTo: string } {
 /** A developer may try how an operator admits SIMs. */
 const admitsNewSims = (): boolean => process.env['ADMIT_NEW_SIMS'] !== 'false';
 
+const portEnv = (name: string, port: number | undefined): Record<string, string> =>
+  port === undefined ? {} : { [name]: String(port) };
+
 const serviceEnv = (
   options: DevStackOptions,
   chain: LocalChain,
@@ -181,6 +189,8 @@ const serviceEnv = (
   // One in the environment of `npm start` is of another chain.
   RELAYER_KEY: '',
   ADMIT_NEW_SIMS: String(admitsNewSims()),
+  ...portEnv('CONSOLE_PORT', options.consolePort),
+  ...portEnv('METRICS_PORT', options.metricsPort),
   // Receivers of a trial run on this host.
   WEBHOOK_ALLOW_PRIVATE: 'true',
 });
@@ -232,7 +242,7 @@ async function poolIsReady(baseUrl: string, expected: number, timeoutMs: number)
 const nodeFolder = (dataDir: string): string => join(dataDir, 'node');
 const nodeConfigPath = (dataDir: string): string => join(dataDir, 'node-daemon.yaml');
 
-/** As an operator does it. At every start: the port may be another one, and the database too. */
+/** As an operator does it. Again if the port is another one, or the database does not know the key. */
 async function enrolRack({
   databaseUrl,
   dataDir,
@@ -244,11 +254,22 @@ async function enrolRack({
 }): Promise<void> {
   const { close, ...operator } = await openOperator({ databaseUrl, dataDir, url });
   try {
+    const folder = nodeFolder(dataDir);
+    const node = (await operator.call('nodes', {})).find(({ name }) => name === NODE_NAME);
+    if (node?.state !== 'revoked' && isEnrolledAs(folder, url, node?.fingerprint)) return;
     const { code } = await operator.call('addNode', { node: NODE_NAME });
-    await enrol({ folder: nodeFolder(dataDir), url, code, mayReplace: true });
+    await enrol({ folder, url, code, mayReplace: true });
   } finally {
     await close();
   }
+}
+
+function isEnrolledAs(folder: string, url: string, fingerprint: string | null | undefined): boolean {
+  if (nodeNameOf(folder) !== NODE_NAME) return false;
+  const record = readIdentityRecord(identityPath(folder));
+  return (
+    record?.control_plane_url === url && fingerprintOf(createPrivateKey(record.private_key)) === fingerprint
+  );
 }
 
 function withPids(file: DevStackFile, programs: Record<string, Program>): DevStackFile {

@@ -1,7 +1,7 @@
 // The options of `npm start`.
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
-import { integerOption, type OptionsOf, readOptions } from '#shared/process/options.ts';
+import { integerOption, type OptionsOf, optionalInteger, readOptions } from '#shared/process/options.ts';
 
 export const OPTIONS = {
   port: { env: 'PORT', about: 'Port of the API; 0: a free port', schema: integerOption(0, 65_535, 8080) },
@@ -14,6 +14,16 @@ export const OPTIONS = {
     env: 'SIMULATOR_PORT',
     about: 'Port of the simulator’s HTTP interface; 0: a free port',
     schema: integerOption(0, 65_535, 0),
+  },
+  consolePort: {
+    env: 'CONSOLE_PORT',
+    about: 'Port of the operator console, such as 9470; unset: no console',
+    schema: optionalInteger(1, 65_535).optional(),
+  },
+  metricsPort: {
+    env: 'METRICS_PORT',
+    about: 'Port of the service’s metrics, such as 9465; unset: no metrics',
+    schema: optionalInteger(1, 65_535).optional(),
   },
   modems: { env: 'MODEMS', about: 'Number of simulated modems', schema: integerOption(1, 64, 4) },
   controlPlanes: {

@@ -11,6 +11,7 @@ export function walkThrough(stack: DevStackFile, file: string): string {
   return `
   API          ${stack.base_url}
   MCP          ${stack.base_url}/mcp  (Streamable HTTP; send the token of a number in Authorization: Bearer)
+  console      ${stack.console_url ?? 'off: start with CONSOLE_PORT=9470, and add an operator with "control-plane operator add NAME"'}
   chain        ${stack.rpc_url}  (chain id ${stack.chain_id}, test dollar ${stack.asset})
   simulator    ${stack.simulator_url}  (GET /modems, POST /sms, GET /sms, POST /calls, GET /calls, GET /events)
   for scripts  ${file}

@@ -60,7 +60,7 @@ export class Rack {
       else down.delete(program);
     };
     try {
-      const ports = { port: 0, rpcPort: 0, simulatorPort: 0 };
+      const ports = { port: 0, rpcPort: 0, simulatorPort: 0, consolePort: undefined, metricsPort: undefined };
       const stack = await startDevStack(
         { ...ports, modems, controlPlanes: 1, chainId: CHAIN_ID, databaseUrl, dataDir },
         onEvent,

@@ -117,9 +117,17 @@ const ofAlert = ({
   subject,
   what:
     wellSince === null
-      ? `${summary}. ${advice}`
-      : html`over since ${shownAt(wellSince)}, and the alert ends soon: ${summary}`,
+      ? `${withoutName(summary, subject)}. ${advice}`
+      : html`over since ${shownAt(wellSince)}, and the alert ends soon: ${withoutName(summary, subject)}`,
 });
+
+/** "node rack-7 is offline" without "node rack-7", which stands before it as a link. */
+const withoutName = (summary: string, subject: string): string =>
+  summary.startsWith(`node ${subject} `)
+    ? summary.slice(`node ${subject} `.length)
+    : summary.startsWith(`node ${subject}: `)
+      ? summary.slice(`node ${subject}: `.length)
+      : summary;
 
 function ofSold(sold: SoldNumber): Trouble {
   const { downSince, expiresAt, node, number, reason, slot, state, subscriptionId } = sold;

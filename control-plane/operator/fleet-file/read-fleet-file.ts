@@ -27,12 +27,22 @@ export function readFleetFile(path: string): FleetRow[] {
 
 function textOf(path: string): string {
   const bytes = bytesOf(path);
+  if (isUtf16(bytes))
+    throw new OperatorError(
+      'refused',
+      `${path} is not UTF-8 but UTF-16, as Excel writes "Unicode Text" and PowerShell writes with ">": save it as "CSV UTF-8", or as YAML`,
+    );
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     throw new OperatorError('refused', `${path} is not UTF-8: save it as "CSV UTF-8", or as YAML`, cause);
   }
 }
+
+/** By its byte order mark, or by the NUL bytes of ASCII text in UTF-16. */
+const isUtf16 = (bytes: Buffer): boolean =>
+  [0xfeff, 0xfffe].includes(bytes.length < 2 ? 0 : bytes.readUInt16BE(0)) ||
+  bytes.subarray(0, 64).includes(0);
 
 function bytesOf(path: string): Buffer {
   let file: number | undefined;

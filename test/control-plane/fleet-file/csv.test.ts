@@ -149,7 +149,7 @@ t.test('files that are no fleet file', async (t) => {
   });
   t.throws(() => readFleetFile('/dev/zero.csv'), { message: /cannot be read: ENOENT$/ });
   t.throws(() => readFleetFile(fileOf(t, 'utf16.csv', Buffer.from('\uFEFFiccid\n', 'utf16le'))), {
-    message: /is not UTF-8/,
+    message: /is not UTF-8 but UTF-16/,
   });
   t.throws(() => readFleetFile(fileOf(t, 'empty.yaml', '')), { message: /contains no cards$/ });
 });

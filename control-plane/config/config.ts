@@ -243,7 +243,8 @@ export const OPTIONS = {
   },
   enrolmentApproval: {
     env: 'ENROLMENT_APPROVAL',
-    about: 'Keep a newly enrolled node waiting until an operator approves its key',
+    about:
+      'Let a node with a new key connect only after an operator has approved the key: "control-plane node approve"',
     schema: booleanOption,
   },
   admitNewSims: {

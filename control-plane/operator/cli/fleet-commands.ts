@@ -56,10 +56,10 @@ export const FLEET_COMMANDS = [
   operatorCommand({
     usage: 'fleet retry-pin <card>',
     about:
-      'Give the PIN of a card to its node once more, after the alert sim_pin. The card is an ICCID, or the slot that it is in, as node/slot.',
+      'Send the PIN of the fleet file to the node once more, after the alert sim_pin. For a PIN that was right; correct a wrong one in the file instead. The card is an ICCID, or the slot that it is in, as node/slot.',
     async run(operator, _, [text]) {
       const iccid = await operator.call('retryPin', { card: checked('card', cardTextSchema, text) });
-      return `the node of ${iccid} gets its PIN once more; it enters no PIN that the card refused before`;
+      return `the node gets the PIN of ${iccid} once more; it does not enter a PIN that the card has refused`;
     },
   }),
 ];

@@ -100,11 +100,14 @@ export function noteOn(
   if (isProven)
     return {
       line,
-      text: `the card ${iccid} ${holder === null ? 'was' : `is at ${holder},`} proven: node changes nothing`,
+      text: `the column "node" has no effect: ${holder === null ? `it was proven before which node had the card ${iccid}` : `it is proven that ${holder} has the card ${iccid}`}`,
     };
   return isNode
     ? undefined
-    : { line, text: `there is no node ${node}: no other node gets the card ${iccid}` };
+    : {
+        line,
+        text: `there is no node ${node} yet: the service accepts the card ${iccid} from no other node`,
+      };
 }
 
 /** The node of the file counts until it is proven which node holds the card. Then another one, with an unproven claim, loses it. */

@@ -285,7 +285,8 @@ export class ControlLink {
     this.#isPending = end.refusal?.status === APPROVAL_PENDING_STATUS;
     if (this.#isPending && !wasPending) this.#logPending(fields);
     else if (this.#isPending) log.debug(fields, 'this node’s key still waits for approval');
-    else if (reconnect === 'stop') log.error(fields, 'the control plane refused this node: enroll it again, with --replace');
+    else if (reconnect === 'stop')
+      log.error(fields, 'the control plane refused this node: enroll it again, with --replace');
     else
       log.warn(
         fields,

@@ -51,12 +51,12 @@ export async function useCode(
       'id',
       'approval_pending_since',
       // A subquery reads the row as it was before this statement.
-      sql<Buffer | null>`(select before.public_key from nodes as before where before.id = nodes.id)`.as('before'),
+      sql<Buffer | null>`(select before.public_key from nodes as before where before.id = nodes.id)`.as(
+        'before',
+      ),
     ])
     .executeTakeFirst();
-  return (
-    row && { nodeId: row.id, isPending: row.approval_pending_since !== null, keyBefore: row.before }
-  );
+  return row && { nodeId: row.id, isPending: row.approval_pending_since !== null, keyBefore: row.before };
 }
 
 /** Takes a node out of service: its code is void, and it holds no SIM any more. False when there is no such node. */

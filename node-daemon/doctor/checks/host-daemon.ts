@@ -58,7 +58,10 @@ function roomOf({ path, freeBytes, freeFiles }: DataFolder): Outcome {
   if (freeBytes !== undefined && freeBytes < FREE_BYTES_GOOD)
     return warning(seen, `Free space on that disk. The node still works. ${FULL_DISK}`);
   if (freeFiles !== undefined && freeFiles < FREE_FILES_GOOD)
-    return warning(`${seen}, few free inodes`, `Delete files on that disk. The node still works. ${FULL_DISK}`);
+    return warning(
+      `${seen}, few free inodes`,
+      `Delete files on that disk. The node still works. ${FULL_DISK}`,
+    );
   return ok(seen);
 }
 

@@ -117,7 +117,9 @@ export const link: HostCheck = ({ daemon, host }) => {
     );
   // The check `enrolment` reports that, with its advice.
   if (host.enrolment.kind === 'not_enrolled') return skipped('this node is not enrolled');
-  return daemon.linkFailure === undefined ? problem('down', logAdvice(host)) : downBecause(daemon.linkFailure, host);
+  return daemon.linkFailure === undefined
+    ? problem('down', logAdvice(host))
+    : downBecause(daemon.linkFailure, host);
 };
 
 const logAdvice = ({ dataFolder }: HostView): string =>

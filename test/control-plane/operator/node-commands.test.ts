@@ -49,7 +49,8 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   t.match(asked, {
     status: 2,
     stdout: '',
-    stderr: /lab exists: enrolled, enrolled on .* UTC, 0 SIMs\. The code replaces its key.*\nNo customer is concerned\n.*--yes/,
+    stderr:
+      /lab exists: enrolled, enrolled on .* UTC, 0 SIMs\. The code replaces its key.*\nNo customer is concerned\n.*--yes/,
   });
   const again = await control('add', 'lab', '--yes');
   t.match(again, { status: 0, stdout: /add --replace[\s\S]*\n {2}node-daemon enroll/ });

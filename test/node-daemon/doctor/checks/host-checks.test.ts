@@ -105,7 +105,10 @@ t.test('the link, and a daemon that does not run', async (t) => {
   t.match(ended(4409), { seen: /another daemon connected/, advice: /Stop one of them/ });
   t.match(ended(4426), { seen: /version/ });
   t.match(ended(1006, 404), { seen: /404/, advice: /base URL/ });
-  t.match(ended(1006, null, 'connect ECONNREFUSED'), { seen: 'down: connect ECONNREFUSED', advice: / logs / });
+  t.match(ended(1006, null, 'connect ECONNREFUSED'), {
+    seen: 'down: connect ECONNREFUSED',
+    advice: / logs /,
+  });
   t.match(ended(1001), { seen: 'down (code 1001)' });
   t.match(check('link', { daemon: daemonView({ isDaemonRunning: false }) }), {
     verdict: 'warning',

@@ -18,10 +18,11 @@ export interface AuthParts extends WalletProofParts, Pick<Base, 'bus'> {}
 export async function signIn(
   parts: AuthParts,
   request: BodyOf<typeof OPERATION.signIn>,
+  clientNetwork: string,
 ): Promise<AnswerOf<typeof OPERATION.signIn>> {
   const { db, bus, clock } = parts;
   const now = new Date(clock.now());
-  const wallet = await provenWallet(parts, request);
+  const wallet = await provenWallet(parts, request, clientNetwork);
   const subscription = await findSubscriptionByWallet(db, wallet);
   if (subscription === undefined || !isActive(subscription, now)) {
     // A 402 would make the payer pay twice.

@@ -40,8 +40,10 @@ export async function receipts(
 export async function receiptsOfWallet(
   parts: ReceiptParts & WalletProofParts,
   { after, limit, ...proof }: BodyOf<typeof OPERATION.walletReceipts>,
+  clientNetwork: string,
 ): Promise<AnswerOf<typeof OPERATION.walletReceipts>> {
-  const subscription = await findSubscriptionByWallet(parts.db, await provenWallet(parts, proof));
+  const wallet = await provenWallet(parts, proof, clientNetwork);
+  const subscription = await findSubscriptionByWallet(parts.db, wallet);
   return subscription === undefined
     ? { receipts: [], has_more: false }
     : receipts(parts, subscription, { after, limit });

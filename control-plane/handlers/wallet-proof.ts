@@ -4,8 +4,8 @@ import { type Address, getAddress, type Hex, hashMessage } from 'viem';
 import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
 import type { Base } from '../bus/base.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { AccountsByChain } from '../payments/authorization.ts';
-import { signatureBytes } from '../payments/chain/account-signature.ts';
+import type { Admission } from '../payments/admission.ts';
+import { type AccountSignatures, signatureBytes } from '../payments/chain/account-signature.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';
 import { signers } from '../signatures/signer-pool.ts';
 import type { Database } from '../store/database/database.ts';
@@ -15,7 +15,10 @@ import { findSubscriptionByWallet } from '../store/money/subscriptions.ts';
 
 export interface WalletProofParts extends Pick<Base, 'db' | 'clock'> {
   serviceDomain: string;
-  accounts: AccountsByChain;
+  /** The accounts of a chain on which the service takes payments, and the turns of sign-ins to their code. */
+  accountsToSignIn(
+    chainId: number,
+  ): { chain: { accounts: AccountSignatures }; signIns: Admission } | undefined;
 }
 
 export async function issueNonce({
@@ -29,12 +32,13 @@ export async function issueNonce({
 }
 
 /**
- * The wallet that signed. Any attempt with a readable request consumes the nonce. Throws `Refusal`: `invalid_request`; `signature_mismatch`;
+ * The wallet that signed. Any attempt with a readable request consumes the nonce. `clientNetwork`: of the client's address. Throws `Refusal`: `invalid_request`; `signature_mismatch`;
  * `unavailable`; `overloaded`, usually before the nonce is consumed.
  */
 export async function provenWallet(
-  { db, clock, serviceDomain, accounts }: WalletProofParts,
+  { db, clock, serviceDomain, accountsToSignIn }: WalletProofParts,
   request: BodyOf<typeof OPERATION.signIn>,
+  clientNetwork: string,
 ): Promise<Address> {
   const wallet = getAddress(request.wallet.toLowerCase());
   signers.checkRoom();
@@ -47,7 +51,8 @@ export async function provenWallet(
     signature !== undefined && (await signers.isSignedBy({ signer: wallet, digests, signature }));
   if (!isOfKey) {
     const chainId = await accountChainOf(db, wallet);
-    if (!(await isOfAccount(accounts, chainId, { ...request, wallet, digests })))
+    const asked = { ...request, wallet, digests, clientNetwork };
+    if (!(await isOfAccount(accountsToSignIn, chainId, asked)))
       throw mismatch('The signature does not match this wallet and nonce.');
   }
   return wallet;
@@ -62,20 +67,33 @@ async function accountChainOf(db: Database, wallet: Address): Promise<number | u
   return subscription === undefined ? payingAccountChain(db, wallet) : subscription.accountChainId;
 }
 
-/** Whether the code of the wallet's account accepts the signature (EIP-1271, ERC-6492). */
+interface AccountSignIn {
+  wallet: Address;
+  digests: readonly Hex[];
+  signature: string;
+  clientNetwork: string;
+}
+
+/**
+ * Whether the code of the wallet's account accepts the signature (EIP-1271, ERC-6492). Customers take turns, and the clients that sign in as
+ * one customer take turns for it: anyone can name any customer's wallet.
+ */
 async function isOfAccount(
-  accounts: AccountsByChain,
+  accountsToSignIn: WalletProofParts['accountsToSignIn'],
   chainId: number | undefined,
-  { wallet, digests, signature: text }: { wallet: Address; digests: readonly Hex[]; signature: string },
+  { wallet, digests, signature: text, clientNetwork }: AccountSignIn,
 ): Promise<boolean> {
   const signature = signatureBytes(text);
   if (chainId === undefined || signature === undefined) return false;
-  const account = accounts(chainId);
-  if (account === undefined) throw chainUnavailable(new Error(`chain ${chainId} is not configured`));
+  const found = accountsToSignIn(chainId);
+  if (found === undefined) throw chainUnavailable(new Error(`chain ${chainId} is not configured`));
+  const { chain, signIns } = found;
   for (const digest of digests) {
-    const isAccepted = await account.isAccepted(wallet, digest, signature).catch((cause: unknown) => {
-      throw cause instanceof Refusal ? cause : chainUnavailable(cause);
-    });
+    const isAccepted = await signIns.run([wallet, clientNetwork], () =>
+      chain.accounts.isAccepted(wallet, digest, signature).catch((cause: unknown) => {
+        throw chainUnavailable(cause);
+      }),
+    );
     if (isAccepted) return true;
   }
   return false;

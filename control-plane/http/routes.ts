@@ -130,9 +130,8 @@ export function createRouter(parts: RouteParts): Router {
       paymentSignature: onlyHeader(ctx.req, 'PAYMENT-SIGNATURE'),
       authorization: onlyHeader(ctx.req, 'Authorization'),
     };
-    const { network, site = network } = clientNetworkOf(ctx.ip);
     const result = await subscribe(parts, headers, {
-      network: site,
+      network: turnOf(ctx),
       refusedTransfers: {
         check: async () => (await refusedTransfers.count(ctx.ip)).giveBack(),
         // Of parallel payments, some may be beyond the limit.
@@ -149,7 +148,7 @@ export function createRouter(parts: RouteParts): Router {
     ctx.body = result.body;
   });
   answer(OPERATION.nonce, async () => issueNonce(parts), limitNonces);
-  answer(OPERATION.signIn, async ({ body }) => signIn(parts, body), limitSignIns);
+  answer(OPERATION.signIn, async ({ ctx, body }) => signIn(parts, body, turnOf(ctx)), limitSignIns);
   answer(OPERATION.number, async ({ subscription }) => describeNumber(subscription));
 
   answer(OPERATION.send, async ({ ctx, subscription, body }) => send(partsOf(ctx), subscription, body));
@@ -169,7 +168,11 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.calls, async ({ subscription, query }) => calls(parts, subscription, query));
 
   answer(OPERATION.receipts, async ({ subscription, query }) => receipts(parts, subscription, query));
-  answer(OPERATION.walletReceipts, async ({ body }) => receiptsOfWallet(parts, body), limitSignIns);
+  answer(
+    OPERATION.walletReceipts,
+    async ({ ctx, body }) => receiptsOfWallet(parts, body, turnOf(ctx)),
+    limitSignIns,
+  );
   answer(OPERATION.receiptKeys, async () => parts.receipts.keySet());
   router.get('/.well-known/did.json', limited, async (ctx) => {
     const { keys } = await parts.receipts.keySet();
@@ -216,4 +219,10 @@ export function createRouter(parts: RouteParts): Router {
     ctx.body = await countRefused(enrolments, ctx.ip, () => enrol(partsOf(ctx), request));
   });
   return router;
+}
+
+/** The network that takes turns with others for slow checks: an IPv4 address, or a /48 of IPv6. */
+function turnOf(ctx: Context): string {
+  const { network, site = network } = clientNetworkOf(ctx.ip);
+  return site;
 }

@@ -3,7 +3,6 @@
 import { type Address, getAddress, type Hex, hashTypedData, isAddressEqual } from 'viem';
 import * as z from 'zod';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
-import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';
 import { signers } from '../signatures/signer-pool.ts';
@@ -56,15 +55,26 @@ export function checkTerms(terms: { to: Address; value: bigint }, offer: Offer):
 /** The contract accounts of each chain on which the service takes payments. */
 export type AccountsByChain = (chainId: number) => AccountSignatures | undefined;
 
+/** A signed authorization for the offer's token. */
+export interface SignedPayment {
+  offer: Offer;
+  /** `signedBy`: verified if it is a key; with `account`, the code of the payer's account has to decide. */
+  authorization: TransferAuthorization;
+  /** Of the signed data. */
+  digest: Hex;
+}
+
+/** One that a key has signed, or those of which the code of the payer's account may accept one. */
+export type PossiblePayments = readonly [SignedPayment, ...SignedPayment[]];
+
 /**
- * The authorization for the offer's token. Throws `PaymentRejected` unless the payer's key signed it for that token, or the code of the
- * payer's account accepts it. Throws `Refusal` `overloaded` or `settlement_unavailable` if it cannot be verified now.
+ * The authorization for the offer's token. Checks only whether the payer's key signed it, without the chain. Throws `PaymentRejected` if
+ * neither a key nor an account can have made the signature; `Refusal` `overloaded` if it cannot be verified now.
  */
-export async function checkSignature(
+export async function checkKey(
   { signature: text, ...message }: SignedAuthorization,
   offer: Offer,
-  accounts: AccountsByChain,
-): Promise<TransferAuthorization> {
+): Promise<SignedPayment> {
   const digest = hashTypedData({
     domain: {
       name: offer.assetName,
@@ -82,26 +92,34 @@ export async function checkSignature(
     ofKey !== undefined &&
     (await signers.isSignedBy({ signer: message.from, digests: [digest], signature: ofKey }))
   ) {
-    return { ...signed, signature: ofKey, signedBy: 'key' };
+    return { offer, digest, authorization: { ...signed, signature: ofKey, signedBy: 'key' } };
   }
   const ofAccount = signatureBytes(text);
-  if (ofAccount === undefined || !(await isAccepted(accounts, offer, message.from, digest, ofAccount))) {
-    throw new PaymentRejected('invalid_signature');
+  if (ofAccount === undefined) throw new PaymentRejected('invalid_signature');
+  return { offer, digest, authorization: { ...signed, signature: ofAccount, signedBy: 'account' } };
+}
+
+/**
+ * The first of the payments that its payer has signed: one of a key is verified already, the code of an account is asked now. Throws
+ * `PaymentRejected` if there is none; `Refusal` `settlement_unavailable` if the chain does not respond.
+ */
+export async function firstAccepted(
+  payments: PossiblePayments,
+  accounts: AccountsByChain,
+): Promise<SignedPayment> {
+  for (const payment of payments) {
+    if (payment.authorization.signedBy === 'key' || (await isAccepted(payment, accounts))) return payment;
   }
-  return { ...signed, signature: ofAccount, signedBy: 'account' };
+  throw new PaymentRejected('invalid_signature');
 }
 
 async function isAccepted(
+  { authorization: { chainId, from, signature }, digest }: SignedPayment,
   accounts: AccountsByChain,
-  { chainId }: Offer,
-  account: Address,
-  digest: Hex,
-  signature: Hex,
 ): Promise<boolean> {
   try {
-    return (await accounts(chainId)?.isAccepted(account, digest, signature)) ?? false;
+    return (await accounts(chainId)?.isAccepted(from, digest, signature)) ?? false;
   } catch (cause) {
-    if (cause instanceof Refusal) throw cause;
     throw unavailable(cause);
   }
 }

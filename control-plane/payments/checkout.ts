@@ -5,15 +5,15 @@ import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { emitMetric, type PaymentOutcome } from '../metrics/metric-events.ts';
 import type { Admission } from './admission.ts';
-import { checkWindow } from './authorization.ts';
+import { checkWindow, firstAccepted } from './authorization.ts';
 import type { Chain } from './chain/chain.ts';
 import type { PricedCall, Simulation } from './chain/simulation.ts';
 import {
   authorizationNamedIn,
   type Credential,
-  chainNamedIn,
   methodOf,
   type PaymentHeaders,
+  type PresentedCredential,
   readCredential,
   receiptHeaders,
 } from './credential.ts';
@@ -38,8 +38,13 @@ export interface SettlementNetwork {
   chain: Chain;
   settlement: Settlement;
   finality: Finality;
-  /** Of payments to the checks before they are signed. Each network has its own: one that is slow delays only its payers. */
-  admission: Admission;
+  /**
+   * Of payments to the checks on the chain. Each network has its own: one that is slow delays only its payers. So have payers with a key and
+   * those with an account: an account's code may take long.
+   */
+  admissions: Readonly<Record<TransferAuthorization['signedBy'], Admission>>;
+  /** Of sign-ins to the code of accounts. */
+  signIns: Admission;
   /** Wallets of our relayers; undefined if a facilitator settles. */
   wallets?: RelayerWallets;
 }
@@ -59,7 +64,7 @@ export interface CheckoutParts {
   /** By chain id; every offer of the sale has one. */
   settlementNetworks: ReadonlyMap<number, SettlementNetwork>;
   ledger: PaymentLedger;
-  /** Of payments that name no network of the sale. */
+  /** Of payments to what is checked without the chain. */
   admission: Admission;
   clock: Clock;
   /** A subscription may be paid for at most so many years ahead. */
@@ -84,7 +89,7 @@ interface NamedPayment {
 
 /** A client that pays. */
 export interface PayingClient {
-  /** Of its address: payments of one network wait behind each other. */
+  /** Of its address: payments of one such network wait behind each other. */
   network: string;
   refusedTransfers: RefusedTransfers;
 }
@@ -148,10 +153,7 @@ async function pay(
   { network, refusedTransfers }: PayingClient,
 ): Promise<Paid> {
   const now = (): Date => new Date(parts.clock.now());
-  const check = (): Promise<Claimed> => claim(parts, headers, refusedTransfers);
-  const found = await (methodOf(headers) === 'none'
-    ? check()
-    : admissionOf(parts, headers).run(network, check));
+  const found = await claimInTurn(parts, headers, { network, refusedTransfers });
   const { credential, payment } = found;
   const { authorization, identifier } = credential;
   const paid = async (applied: Applied, transaction: Hex, repeated?: RepeatedPayment): Promise<Paid> => ({
@@ -187,28 +189,40 @@ async function pay(
   }
 }
 
-function admissionOf(
-  { admission, sale, settlementNetworks }: CheckoutParts,
-  headers: PaymentHeaders,
-): Admission {
-  const chainId = chainNamedIn(headers, sale);
-  return (chainId === undefined ? undefined : settlementNetworks.get(chainId)?.admission) ?? admission;
-}
-
 type Claimed =
   /** Ready to be signed. */
   | { kind: 'claimed'; credential: Credential; payment: Payment; call: PricedCall }
   /** Applied before, and presented again by the name that its payer gave it. */
   | { kind: 'repeated'; credential: Credential; payment: RepeatedPayment };
 
-/** Checks the payment, and claims its number. */
+/** Checks the payment, each part in its turn, and claims its number. */
+async function claimInTurn(
+  parts: CheckoutParts,
+  headers: PaymentHeaders,
+  { network, refusedTransfers }: PayingClient,
+): Promise<Claimed> {
+  const read = (): Promise<PresentedCredential> =>
+    unlessKnown(parts, headers, () => readCredential(headers, parts.sale));
+  const presented = await (methodOf(headers) === 'none' ? read() : parts.admission.run([network], read));
+  const [{ authorization }] = presented.payments;
+  const { admissions } = settlementNetworkOf(parts, authorization);
+  return admissions[authorization.signedBy].run([network], () =>
+    claim(parts, headers, presented, refusedTransfers),
+  );
+}
+
 async function claim(
   parts: CheckoutParts,
   headers: PaymentHeaders,
+  { payments, ...form }: PresentedCredential,
   refusedTransfers: RefusedTransfers,
 ): Promise<Claimed> {
   const now = (): Date => new Date(parts.clock.now());
-  const credential = await credentialIn(headers, parts);
+  const { settlementNetworks } = parts;
+  const accepted = await unlessKnown(parts, headers, () =>
+    firstAccepted(payments, (chainId) => settlementNetworks.get(chainId)?.chain.accounts),
+  );
+  const credential = { ...form, ...accepted };
   const { authorization, identifier } = credential;
   const { chain } = settlementNetworkOf(parts, authorization);
   // The ledger decides first: the clock and the chain do not describe a payment that is under way.
@@ -247,12 +261,14 @@ async function claim(
   return { kind: 'claimed', credential, payment, call: simulation.call };
 }
 
-async function credentialIn(
+/** Settles as `check` does. If it rejects a payment that was presented before, throws the refusal of that one. */
+async function unlessKnown<T>(
+  { clock, ledger, networks }: CheckoutParts,
   headers: PaymentHeaders,
-  { clock, ledger, networks, sale, settlementNetworks }: CheckoutParts,
-): Promise<Credential> {
+  check: () => Promise<T>,
+): Promise<T> {
   try {
-    return await readCredential(headers, sale, (chainId) => settlementNetworks.get(chainId)?.chain.accounts);
+    return await check();
   } catch (error) {
     // The offers, the challenge or the account's owners may have changed since it was presented first.
     const named = error instanceof PaymentRejected ? authorizationNamedIn(headers) : undefined;

@@ -6,7 +6,7 @@ import { type SignedStatement, signedReceipt } from '#shared/api/x402-extensions
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import type { PaymentMethod } from '../metrics/metric-events.ts';
-import { type AccountsByChain, authorizationSchema } from './authorization.ts';
+import { authorizationSchema, type PossiblePayments } from './authorization.ts';
 import { readMpp } from './mpp.ts';
 import type { Offer, Sale } from './offer.ts';
 import { PaymentRejected } from './rejection.ts';
@@ -25,12 +25,20 @@ export interface PaymentHeaders {
 /** The payer's protocol, which decides the form of the receipt. */
 type Protocol = { kind: 'x402'; version: 1 | 2 } | { kind: 'mpp'; challengeId: string };
 
-export interface Credential {
+interface CredentialForm {
   protocol: Protocol;
-  authorization: TransferAuthorization;
-  offer: Offer;
   /** The payer's secret name for the payment; only x402 v2 has one. */
   identifier?: string | undefined;
+}
+
+/** A credential before the code of the payer's account has decided. */
+export interface PresentedCredential extends CredentialForm {
+  payments: PossiblePayments;
+}
+
+export interface Credential extends CredentialForm {
+  authorization: TransferAuthorization;
+  offer: Offer;
 }
 
 const MPP_SCHEME = /^payment\s+/i;
@@ -49,8 +57,8 @@ const x402Schema = z.union([
 const mppSchema = z.object({ challenge: z.object({ request: z.string() }) });
 const requestSchema = z.object({ methodDetails: z.object({ chainId: z.number() }) });
 
-/** The chain on which `readCredential` would look; undefined if the headers name none of the sale. Verifies nothing. */
-export function chainNamedIn(
+/** The chain that the payment names; undefined if that is none of the sale. Verifies nothing. */
+function chainNamedIn(
   headers: PaymentHeaders,
   { offers }: Pick<Sale, 'offers'>,
 ): Offer['chainId'] | undefined {
@@ -92,14 +100,10 @@ function decodedAs<S extends z.ZodType>(schema: S, text = ''): z.output<S> | und
 }
 
 /**
- * Reads the single credential of a request. Throws `PaymentRejected` if there is none, or if it pays no offer of the sale; `Refusal`
+ * Reads the single credential of a request, without the chain. Throws `PaymentRejected` if there is none, or if it pays no offer of the sale; `Refusal`
  * `invalid_request` if there are several.
  */
-export async function readCredential(
-  headers: PaymentHeaders,
-  sale: Sale,
-  accounts: AccountsByChain,
-): Promise<Credential> {
+export async function readCredential(headers: PaymentHeaders, sale: Sale): Promise<PresentedCredential> {
   const { payment, paymentSignature, authorization } = headers;
   const mpp = MPP_SCHEME.test(authorization ?? '')
     ? authorization?.replace(MPP_SCHEME, '').trim()
@@ -114,12 +118,12 @@ export async function readCredential(
     );
   }
   if (mpp !== undefined) {
-    const { challengeId, ...paid } = await readMpp(mpp, sale, accounts);
+    const { challengeId, ...paid } = await readMpp(mpp, sale);
     return { protocol: { kind: 'mpp', challengeId }, ...paid };
   }
   const [header] = x402;
   if (header === undefined) throw new PaymentRejected('payment_required');
-  const { version, ...paid } = await readX402(header, sale.offers, accounts);
+  const { version, ...paid } = await readX402(header, sale.offers);
   return { protocol: { kind: 'x402', version }, ...paid };
 }
 

@@ -6,6 +6,7 @@ import { BAZAAR } from '#shared/api/x402-extensions.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
+import { startOfBody } from './chain/response-body.ts';
 import { requirementsOf, resourceOf } from './challenge.ts';
 import type { Offer, Sale } from './offer.ts';
 import type { Payment, PaymentLedger } from './payment.ts';
@@ -131,7 +132,8 @@ export class Facilitator implements Submitter {
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await boundedText(response);
+    const { text, isWhole } = await startOfBody(response, ANSWER_BYTES_MAX);
+    if (!isWhole) throw new Error('the response of the facilitator is too long');
     // A rejection may come with 400 or 402 and still be a valid response.
     if (response.status >= 500) throw new Error(`the facilitator responded with status ${response.status}`);
     return JSON.parse(text);
@@ -140,17 +142,6 @@ export class Facilitator implements Submitter {
   #now(): Date {
     return new Date(this.#parts.clock.now());
   }
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength;
-    if (length > ANSWER_BYTES_MAX) throw new Error('the response of the facilitator is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** No connection was made. After any other error the facilitator may have received the request. */

@@ -2,13 +2,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isAddressEqual, keccak256, stringToBytes } from 'viem';
 import * as z from 'zod';
-import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import {
-  type AccountsByChain,
   addressSchema,
   authorizationSchema,
-  checkSignature,
+  checkKey,
   checkTerms,
+  type PossiblePayments,
   uintSchema,
 } from './authorization.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer, type Sale } from './offer.ts';
@@ -90,14 +89,13 @@ export function mppChallenge(offer: Offer, sale: Sale, now: Date): string {
 }
 
 /**
- * Reads the credential of an `Authorization: Payment` header. Checks its signature and that it answers one of our challenges for a present
+ * Reads the credential of an `Authorization: Payment` header. Checks the payer's key and that it answers one of our challenges for a present
  * offer, but not the clock. Throws `PaymentRejected`.
  */
 export async function readMpp(
   credential: string,
   sale: Sale,
-  accounts: AccountsByChain,
-): Promise<{ authorization: TransferAuthorization; offer: Offer; challengeId: string }> {
+): Promise<{ payments: PossiblePayments; challengeId: string }> {
   const { challenge, payload } = decode(credentialSchema, credential);
   if (challenge.method !== METHOD || challenge.intent !== INTENT || payload.type !== 'authorization') {
     throw new PaymentRejected('unsupported_method');
@@ -118,7 +116,7 @@ export async function readMpp(
   const isBound = authorization.nonce === keccak256(stringToBytes(`${id}${realm}`));
   const endsWithIt = authorization.validBefore <= BigInt(Math.ceil(Date.parse(challenge.expires) / 1000));
   if (!isBound || !endsWithIt) throw new PaymentRejected('invalid_challenge');
-  return { authorization: await checkSignature(authorization, offer, accounts), offer, challengeId: id };
+  return { payments: [await checkKey(authorization, offer)], challengeId: id };
 }
 
 function idOf(fields: ChallengeFields, secret: string): string {

@@ -1,7 +1,7 @@
 // Opens the parts that settle payments, for each network. None of them calls the chain before there is a payment.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { Admission } from './admission.ts';
+import { paymentAdmission, signInAdmission } from './admission.ts';
 import type { SettlementNetwork } from './checkout.ts';
 import { Facilitator } from './facilitator.ts';
 import { Finality } from './finality.ts';
@@ -60,7 +60,8 @@ function openSettlementNetwork(
     chain,
     settlement: new Settlement({ ...parts, chain, submitter }),
     finality: new Finality({ ...parts, chain, submitter }),
-    admission: new Admission(parts.clock),
+    admissions: { key: paymentAdmission(parts.clock), account: paymentAdmission(parts.clock) },
+    signIns: signInAdmission(parts.clock),
   });
   if (facilitatorUrl !== undefined) return settleBy(new Facilitator({ ...parts, url: facilitatorUrl }));
   if (relayerKeys === undefined)

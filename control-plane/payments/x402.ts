@@ -4,13 +4,13 @@ import * as z from 'zod';
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import { paymentIdSchema } from '#shared/api/x402-extensions.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import {
-  type AccountsByChain,
   addressSchema,
   authorizationSchema,
-  checkSignature,
+  checkKey,
   checkTerms,
+  type PossiblePayments,
+  type SignedPayment,
   uintSchema,
 } from './authorization.ts';
 import type { Offer } from './offer.ts';
@@ -49,26 +49,21 @@ const envelopeV2Schema = z.object({
 
 interface X402Credential {
   version: 1 | 2;
-  authorization: TransferAuthorization;
-  offer: Offer;
+  payments: PossiblePayments;
   /** The payer's secret name for the payment (extension `payment-identifier`). */
   identifier?: string | undefined;
 }
 
 /**
- * Reads an `X-PAYMENT` or `PAYMENT-SIGNATURE` header of the version that it states. Checks it against the offers and its signature, but not
+ * Reads an `X-PAYMENT` or `PAYMENT-SIGNATURE` header of the version that it states. Checks it against the offers and the payer's key, but not
  * against the clock: an expired payment may have been used before. Throws `PaymentRejected`; `Refusal` `invalid_request` for a malformed
  * identifier.
  */
-export async function readX402(
-  header: string,
-  offers: readonly Offer[],
-  accounts: AccountsByChain,
-): Promise<X402Credential> {
+export async function readX402(header: string, offers: readonly Offer[]): Promise<X402Credential> {
   const json = decode(header);
   const version = z.object({ x402Version: z.number() }).safeParse(json).data?.x402Version;
-  if (version === 1) return readV1(parse(envelopeV1Schema, json), offers, accounts);
-  if (version === 2) return readV2(parse(envelopeV2Schema, json), offers, accounts);
+  if (version === 1) return readV1(parse(envelopeV1Schema, json), offers);
+  if (version === 2) return readV2(parse(envelopeV2Schema, json), offers);
   throw new PaymentRejected(version === undefined ? 'invalid_encoding' : 'unsupported_version', {
     field: 'x402Version',
   });
@@ -78,30 +73,32 @@ export async function readX402(
 async function readV1(
   { scheme, network, payload }: z.output<typeof envelopeV1Schema>,
   offers: readonly Offer[],
-  accounts: AccountsByChain,
 ): Promise<X402Credential> {
   if (scheme !== 'exact') throw new PaymentRejected('unsupported_scheme', { field: 'scheme' });
   const ofNetwork = offers.filter(({ chainId }) => NETWORKS[chainId].network === network);
   if (ofNetwork.length === 0) throw new PaymentRejected('unsupported_network', { field: 'network' });
   const { signature, authorization } = payload;
+  const ofAccount: SignedPayment[] = [];
   let rejection = new PaymentRejected('invalid_signature');
   for (const offer of ofNetwork) {
     try {
       checkTerms(authorization, offer);
-      const signed = await checkSignature({ ...authorization, signature }, offer, accounts);
-      return { version: 1, authorization: signed, offer };
+      const payment = await checkKey({ ...authorization, signature }, offer);
+      if (payment.authorization.signedBy === 'key') return { version: 1, payments: [payment] };
+      ofAccount.push(payment);
     } catch (error) {
       if (!(error instanceof PaymentRejected)) throw error;
       rejection = error;
     }
   }
-  throw rejection;
+  const [first, ...others] = ofAccount;
+  if (first === undefined) throw rejection;
+  return { version: 1, payments: [first, ...others] };
 }
 
 async function readV2(
   { accepted, payload, extensions }: z.output<typeof envelopeV2Schema>,
   offers: readonly Offer[],
-  accounts: AccountsByChain,
 ): Promise<X402Credential> {
   if (accepted.scheme !== 'exact')
     throw new PaymentRejected('unsupported_scheme', { field: 'accepted.scheme' });
@@ -115,7 +112,7 @@ async function readV2(
   checkTerms(payload.authorization, offer);
   const signed = { ...payload.authorization, signature: payload.signature };
   const identifier = identifierOf(extensions?.['payment-identifier'].info.id);
-  return { version: 2, authorization: await checkSignature(signed, offer, accounts), offer, identifier };
+  return { version: 2, payments: [await checkKey(signed, offer)], identifier };
 }
 
 function identifierOf(id: unknown): string | undefined {

@@ -91,7 +91,7 @@ export function serveApi(
       }),
     },
     files: discoveryFiles({ ...config, baseUrl: url, sale: sales.sale }),
-    accounts: (chainId: number) => sales.settlementNetworks.get(chainId)?.chain.accounts,
+    accountsToSignIn: (chainId: number) => sales.settlementNetworks.get(chainId),
   });
   const app = createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops });
   const clientOf = addressOf(app);

@@ -1,7 +1,7 @@
 // The sale: its offers, their chains, and the settlement on each.
 import type { Logger } from '#shared/log.ts';
 import { maskedWallet } from '../domain/shown-value.ts';
-import { Admission } from '../payments/admission.ts';
+import { paymentAdmission } from '../payments/admission.ts';
 import { LocalNonces } from '../payments/nonces.ts';
 import type { PaymentNetworks } from '../payments/payment-networks.ts';
 import type { RelayerKeys } from '../payments/relayer-wallet.ts';
@@ -48,7 +48,7 @@ export function openSales(
   });
   void warnOfUnserved(db, settlementNetworks, log);
   void warnOfKeyless(db, relayersOf(settlementNetworks), log);
-  return { networks, serviceDomain, ledger, admission: new Admission(clock), sale, settlementNetworks };
+  return { networks, serviceDomain, ledger, admission: paymentAdmission(clock), sale, settlementNetworks };
 }
 
 /** Logs open payments of a network that is no longer configured: no process finishes them. */

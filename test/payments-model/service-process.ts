@@ -1,7 +1,7 @@
 // One life of what the service has for payments: the real checkout, settlement, finality and submitter on the real ledger, each call
 // over their edge in its turn.
 
-import { Admission } from '#control-plane/payments/admission.ts';
+import { paymentAdmission, signInAdmission } from '#control-plane/payments/admission.ts';
 import type { Chain } from '#control-plane/payments/chain/chain.ts';
 import { type CheckoutParts, checkout } from '#control-plane/payments/checkout.ts';
 import { Facilitator } from '#control-plane/payments/facilitator.ts';
@@ -70,12 +70,21 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
     sale: SALE,
     signer: { offers: async () => [], receipt: async () => undefined },
     ledger,
-    admission: new Admission(clock),
+    admission: paymentAdmission(clock),
     clock,
     paidAheadYearsMax: YEARS_AHEAD_MAX,
     networks: { isOpen: () => true, openOffers: SALE.offers, areKnown: true },
     settlementNetworks: new Map([
-      [OFFER.chainId, { chain, settlement, finality, admission: new Admission(clock) }],
+      [
+        OFFER.chainId,
+        {
+          chain,
+          settlement,
+          finality,
+          admissions: { key: paymentAdmission(clock), account: paymentAdmission(clock) },
+          signIns: signInAdmission(clock),
+        },
+      ],
     ]),
   };
   return {

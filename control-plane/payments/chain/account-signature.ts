@@ -2,31 +2,23 @@
 // uses `eth_call`, which costs no gas.
 import {
   type Address,
-  BaseError,
   encodeDeployData,
   erc6492SignatureValidatorAbi,
   erc6492SignatureValidatorByteCode,
   type Hex,
-  hexToBool,
   isErc6492Signature,
   type PublicClient,
   parseErc6492Signature,
-  RawContractError,
   size,
+  toHex,
 } from 'viem';
 import { SIGNATURE_BYTES_MAX } from '#shared/api/requests.ts';
-import { Refusal } from '../../domain/refusal.ts';
-import { isUnreachable } from './rpc.ts';
-
-/** Concurrent calls. */
-const CALLS_MAX = 16;
+import { isFailedExecution, isUnreachable } from './rpc.ts';
 
 /**
- * Enough to deploy an account and to check the signatures of many owners. It bounds the work of a node, whatever a stranger's code does.
+ * Four times what a transfer may use that deploys its account. It bounds the work of a node, whatever a stranger's code does.
  */
-const CALL_GAS_MAX = 5_000_000n;
-
-const RETRY_AFTER_SECONDS = 1;
+const CALL_GAS_MAX = 2_000_000n;
 
 const PATTERN = /^0x(?:[0-9a-fA-F]{2})+$/;
 
@@ -49,34 +41,35 @@ export function signatureBytes(text: string): Hex | undefined {
 export interface AccountSignatures {
   readonly chainId: number;
   /**
-   * Whether the code at `account`, or the code that the signature deploys there, accepts it for the digest. False for an address without
-   * code. Throws `Refusal` `overloaded` when too many calls are under way; rejects when the RPC cannot be reached.
+   * Whether the code at `account` accepts the signature for the digest, or the code that the signature deploys there if there is none.
+   * Rejects when the RPC cannot be reached. Strangers' code runs meanwhile: callers limit the calls.
    */
   isAccepted(account: Address, digest: Hex, signature: Hex): Promise<boolean>;
 }
 
+/** `foreignCode`: the client for calls that run a stranger's code. */
 export function accountSignatures(
   chainId: number,
-  client: Pick<PublicClient, 'call' | 'getCode'>,
+  clients: { publicClient: Pick<PublicClient, 'getCode'>; foreignCode: Pick<PublicClient, 'request'> },
 ): AccountSignatures {
-  let calls = 0;
+  const { publicClient, foreignCode } = clients;
 
-  async function ask(account: Address, digest: Hex, signature: Hex): Promise<boolean> {
-    if (!isErc6492Signature(signature) && (await client.getCode({ address: account })) === undefined) {
-      return false;
-    }
+  async function validate(account: Address, digest: Hex, signature: Hex): Promise<boolean> {
     const data = encodeDeployData({
       abi: erc6492SignatureValidatorAbi,
       args: [account, digest, signature],
       bytecode: erc6492SignatureValidatorByteCode,
     });
     try {
-      const { data: answer } = await client.call({ data, gas: CALL_GAS_MAX });
-      return (
-        answer !== undefined && size(answer) > 0 && size(answer) <= 32 && hexToBool(answer, { size: 32 })
+      const call = { data, gas: toHex(CALL_GAS_MAX) };
+      // Some nodes report code that failed as an error of their own, which viem would ask for again.
+      const answer = await foreignCode.request(
+        { method: 'eth_call', params: [call, 'latest'] },
+        { retryCount: 0 },
       );
+      return answer.length <= ANSWER_CHARACTERS_MAX && /^0x0*1$/.test(answer);
     } catch (error) {
-      if (isUnreachable(error) || !isExecution(error)) throw error;
+      if (isUnreachable(error) || !isFailedExecution(error)) throw error;
       return false;
     }
   }
@@ -84,30 +77,15 @@ export function accountSignatures(
   return {
     chainId,
     async isAccepted(account, digest, signature) {
-      if (calls >= CALLS_MAX) throw overloaded();
-      calls += 1;
-      try {
-        return await ask(account, digest, signature);
-      } finally {
-        calls -= 1;
-      }
+      const { address: factory, signature: inner } = parseErc6492Signature(signature);
+      const isDeployed = (await publicClient.getCode({ address: account })) !== undefined;
+      if (!isDeployed) return factory !== undefined && validate(account, digest, signature);
+      // ERC-6492 lets a verifier call the factory for a deployed account, too. Here only its code decides, as it does for the transfer: anyone
+      // could name any factory for any account. The validator calls the factory of a signature inside a signature.
+      return !isErc6492Signature(inner) && validate(account, digest, inner);
     },
   };
 }
 
-/** Whether the RPC ran the code and the code failed. */
-const isExecution = (error: unknown): boolean =>
-  error instanceof BaseError &&
-  (error.walk((cause) => cause instanceof RawContractError) !== null ||
-    /revert|out of gas|invalid opcode|invalid jump|stack (under|over)flow|gas required exceeds/i.test(
-      error.details,
-    ));
-
-const overloaded = (): Refusal =>
-  new Refusal(
-    'overloaded',
-    'Too many account signatures are being checked. Nothing was charged. Try again.',
-    {
-      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-    },
-  );
+/** A word in hexadecimal. */
+const ANSWER_CHARACTERS_MAX = 66;

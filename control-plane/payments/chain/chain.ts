@@ -32,6 +32,7 @@ export type Chain = ReturnType<typeof connectChain>;
 export function connectChain({ relayers = [], safeDepthBlocks, clock = systemClock, ...rpc }: ChainOptions) {
   const { chainId } = rpc;
   const publicClient = createPublicClient({ ...rpcOf(rpc), cacheTime: 0 });
+  const foreignCode = createPublicClient(rpcOf(rpc, { runsForeignCode: true }));
   const blocks = blocksOf(publicClient, safeDepthBlocks);
   const uses = authorizationUses(publicClient, { head: blocks.head, relayers });
   const [relayer] = relayers;
@@ -41,10 +42,10 @@ export function connectChain({ relayers = [], safeDepthBlocks, clock = systemClo
     ...uses,
     ...presentedUses({ clock, ...uses, ...blocks }),
     ...transferResults(publicClient),
-    accounts: accountSignatures(chainId, publicClient),
+    accounts: accountSignatures(chainId, { publicClient, foreignCode }),
     readAsset: (asset: Address) => readAsset(publicClient, { asset, chainId }),
     simulate: (authorization: TransferAuthorization) =>
-      simulate(publicClient, { relayer, ...uses }, authorization),
+      simulate({ publicClient, foreignCode, relayer, ...uses }, authorization),
     /** Number of the account's transactions that are in a block. */
     minedNonceOf: (address: Address): Promise<number> =>
       publicClient.getTransactionCount({ address, blockTag: 'latest' }),

@@ -9,6 +9,7 @@ import {
   TimeoutError,
 } from 'viem';
 import { sleep, systemClock } from '#shared/clock.ts';
+import { startOfBody } from './response-body.ts';
 
 /** The RPC of a chain. */
 export interface RpcOptions {
@@ -22,8 +23,17 @@ export interface RpcOptions {
 const LOG_RANGE_BLOCKS = 9_000n;
 const LOG_RANGE_BLOCKS_MIN = 100n;
 
-/** Options for viem's clients. */
-export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions) {
+/** Far above the answer to any call of ours. */
+const ANSWER_BYTES_MAX = 10 * 1024 * 1024;
+
+/** The same for a call that runs a stranger's code: an honest account needs less than a thousand. */
+const FOREIGN_ANSWER_BYTES_MAX = 64 * 1024;
+
+/**
+ * Options for viem's clients. `runsForeignCode`: strangers name the code that is called. An answer that is too long is its fault, and
+ * counts as a revert.
+ */
+export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions, { runsForeignCode = false } = {}) {
   const chain = defineChain({
     id: chainId,
     name: `eip155:${chainId}`,
@@ -36,10 +46,34 @@ export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions) {
   const transport = http(shownRpc(rpcUrl), {
     timeout: rpcTimeoutMs,
     retryCount: 1,
-    fetchFn: (_shown, init) => fetchWithReconnect(rpcUrl, init),
+    maxResponseBodySize: ANSWER_BYTES_MAX,
+    fetchFn: async (_shown, init) => {
+      const response = await fetchWithReconnect(rpcUrl, init);
+      return runsForeignCode ? withoutLongData(response) : response;
+    },
   });
   return { chain, transport };
 }
+
+/** The response, or a revert if it is too long: viem takes tens of milliseconds for the error of a megabyte, and repeats the call. */
+async function withoutLongData(response: Response): Promise<Response> {
+  const { text, isWhole } = await startOfBody(response, FOREIGN_ANSWER_BYTES_MAX);
+  if (isWhole) {
+    const { headers, status, statusText } = response;
+    const type = headers.get('Content-Type') ?? '';
+    return new Response(text, { status, statusText, headers: { 'Content-Type': type } });
+  }
+  // A page of a proxy says nothing about the code.
+  if (!text.trimStart().startsWith('{'))
+    throw new Error('the RPC responded with a long text that is no JSON');
+  return Response.json({
+    jsonrpc: '2.0',
+    error: { code: EXECUTION_REVERTED, message: `execution reverted with more than ${text.length} bytes` },
+  });
+}
+
+/** The code of geth and of those who follow it. */
+const EXECUTION_REVERTED = 3;
 
 /** Pauses before the attempts to reconnect. viem then repeats all of it once. */
 const RECONNECT_PAUSES_MS = [25, 100, 300];
@@ -69,6 +103,19 @@ export const shownRpc = (rpcUrl: string): string => new URL(rpcUrl).origin;
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null;
+
+/** Whether the RPC ran the code of a call and the code failed. */
+export const isFailedExecution = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  error.walk(
+    (cause) =>
+      cause instanceof RpcRequestError &&
+      (cause.code === EXECUTION_REVERTED || FAILED_EXECUTION.test(cause.details)),
+  ) !== null;
+
+/** Of geth; reth and anvil name all ends but a revert "EVM error". */
+const FAILED_EXECUTION =
+  /revert|out of gas|invalid opcode|invalid jump|stack (under|over)flow|gas required exceeds|EVM error/i;
 
 /**
  * Whether a node rejected a transaction that every node will always reject. Rejections because of fees, nonces, funds or load do not count:

@@ -32,6 +32,9 @@ export type Simulation =
   | { kind: 'reverted'; reason: string; isUsed: boolean };
 
 interface SimulationParts {
+  publicClient: PublicClient;
+  /** For calls that run a stranger's code. */
+  foreignCode: PublicClient;
   /** Address of the relayer, if the network has one. */
   relayer: Address | undefined;
   isNonceUsed(authorization: TransferAuthorization): Promise<boolean>;
@@ -39,8 +42,7 @@ interface SimulationParts {
 
 /** Any account may send the transfer. */
 export async function simulate(
-  publicClient: PublicClient,
-  { relayer, isNonceUsed }: SimulationParts,
+  { publicClient, foreignCode, relayer, isNonceUsed }: SimulationParts,
   authorization: TransferAuthorization,
 ): Promise<Simulation> {
   const isDeployed = (await publicClient.getCode({ address: authorization.from })) !== undefined;
@@ -49,7 +51,7 @@ export async function simulate(
   try {
     // The simulated sender is the real one: account code may depend on it.
     const account = relayer ?? authorization.to;
-    const needed = await publicClient.estimateGas({ account, to, data, gas: gasMax });
+    const needed = await foreignCode.estimateGas({ account, to, data, gas: gasMax });
     if (needed > gasMax) return { kind: 'too_costly' };
     const roomy = (needed * GAS_MARGIN_PERCENT) / 100n;
     return { kind: 'ok', runsCode, call: { to, data, gas: roomy < gasMax ? roomy : gasMax } };

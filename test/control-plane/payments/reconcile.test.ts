@@ -39,7 +39,7 @@ async function setup(t: Test) {
     ...(await nameOf(chain, asset)),
   };
   const header = await signPaymentHeader(url, ALICE.privateKey);
-  const { authorization } = await readX402(header, [offer], () => chain.accounts);
+  const { authorization } = (await readX402(header, [offer])).payments[0];
   const claim = await ledger.claim(authorization, { now, yearsAheadMax: 2, runsCode: false });
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);

@@ -104,10 +104,11 @@ export class Calls {
     if (twiml !== undefined) checkHangup(twiml);
     else if (status !== 'completed' && status !== 'canceled')
       throw invalid(20_001, 'Status must be completed or canceled.');
+    const by = twiml === undefined ? 'Status' : 'Twiml';
     const placed = this.#placedBy(sid);
     if (placed !== undefined) {
       if (this.#removed.has(placed.sid)) return undefined;
-      if (placed.isOver) throw callIsOver();
+      if (placed.isOver) throw callIsOver(by);
       await placed.hangUp();
       return placed.view();
     }
@@ -115,11 +116,11 @@ export class Calls {
     if (found === undefined) return undefined;
     const view = callViewOf(found.call, this.#account.callSids.of(found.call.call_id));
     if (this.#removed.has(view.sid)) return undefined;
-    if (isOver(view.status)) throw callIsOver();
+    if (isOver(view.status)) throw callIsOver(by);
     try {
       await found.phone.client.hangUp({ call_id: found.call.call_id });
     } catch (error) {
-      if (isApiError(error, 'call_not_found')) throw callIsOver();
+      if (isApiError(error, 'call_not_found')) throw callIsOver(by);
       throw error;
     }
     return this.#viewOf(found.call);

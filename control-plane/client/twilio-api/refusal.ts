@@ -38,9 +38,11 @@ export const notFound = (path: string): TwilioRefusal =>
     message: `The requested resource ${path} was not found`,
   });
 
-/** A call that is over cannot be changed. */
-export const callIsOver = (): TwilioRefusal =>
-  invalid(21_220, 'Invalid call state: the call is over and cannot be updated.');
+/** A call that is over cannot be changed. Bots that hang up twice expect Twilio's 20404, which Pipecat ignores. */
+export const callIsOver = (by: 'Status' | 'Twiml'): TwilioRefusal =>
+  by === 'Twiml'
+    ? invalid(21_220, 'Invalid call state: the call is over and cannot be redirected.')
+    : new TwilioRefusal({ status: 404, code: 20_404, message: 'The call was not found: it is over' });
 
 /** Twilio deletes texts and calls only when nothing more will happen to them. */
 export const notFinished = (): TwilioRefusal =>

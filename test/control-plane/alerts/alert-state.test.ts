@@ -125,7 +125,7 @@ t.test('while a recovery starts the modem again, the alert keeps the cause', asy
   const restarting = { slots: [{ ...SLOT, state: 'starting' as const }] };
   everyTenSeconds(0, 60, (second) => look(second, restarting));
   const alert = () => open.get('slot_down rack-1/m1');
-  t.match(alert(), { summary: /is down: starting$/, advice: /names the cause/ });
+  t.match(alert(), { summary: /is down: starting$/, advice: /shows the cause/ });
   look(70, { slots: [{ ...SLOT, state: 'sim_absent', reason: 'sim_absent' }] });
   everyTenSeconds(80, 100, (second) => look(second, restarting));
   t.match(alert(), { summary: /the modem sees no card/, advice: /^Insert a card/ });

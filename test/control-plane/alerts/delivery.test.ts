@@ -192,8 +192,8 @@ t.test('by mail, too: each channel by itself', TIMEOUT, async (t) => {
   t.same(
     mail.taken.map(({ to, email }) => [to, email.subject]),
     [
-      ['ops@example.org', 'Simrack: CRITICAL: node rack-1 is offline, and 1 more'],
-      ['ops@example.org', 'Simrack: over: node rack-1 is offline'],
+      ['ops@example.org', 'Simrack: CRITICAL: node rack-1 is offline; it has no SIM, and 1 more'],
+      ['ops@example.org', 'Simrack: over: node rack-1 is offline; it has no SIM'],
     ],
   );
   const [raised, over] = mail.taken;

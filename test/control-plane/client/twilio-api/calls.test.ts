@@ -87,7 +87,13 @@ t.test(
     t.match(await client.calls.list(), [
       { sid: call.sid, status: 'completed', duration: /^\d+$/, endTime: Date },
     ]);
-    await t.rejects(client.calls(call.sid).update({ status: 'completed' }), { status: 400, code: 21_220 });
+    await t.rejects(client.calls(call.sid).update({ status: 'completed' }), {
+      status: 404,
+      code: 20_404,
+      message: /it is over/,
+    });
+    const hangup = { twiml: '<Response><Hangup/></Response>' };
+    await t.rejects(client.calls(call.sid).update(hangup), { status: 400, code: 21_220 });
   },
 );
 

@@ -9,7 +9,12 @@ const CONTESTED_MAX = 3;
  * Unknown SIMs that a node may report in a day: a full rack and some exchanged cards. A node that guesses the ICCIDs of imported cards
  * reports more.
  */
-export const NEW_SIMS_MAX = 96;
+const NEW_SIMS_MAX = 96;
+
+/** The same with `ADMIT_NEW_SIMS`, where nothing is gained by a guess: it bounds the rows. */
+const ADMITTED_SIMS_MAX = 1_000;
+
+export const newSimsMax = (admitsNew: boolean): number => (admitsNew ? ADMITTED_SIMS_MAX : NEW_SIMS_MAX);
 
 /**
  * Known SIMs of other nodes that a node without them may get in a day without an operator's approval: some moved modems. More than this is a
@@ -82,6 +87,7 @@ export interface ClaimInput {
   expected: ReadonlyMap<string, string>;
   /** Unknown SIMs that it reported recently. */
   newSims: number;
+  newSimsMax: number;
   /** The node gets no new SIM until an operator approves it. */
   isSuspended: boolean;
   /** Time in which a holder may reconnect before its SIM can be taken. */
@@ -135,7 +141,7 @@ export function decideClaims(input: ClaimInput): ClaimDecision {
     input.isSuspended ||
     contested > CONTESTED_MAX ||
     moves.size > input.movesLeft ||
-    input.newSims > NEW_SIMS_MAX;
+    input.newSims > input.newSimsMax;
   const decision: ClaimDecision = {
     held: [...held],
     taken: [],

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Slot, VoiceSettings } from '#shared/link/messages.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
-import { decideClaims, type SimSlot } from '../../domain/sim-claim.ts';
+import { decideClaims, newSimsMax, type SimSlot } from '../../domain/sim-claim.ts';
 import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import { disputeNumbers, dropOldRivals } from './number-disputes.ts';
@@ -84,7 +84,8 @@ export async function replaceSlots(
     const heldBefore = await readHeldBefore(trx, nodeId, iccids);
     const wasSuspended = node.claims_suspended_at !== null;
     const expected = await readExpected(trx, iccids);
-    const newSims = await countNewSims(trx, nodeId, iccids, now);
+    const max = newSimsMax(admitsNew);
+    const newSims = await countNewSims(trx, nodeId, { iccids, max, now });
     // Most reports claim nothing.
     const own = new Set(tenures.flatMap((tenure) => (tenure.nodeId === nodeId ? [tenure.iccid] : [])));
     const claimed = iccids.filter((iccid) => !own.has(iccid));
@@ -99,6 +100,7 @@ export async function replaceSlots(
       movesLeft: isClaiming ? await countMovesLeft(trx, nodeId, now) : 0,
       expected,
       newSims,
+      newSimsMax: max,
       isSuspended: wasSuspended,
       waitMs,
       now,

@@ -35,6 +35,7 @@ const decide = (change: Partial<ClaimInput>) =>
     movesLeft: 8,
     expected: new Map(),
     newSims: 0,
+    newSimsMax: 96,
     waitMs: MINUTE_MS,
     now: NOW,
     ...change,

@@ -114,17 +114,22 @@ for (const { about, admitNewSims, next } of [
   });
 }
 
-t.test(
-  'more than 96 unknown cards within a day suspend a node, also if new cards are sold at once',
-  async (t) => {
-    const { node, listed } = await setup(t, { admitNewSims: true });
-    report(node, ...cards(60, 0));
-    await until('its cards', async () => (await listed())?.sims === 60);
-    t.match(await listed(), { is_suspended: false });
-    report(node, ...cards(60, 60));
+for (const { admitNewSims, max } of [
+  { admitNewSims: false, max: 96 },
+  { admitNewSims: true, max: 1_000 },
+])
+  t.test(`more than ${max} unknown cards within a day suspend a node`, async (t) => {
+    const { node, listed, stored } = await setup(t, { admitNewSims });
+    const count = max / 4;
+    for (const turn of [0, 1, 2, 3]) {
+      const reported = cards(count, count * turn);
+      report(node, ...reported);
+      await until('its cards', () => stored(reported));
+      t.match(await listed(), { is_suspended: false });
+    }
+    report(node, ...cards(1, max));
     await until('the suspension', async () => (await listed())?.is_suspended);
-  },
-);
+  });
 
 t.test('a rack of 64 modems that is plugged in again is stored at once', async (t) => {
   const { node, stored, listed } = await setup(t, { slots: cards(64, 0) });

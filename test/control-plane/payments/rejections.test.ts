@@ -353,6 +353,11 @@ t.test('several payment headers of one name are refused as several', async (t) =
       },
     });
   t.match(await presented({ 'X-PAYMENT': ['x', 'x'] }), { status: 402 }, 'the same value twice is one');
+  t.match(
+    await presented({ 'X-PAYMENT': [JSON.stringify(v1)] }),
+    { status: 402, body: { error: 'invalid_encoding' } },
+    'JSON has commas',
+  );
 });
 
 /** `fetch` would join headers of one name. */

@@ -9,7 +9,7 @@ import { withoutReadings } from '../store/fleet/sim-readings.ts';
 /** In cards. A rack of 64 modems that is plugged in again costs up to 300: its cards, and each modem starts and searches. */
 const BUDGET = { burst: 500, perSecond: 10 };
 
-/** Of a card that the node did not report before: the service writes its tenure and its number as well. */
+/** Of a card that the last report did not have: the service writes its tenure and its number as well. */
 const CARD_COST = 1;
 /** Of a slot that changed in anything but its readings. */
 const SLOT_COST = 0.1;

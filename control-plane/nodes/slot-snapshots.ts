@@ -63,6 +63,11 @@ export class SlotSnapshots {
   /** SIMs whose numbers were refused on this link. */
   readonly #refusedNumbers = new Set<string>();
   readonly #pins: PinDelivery;
+  /** Reports so far, and those of them that are stored or were replaced by a stored one. */
+  #putCount = 0;
+  #doneCount = 0;
+  /** The report that is being stored. */
+  #round: Promise<void> | undefined;
   /** Ends the wait of a report that is not stored yet. */
   #wake: (() => void) | undefined;
 
@@ -84,9 +89,10 @@ export class SlotSnapshots {
     return this.#pins.deliver();
   }
 
-  /** Resolves when all reports so far are stored, or have failed. */
+  /** Resolves when all reports so far are stored, or have failed. Later ones, which may have to wait, do not count. */
   async written(): Promise<void> {
-    await this.#writing;
+    const put = this.#putCount;
+    while (this.#isWriting() && this.#doneCount < put) await this.#round?.catch(() => undefined);
   }
 
   /** Drops the reports that wait for their turn: the link has ended, and the node reports again on its next one. Never rejects. */
@@ -127,6 +133,7 @@ export class SlotSnapshots {
   }
 
   put(snapshot: Snapshot): void {
+    this.#putCount += 1;
     this.#next = snapshot;
     this.#writing ??= this.#write()
       .catch(this.#fail)
@@ -137,18 +144,28 @@ export class SlotSnapshots {
 
   async #write(): Promise<void> {
     while (this.#next !== undefined) {
-      const { pauseMs } = this.#parts.reportPace;
-      if (pauseMs > 0 && !this.#isEnded) await this.#rest(pauseMs);
-      const { slots, alarms, journal_depth: depth = null } = this.#next;
-      this.#last = this.#next;
-      this.#next = undefined;
-      await this.#parts.fleet.reporting.run(async () => {
-        if (this.#isEnded || this.#isReplaced()) return;
-        await this.#writeAlarms(alarms);
-        await this.#writeJournalDepth(depth);
-        await this.#writeSlots(slots);
-      });
+      this.#round = this.#writeLast();
+      await this.#round;
     }
+  }
+
+  /** Stores the last report, when the node's budget allows it. */
+  async #writeLast(): Promise<void> {
+    const { pauseMs } = this.#parts.reportPace;
+    if (pauseMs > 0 && !this.#isEnded) await this.#rest(pauseMs);
+    const last = this.#next;
+    if (last === undefined) return;
+    const put = this.#putCount;
+    this.#last = last;
+    this.#next = undefined;
+    const { slots, alarms, journal_depth: depth = null } = last;
+    await this.#parts.fleet.reporting.run(async () => {
+      if (this.#isEnded || this.#isReplaced()) return;
+      await this.#writeAlarms(alarms);
+      await this.#writeJournalDepth(depth);
+      await this.#writeSlots(slots);
+    });
+    this.#doneCount = put;
   }
 
   /** Waits while the earlier reports of the node have cost too much. Newer reports take the place of this one meanwhile. */

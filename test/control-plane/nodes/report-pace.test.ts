@@ -1,7 +1,9 @@
 // The writes that the slot reports of a node may cause: a rogue is slowed, a rack that is plugged in again is not.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { inTransaction } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/messages.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { report } from '../../fixtures/nodes/heard.ts';
@@ -31,6 +33,7 @@ async function setup(t: Test, { admitNewSims = false, slots = [] as Slot[] } = {
   let events = 0;
   return {
     clock,
+    db,
     node,
     written: async () => {
       const { rows } = await sql<{ count: number }>`
@@ -113,6 +116,27 @@ for (const { about, admitNewSims, next } of [
     t.ok(rows <= 8 * last.length + 8, `${rows} rows, as one report writes`);
   });
 }
+
+t.test('a text waits for the reports before it, and for no later one', async (t) => {
+  const parts = await setup(t);
+  const { clock, db, node, read } = parts;
+  const next = (index: number) => cards(150, 0, { state: index % 2 === 0 ? 'searching' : 'registered' });
+  await provoke(parts, next);
+  const isAcknowledged = node.report(received('hello'));
+  await inTransaction(db, async (trx) => {
+    await sql`select from nodes for no key update`.execute(trx);
+    await until('the report is being stored', async () => {
+      const { rows } = await sql`select from pg_locks where not granted`.execute(db);
+      if (rows.length === 0) clock.advance(100);
+      return rows.length > 0;
+    });
+    report(node, ...next(1));
+    report(node, ...next(2));
+    await read();
+  });
+  await isAcknowledged;
+  t.pass('while the later report waits');
+});
 
 for (const { admitNewSims, max } of [
   { admitNewSims: false, max: 96 },

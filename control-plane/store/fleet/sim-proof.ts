@@ -1,6 +1,7 @@
 // Evidence about SIMs before a node holds them for certain: which node may hold them first, which node has proven that it has them, and how
 // many unknown SIMs a node reports.
 import { sql } from 'kysely';
+import { newSimsMax } from '../../domain/sim-claim.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { endTenures } from './sim-tenures.ts';
 
@@ -20,12 +21,13 @@ export async function readExpected(
 
 /**
  * Records SIMs of a node that were neither imported nor admitted by an operator or a probe. Returns how many it reported in the last
- * `NEW_SIMS_MS`; the count stops above `max`. Returns 0 for a node that an operator has approved with so many.
+ * `NEW_SIMS_MS`; the count stops
+ * above the limit. With `admitsNew`, SIMs that were admitted by a report since then count too. Returns 0 for a node that an operator has approved with so many.
  */
 export async function countNewSims(
   trx: DatabaseTransaction,
   nodeId: string,
-  { iccids, max, now }: { iccids: readonly string[]; max: number; now: Date },
+  { iccids, admitsNew, now }: { iccids: readonly string[]; admitsNew: boolean; now: Date },
 ): Promise<number> {
   const node = await trx
     .selectFrom('nodes')
@@ -39,8 +41,8 @@ export async function countNewSims(
   const { rows } = await sql<{ iccid: string }>`
     select distinct iccid from unnest(${[...before, ...iccids]}::text[]) as shown (iccid)
     where not exists (select from numbers where numbers.iccid = shown.iccid and unadmitted_since is null
-      and (unproven is distinct from 'number' or created_at < ${isOld ? now : since}::timestamptz))
-    order by iccid limit ${max + 1}`.execute(trx);
+      and (not ${admitsNew} or unproven is distinct from 'number' or created_at < ${isOld ? now : since}::timestamptz))
+    order by iccid limit ${newSimsMax(admitsNew) + 1}`.execute(trx);
   const shown = rows.map(({ iccid }) => iccid);
   if (isOld || shown.join() !== before.join())
     await trx

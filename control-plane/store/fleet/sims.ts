@@ -84,8 +84,7 @@ export async function replaceSlots(
     const heldBefore = await readHeldBefore(trx, nodeId, iccids);
     const wasSuspended = node.claims_suspended_at !== null;
     const expected = await readExpected(trx, iccids);
-    const max = newSimsMax(admitsNew);
-    const newSims = await countNewSims(trx, nodeId, { iccids, max, now });
+    const newSims = await countNewSims(trx, nodeId, { iccids, admitsNew, now });
     // Most reports claim nothing.
     const own = new Set(tenures.flatMap((tenure) => (tenure.nodeId === nodeId ? [tenure.iccid] : [])));
     const claimed = iccids.filter((iccid) => !own.has(iccid));
@@ -100,7 +99,7 @@ export async function replaceSlots(
       movesLeft: isClaiming ? await countMovesLeft(trx, nodeId, now) : 0,
       expected,
       newSims,
-      newSimsMax: max,
+      newSimsMax: newSimsMax(admitsNew),
       isSuspended: wasSuspended,
       waitMs,
       now,

@@ -19,16 +19,14 @@ interface CodeText {
   enroll: string;
   /** When the code expires. */
   until: string;
-  /** Whether the node has a key already. */
-  hasKey: boolean;
 }
 
 /** The hints stand before the commands: a command is pasted as soon as it is read. */
-const codeText = ({ code, enroll, until, hasKey }: CodeText): string =>
+const codeText = ({ code, enroll, until }: CodeText): string =>
   `${code}
 
-The command below uses the usual data folder. If the daemon has another one, such as that of "node-daemon simulate", add --data-dir. Its log and "node-daemon doctor" print the command with it.
-${hasKey ? 'If the folder still has the old key, add --replace.\n' : ''}
+The command below uses the usual data folder. If the daemon has another one, such as that of "node-daemon simulate", add --data-dir. Its log and "node-daemon doctor" print the command with it. If the folder has a key already, add --replace.
+
 Run this on the node before ${until}:
 
   ${enroll}
@@ -49,11 +47,10 @@ export const NODE_COMMANDS = [
     async run(operator, { yes }, args) {
       const node = nodeOf(args);
       const known = (await operator.call('nodes', {})).find(({ name }) => name === node);
-      const hasKey = known?.fingerprint != null && known.state !== 'revoked';
-      if (hasKey)
+      if (known?.fingerprint != null && known.state !== 'revoked')
         await agreeNaming(operator, keyWarning(known), { of: { node }, effect: 'served', isAgreed: yes });
       const { code, url, expires_at } = await operator.call('addNode', { node });
-      return codeText({ enroll: `node-daemon enroll ${url} ${code}`, code, until: expires_at, hasKey });
+      return codeText({ enroll: `node-daemon enroll ${url} ${code}`, code, until: expires_at });
     },
   }),
   listCommand({

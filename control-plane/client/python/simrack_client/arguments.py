@@ -36,8 +36,10 @@ def signer(value: Any) -> Any:
 
 
 def audio(value: object) -> bytes:
-    if isinstance(value, (bytes, bytearray, memoryview)) and len(value) % 2 == 0:
-        return bytes(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        samples = bytes(value)
+        if len(samples) % 2 == 0:
+            return samples
     return _wrong("audio", "bytes of an even length: 16 bit samples", value)
 
 

@@ -132,7 +132,7 @@ export const REFUSALS = {
     status: 409,
     meaning:
       'The SIM of the number is not in a modem right now; `message` says whether the number is being provisioned or has no service.',
-    action: 'Try again in a minute. If the number has no service, its operator has to act first.',
+    action: 'Try again in a minute. If the number still has no service, ask its operator.',
   },
   webhook_limit_reached: {
     status: 409,

@@ -7,15 +7,15 @@ interface Definition {
   type: string;
   innerType?: z.ZodType;
   in?: z.ZodType;
+  out?: z.ZodType;
 }
 
 const definitionOf = (schema: z.ZodType): Definition => schema._zod.def as unknown as Definition;
 
 /** The schema and those that it wraps: optional, with a default, transformed. */
 function layers(schema: z.ZodType): z.ZodType[] {
-  const { innerType, in: input } = definitionOf(schema);
-  const inner = innerType ?? input;
-  return inner === undefined ? [schema] : [schema, ...layers(inner)];
+  const { innerType, in: input, out } = definitionOf(schema);
+  return [schema, ...[innerType ?? input, out].flatMap((each) => (each === undefined ? [] : layers(each)))];
 }
 
 /** Milliseconds, days …: the names of options end with their unit. */

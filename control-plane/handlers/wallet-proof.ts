@@ -32,8 +32,9 @@ export async function issueNonce({
 }
 
 /**
- * The wallet that signed. Any attempt with a readable request consumes the nonce. `clientNetwork`: of the client's address. Throws `Refusal`: `invalid_request`; `signature_mismatch`;
- * `unavailable`; `overloaded`, usually before the nonce is consumed.
+ * The wallet that signed. Any attempt with a readable request consumes the nonce. `clientNetwork`: of the client's address. Throws
+ * `Refusal`: `invalid_request`; `signature_mismatch`; `unavailable`; `overloaded`, which for an account's signature comes after the nonce is
+ * consumed.
  */
 export async function provenWallet(
   { db, clock, serviceDomain, accountsToSignIn }: WalletProofParts,

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import { Refusal } from '../domain/refusal.ts';
 
-/** Enough to keep the relayer busy, which signs one transaction after the other. */
+/** For payments on a chain, enough to keep the relayer busy, which signs one transaction after the other. */
 const AT_ONCE = 4;
 
 /** Those that wait for their turn. */

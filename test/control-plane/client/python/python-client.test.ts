@@ -50,7 +50,9 @@ async function run(t: Test, args: string[], env: Record<string, string>, onStep:
 
 t.test('wrong arguments are named, and their values are not shown', { skip }, async (t) => {
   const { wrong } = await run(t, ['wrong_arguments.py'], {}, () => undefined);
-  t.same((wrong as { messages: string[] }).messages, [
+  const { messages, octets } = wrong as { messages: string[]; octets: number };
+  t.equal(octets, 6, 'of three samples in a view of 16 bit numbers');
+  t.same(messages, [
     'TypeError: base_url must be a string, not NoneType',
     'ValueError: not an HTTP URL, such as https://host: 127.0.0.1:8080',
     'TypeError: token must be a string, not int',
@@ -65,6 +67,7 @@ t.test('wrong arguments are named, and their values are not shown', { skip }, as
     'TypeError: since must be a time with a zone, not datetime',
     'TypeError: message_id must be an int, such as 20, not str',
     'TypeError: to must be a string, not int',
+    'TypeError: audio must be bytes of an even length: 16 bit samples, not bytes',
   ]);
 });
 

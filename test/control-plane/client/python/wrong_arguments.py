@@ -1,9 +1,11 @@
 # Wrong arguments to the clients: each error names the argument, and does not show its value. Needs no service.
 import asyncio
 import json
+from array import array
 from datetime import datetime
 
 from simrack_client import AsyncSimrackClient, KeySigner, SimrackClient
+from simrack_client.arguments import audio
 
 client = SimrackClient("http://127.0.0.1:9", "secret-token")
 other = AsyncSimrackClient("http://127.0.0.1:9", "secret-token")
@@ -32,4 +34,5 @@ print(json.dumps({"step": "wrong", "messages": [
     message(lambda: client.messages(since=datetime(2026, 1, 1))),
     message(lambda: client.delete_message("x")),
     message(lambda: asyncio.run(other.send(13105550188, "x"))),
-]}))
+    message(lambda: audio(b"abc")),
+], "octets": len(audio(memoryview(array("h", [1, 2, 3]))))}))

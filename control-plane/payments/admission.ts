@@ -11,7 +11,7 @@ const WAITING_MAX = 256;
 /** One waits as long as a payer waits for a block. An RPC that does not respond makes all wait. */
 const WAIT_TIMEOUT_MS = 20_000;
 
-/** What a client asked for within one to two of these times counts when too many wait. */
+/** The service counts how often a client asked in the last one to two of these times. Between lines of one length, that decides. */
 const LATELY_MS = 60_000;
 
 /** Names that are counted in such a time. A flood of more ends it early. */

@@ -1,4 +1,5 @@
 // One HTTP request of a check, and what to do when it fails.
+import { startOfBody } from '#shared/response-body.ts';
 
 type HttpAnswer =
   | {
@@ -11,7 +12,8 @@ type HttpAnswer =
   /** A code of the system or of TLS, such as "ENOTFOUND". */
   | { readonly error: string };
 
-const TEXT_LENGTH_MAX = 64 * 1024;
+/** A body without an end must not fill the memory. */
+const TEXT_BYTES_MAX = 64 * 1024;
 
 /** Does not follow redirects. Rejects only when it is aborted. */
 export async function askHttp(
@@ -27,25 +29,13 @@ export async function askHttp(
     return {
       status: response.status,
       headers: response.headers,
-      text: await startOf(response),
+      text: (await startOfBody(response, TEXT_BYTES_MAX)).text,
       clockDifferenceMs: Number.isNaN(theirs) ? undefined : theirs + 500 - ours,
     };
   } catch (error) {
     if (signal.aborted) throw error;
     return { error: codeOf(error) };
   }
-}
-
-/** A body without an end must not fill the memory. */
-async function startOf({ body }: Response): Promise<string> {
-  if (body === null) return '';
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of body) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > TEXT_LENGTH_MAX) break;
-  }
-  return text;
 }
 
 /** The cause of fetch's "fetch failed". */

@@ -1,9 +1,10 @@
 // An HTTP request to a bot's app or API: its time, its size, and its failures.
+import { startOfBody } from '#shared/response-body.ts';
 import { type BotCall, BotError } from './bot.ts';
 
 /** As Twilio's: https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides. */
 const REQUEST_TIMEOUT_MS = 15_000;
-const ANSWER_CHARACTERS_MAX = 64 * 1024;
+const ANSWER_BYTES_MAX = 64 * 1024;
 
 /** The app did not get the request: it is safe to send it again. */
 export class AppUnreachableError extends BotError {
@@ -72,13 +73,9 @@ export function filledBody(template: unknown, call: BotCall): unknown {
 }
 
 async function textOf(response: Response, url: string): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > ANSWER_CHARACTERS_MAX) throw new BotError(`the answer of ${url} is longer than 64 KiB`);
-  }
-  return text + decoder.decode();
+  const { text, isWhole } = await startOfBody(response, ANSWER_BYTES_MAX);
+  if (!isWhole) throw new BotError(`the answer of ${url} is longer than 64 KiB`);
+  return text;
 }
 
 const UNSENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);

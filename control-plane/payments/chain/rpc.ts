@@ -9,7 +9,7 @@ import {
   TimeoutError,
 } from 'viem';
 import { sleep, systemClock } from '#shared/clock.ts';
-import { startOfBody } from './response-body.ts';
+import { startOfBody } from '#shared/response-body.ts';
 
 /** The RPC of a chain. */
 export interface RpcOptions {
@@ -23,10 +23,7 @@ export interface RpcOptions {
 const LOG_RANGE_BLOCKS = 9_000n;
 const LOG_RANGE_BLOCKS_MIN = 100n;
 
-/** Far above the answer to any call of ours. */
-const ANSWER_BYTES_MAX = 10 * 1024 * 1024;
-
-/** The same for a call that runs a stranger's code: an honest account needs less than a thousand. */
+/** Of the answer to a call that runs a stranger's code: an honest account needs less than a thousand. viem's own limit is 10 MiB. */
 const FOREIGN_ANSWER_BYTES_MAX = 64 * 1024;
 
 /**
@@ -46,7 +43,6 @@ export function rpcOf({ chainId, rpcUrl, rpcTimeoutMs }: RpcOptions, { runsForei
   const transport = http(shownRpc(rpcUrl), {
     timeout: rpcTimeoutMs,
     retryCount: 1,
-    maxResponseBodySize: ANSWER_BYTES_MAX,
     fetchFn: async (_shown, init) => {
       const response = await fetchWithReconnect(rpcUrl, init);
       return runsForeignCode ? withoutLongData(response) : response;

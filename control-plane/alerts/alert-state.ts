@@ -1,11 +1,14 @@
 // The next state of an alert after each check. Pure: the store saves the result.
 import { randomBytes } from 'node:crypto';
+import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import type { AlertRule, AlertTrouble, OpenAlert } from '../domain/alert.ts';
 
 /** After a longer time without a check, earlier findings prove nothing about the time between. */
 const GAP_MS = 60_000;
 
 const ID_BYTES = 12;
+
+const ABSENT_WORDS = reasonWords('absent');
 
 /** The alert after a check. Undefined if there is no trouble, or if one that was not raised has ended. */
 export function afterCheck(
@@ -35,7 +38,8 @@ export function afterCheck(
 
 /** A modem that is started again says no more what it failed with. If it was not there, it is now. */
 function withCause(found: AlertTrouble, before: OpenAlert | undefined): AlertTrouble {
-  if (found.isRecovering !== true || before === undefined || isWrongNow(before.summary, found)) return found;
+  if (found.isRecovering !== true || before === undefined || before.summary.includes(ABSENT_WORDS))
+    return found;
   return { ...found, summary: before.summary, advice: before.advice };
 }
 
@@ -56,13 +60,10 @@ function asItIs(
 }
 
 /** A recovery that was under way at the raise named no cause. */
-function causeOf({ cause }: OpenAlert, { isPassing, isPresentCause, isRecovering, summary }: AlertTrouble) {
+function causeOf({ cause }: OpenAlert, { isPassing, isRecovering, summary }: AlertTrouble): string | null {
   if (isRecovering === true) return cause;
-  return isPresentCause === true && isPassing !== true ? summary : (cause ?? summary);
+  return isPassing === false ? summary : (cause ?? summary);
 }
-
-const isWrongNow = (summary: string, { contradicts }: AlertTrouble): boolean =>
-  contradicts !== undefined && summary.includes(contradicts);
 
 const age = (since: Date, now: Date): number => now.getTime() - since.getTime();
 

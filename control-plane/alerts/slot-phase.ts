@@ -1,7 +1,7 @@
 // The causes that the states of a slot give an alert, and the next step for each.
 import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
-import type { ServiceState } from '#shared/operator/slot-health.ts';
-import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
+import { PASSING_STATES, type ServiceState } from '#shared/operator/slot-health.ts';
+import { reasonAdvice } from '#shared/operator/slot-reasons.ts';
 import type { AlertTrouble } from '../domain/alert.ts';
 
 const isRecovering = (state: ServiceState, reason: string | null): boolean =>
@@ -9,19 +9,14 @@ const isRecovering = (state: ServiceState, reason: string | null): boolean =>
 
 /** A modem that USB resets, or that the daemon has yet to find after its own start, is `absent` for some seconds. */
 const isPassing = (state: ServiceState, reason: string | null): boolean =>
-  reason === ABSENT || (reason === null && PASSING_STATES.has(state));
-
-const ABSENT = 'absent';
-const PASSING_STATES: ReadonlySet<ServiceState> = new Set(['starting', 'searching', 'unbound']);
+  reason === 'absent' || (reason === null && PASSING_STATES.has(state));
 
 export const phaseOf = (
   state: ServiceState,
   reason: string | null,
-): Pick<AlertTrouble, 'isRecovering' | 'isPassing' | 'isPresentCause' | 'contradicts'> => ({
+): Pick<AlertTrouble, 'isRecovering' | 'isPassing'> => ({
   isRecovering: isRecovering(state, reason),
   isPassing: isPassing(state, reason),
-  isPresentCause: true,
-  ...(reason === ABSENT ? {} : { contradicts: reasonWords(ABSENT) }),
 });
 
 export function adviceOn(state: ServiceState, reason: string | null): string | undefined {

@@ -18,12 +18,11 @@ export interface AlertTrouble {
   reading: number | null;
   /** A recovery is under way, which names no cause: what an earlier check said stays. */
   isRecovering?: boolean;
-  /** A state that comes and goes while a slot is started. It is no cause if there is another. */
+  /**
+   * Of a slot or its number: a state that comes and goes while the slot is started. It is no cause if there is another; any other state is
+   * the cause from now on. Undefined for troubles that keep the cause that they were raised for.
+   */
   isPassing?: boolean;
-  /** The cause of an open alert is the present one; else the one that it was raised for. */
-  isPresentCause?: boolean;
-  /** Words of an earlier summary that are wrong now. */
-  contradicts?: string;
 }
 
 /** A trouble that was seen and has not ended. It becomes an alert only once it counts. */
@@ -51,8 +50,7 @@ export interface AlertRule {
 }
 
 /** A trouble that counted, as it is now, or as it was when it was sent. */
-export interface AlertRow
-  extends Omit<AlertTrouble, 'reading' | 'isRecovering' | 'isPassing' | 'isPresentCause' | 'contradicts'> {
+export interface AlertRow extends Omit<AlertTrouble, 'reading' | 'isRecovering' | 'isPassing'> {
   id: string;
   raised_at: Date;
   /** Null while it lasts. */

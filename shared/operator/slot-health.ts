@@ -34,6 +34,9 @@ export type ServiceState =
   | SlotState
   | ('node_away' | 'journal_unavailable' | 'node_revoked' | 'sim_missing' | 'unbound' | 'unreached');
 
+/** States that end by themselves while a slot is started. */
+export const PASSING_STATES: ReadonlySet<ServiceState> = new Set(['starting', 'searching', 'unbound']);
+
 export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
   registered: { health: 'good', sign: 'check', words: 'in service' },
   starting: { health: 'warn', sign: 'wait', words: 'starting' },

@@ -2,13 +2,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import type { LogLevel } from '#shared/log.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
+import { listen } from '#shared/process/listen.ts';
 import { integerOption, LOG_LEVEL_OPTION, optionalInteger } from '#shared/process/options.ts';
 import { ownCommand, quoted } from '#shared/process/own-command.ts';
 import { DEFAULT_CONFIG_PATH, readConfigFile } from '../config/config-file.ts';
@@ -72,8 +73,8 @@ export const SIMULATE_COMMAND = programCommand({
     const recentLog = new RecentLog();
     const log = createLogger('node-daemon', { logLevel, logFormat }, recentLog.take);
     const dataDir = join(resolve(dir), 'node');
-    await refuseUsedPort(port);
     await runProgram(log, async () => {
+      await refuseUsedPort(port);
       const simulator = await startSimulator({ modems, firstModem, dir: join(dir, 'rack'), logLevel });
       const settings = {
         dataDir,
@@ -98,22 +99,10 @@ export const SIMULATE_COMMAND = programCommand({
   },
 });
 
-/** Before anything is started or written. Throws `OperatorError`. */
+/** Before anything is started or written: the status page only warns. Rejects with an error that names the option. */
 async function refuseUsedPort(port: number): Promise<void> {
-  const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'is in use' : `cannot be opened (${code})`;
-    throw new OperatorError(
-      'refused',
-      `port ${port} for the status page and the metrics ${why}: add --metrics-port with another port`,
-      cause,
-    );
-  }
-  server.close();
-  await once(server, 'close');
+  const { stop } = await listen(createServer(), { port, option: '--metrics-port' });
+  await stop();
 }
 
 interface SimulatorProcess {

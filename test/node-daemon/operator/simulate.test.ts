@@ -1,7 +1,8 @@
 // `node-daemon simulate`: modems in software and a daemon on them, for those who have none.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { freePort } from '../../fixtures/network/free-port.ts';
@@ -83,4 +84,19 @@ async function tryCommands(t: Test, printed: string, port: number): Promise<void
 t.test('a number of modems that cannot be', async (t) => {
   const ran = await runProgram('node-daemon', ['simulate', '--modems', '65'], {});
   t.match(ran, { status: 1, stderr: /--modems: must be a whole number from 1 to 64/ });
+});
+
+t.test('a port of the status page that is in use is refused before anything is started', async (t) => {
+  const dir = temporaryFolder(t);
+  const used = createServer().listen(0, '127.0.0.1');
+  await once(used, 'listening');
+  t.teardown(() => used.close());
+  const { port } = used.address() as AddressInfo;
+  const given = ['simulate', '--dir', join(dir, 'own'), '--metrics-port', String(port)];
+  t.match(await runProgram('node-daemon', given, {}), {
+    status: 1,
+    stdout: '',
+    stderr: new RegExp(`--metrics-port: port ${port} is already in use`),
+  });
+  t.notOk(existsSync(join(dir, 'own')));
 });

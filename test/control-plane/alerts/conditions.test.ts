@@ -1,5 +1,5 @@
 // Each trouble provoked on a running service: the service reports it once, and reports its end once.
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { parseEther } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
@@ -190,13 +190,19 @@ t.test('a storage that fills, and a journal that grows', TIMEOUT, async (t) => {
   t.same(hook.reported().slice(3), ['-journal_growing rack-1']);
 });
 
-t.test('alarms of a whole node', TIMEOUT, async (t) => {
+/** A node that reports alarms of the whole node. */
+async function alarmedNode(t: Test) {
   const { url, hook, pass } = await startAlerting(t, rig);
   const node = await rig.connect(t, url, { nodeId: 'rack-1' });
   const report = async (...alarms: string[]) => {
     node.send({ type: 'slots', slots: [slotAt(1)], alarms });
     await pass(3 * MINUTE_MS);
   };
+  return { hook, node, pass, report };
+}
+
+t.test('alarms of a whole node', TIMEOUT, async (t) => {
+  const { hook, node, pass, report } = await alarmedNode(t);
   await report('journal_unavailable', 'an alarm of a newer node');
   t.same(hook.reported(), ['+node_alarm rack-1/journal_unavailable']);
   t.match(hook.taken[0]?.body.data.raised[0], { severity: 'critical', summary: /refuses journal writes/ });
@@ -211,12 +217,7 @@ t.test('alarms of a whole node', TIMEOUT, async (t) => {
 });
 
 t.test('each alarm of a node has its own alert, with the advice for it', TIMEOUT, async (t) => {
-  const { url, hook, pass } = await startAlerting(t, rig);
-  const node = await rig.connect(t, url, { nodeId: 'rack-1' });
-  const report = async (...alarms: string[]) => {
-    node.send({ type: 'slots', slots: [slotAt(1)], alarms });
-    await pass(3 * MINUTE_MS);
-  };
+  const { hook, report } = await alarmedNode(t);
   await report(...Object.keys(NODE_ALARMS));
   const raised = new Map(
     hook.taken.flatMap(({ body }) => body.data.raised).map((alert) => [alert.subject, alert]),

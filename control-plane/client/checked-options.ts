@@ -134,5 +134,5 @@ function described(value: unknown): string {
     return value === '' ? 'an empty string' : String(value);
   if (isDate(value)) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date';
   if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object without them' : `a ${typeof value}`;
+  return typeof value === 'object' ? 'another object' : `a ${typeof value}`;
 }

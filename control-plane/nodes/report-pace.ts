@@ -29,7 +29,7 @@ const LATE_MS = 1_000;
 const LATE_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;
 
-/** What the reports of one node may write. All its links share it. */
+/** The budget of one node for what its reports write. All its links share it. */
 export class ReportPace {
   readonly #clock: Clock;
   readonly #budget: TokenBucket;

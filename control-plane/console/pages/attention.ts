@@ -122,12 +122,10 @@ const ofAlert = ({
 });
 
 /** "node rack-7 is offline" without "node rack-7", which stands before it as a link. */
-const withoutName = (summary: string, subject: string): string =>
-  summary.startsWith(`node ${subject} `)
-    ? summary.slice(`node ${subject} `.length)
-    : summary.startsWith(`node ${subject}: `)
-      ? summary.slice(`node ${subject}: `.length)
-      : summary;
+function withoutName(summary: string, subject: string): string {
+  const name = [`node ${subject} `, `node ${subject}: `].find((start) => summary.startsWith(start)) ?? '';
+  return summary.slice(name.length);
+}
 
 function ofSold(sold: SoldNumber): Trouble {
   const { downSince, expiresAt, node, number, reason, slot, state, subscriptionId } = sold;

@@ -37,7 +37,7 @@ const WORDS = {
   reports: 'that changed its slots too fast',
 } as const;
 
-/** What did happen, only late. */
+/** These were not refused: they were only late. */
 const LATE: Partial<Record<keyof typeof WORDS, string>> = { frames: 'read late', reports: 'stored late' };
 
 /** One piece of text for each reason: "refused: 3 claims of SIMs that other nodes hold, or …". */

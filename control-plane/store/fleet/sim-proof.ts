@@ -20,9 +20,9 @@ export async function readExpected(
 }
 
 /**
- * Records SIMs of a node that were neither imported nor admitted by an operator or a probe. Returns how many it reported in the last
- * `NEW_SIMS_MS`; the count stops
- * above the limit. With `admitsNew`, SIMs that were admitted by a report since then count too. Returns 0 for a node that an operator has approved with so many.
+ * Records SIMs of a node that were neither imported nor admitted by an operator or a probe. With `admitsNew`, SIMs that a report admitted
+ * since then count too. Returns how many it reported in the last `NEW_SIMS_MS`; the count stops above the limit. Returns 0 for a node that
+ * an operator has approved with so many.
  */
 export async function countNewSims(
   trx: DatabaseTransaction,

@@ -1,7 +1,7 @@
 // Accepts messages and reports that the modem forwards directly, and acknowledges them if the network waits for it.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { AtError, CmsError } from '../../at/at-error.ts';
+import { AtError, CmsError, PortClosedError } from '../../at/at-error.ts';
 import type { AtChannel } from '../../at/channel.ts';
 import { atCommand } from '../../at/command.ts';
 import { RefusedMessages } from './refused-messages.ts';
@@ -15,6 +15,9 @@ const PHASE_2_PLUS = /^\+CSMS: ?1/;
 /** 3GPP TS 27.005 §4.7: received; and not received, so that the network sends it again. */
 const POSITIVE = 1;
 const NEGATIVE = 2;
+
+const UNACKNOWLEDGED =
+  'the port closed before a directly forwarded message was acknowledged; the network sends it again';
 
 /** The parts that direct messages use. */
 interface DirectMessagesParts {
@@ -42,9 +45,10 @@ export class DirectMessages {
   take(pdu: string): void {
     const { confirmSim, log } = this.#parts;
     const acknowledge = (kind: number): Promise<void> =>
-      this.#acknowledge(kind).catch((error: unknown) =>
-        log.warn({ err: error }, 'failed to acknowledge a directly forwarded message'),
-      );
+      this.#acknowledge(kind).catch((error: unknown) => {
+        if (error instanceof PortClosedError) log.info({}, UNACKNOWLEDGED);
+        else log.warn({ err: error }, 'failed to acknowledge a directly forwarded message');
+      });
     // Lets tasks that wait for an answer of the modem go first.
     const accepted = new Promise((resolve) => setImmediate(resolve))
       .then(confirmSim)
@@ -55,6 +59,8 @@ export class DirectMessages {
         return acknowledge(POSITIVE);
       },
       (error: unknown) => {
+        // Each stop of the program closes the port, also of a modem that is receiving.
+        if (error instanceof PortClosedError) return log.info({}, UNACKNOWLEDGED);
         this.#refused.refused(pdu, error);
         this.#refused.logRefused();
         return acknowledge(NEGATIVE);

@@ -1,5 +1,6 @@
 // A disk that refuses for hours: waiting messages are logged in a line a minute, with their number and the reason.
 import t from 'tap';
+import { PortClosedError } from '#node-daemon/at/at-error.ts';
 import { REFUSED_LOG_MS } from '#node-daemon/modem/sms/refused-messages.ts';
 import { isEmpty, setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
 import { lines as modemLines } from '../../../fixtures/nodes/scripted-port.ts';
@@ -58,4 +59,26 @@ t.test('messages given directly', async (t) => {
     lines.filter(({ message }) => message === 'refused messages that the modem forwarded directly').length,
     1,
   );
+});
+
+t.test('a port that closes while messages are given directly is no error', async (t) => {
+  const { log, lines } = recordedLog();
+  const infos: string[] = [];
+  const { modem, sim, start } = await setUpInbox(t, {
+    ...log,
+    info: (_fields, message) => void infos.push(message),
+  });
+  await start();
+  modem.port.on(/^AT\+CSMS\?$/, modemLines('+CSMS: 1,1,1,1', 'OK'));
+  const give = (number: number) => modem.port.say(modemLines('+CMT: ,22', hi(number)));
+  sim.confirm = () => Promise.reject(new PortClosedError('the port is gone'));
+  give(1);
+  await until('its card was not confirmed', () => infos.length === 1);
+  sim.confirm = () => Promise.resolve();
+  give(2);
+  await until('one is acknowledged', () => modem.port.count(/^AT\+CNMA=1$/) === 1);
+  give(3);
+  modem.port.hangUp();
+  await until('it is not acknowledged', () => infos.length === 2);
+  t.strictSame(lines, []);
 });

@@ -27,8 +27,6 @@ export interface SnapshotParts extends ProvisioningParts, PinDeliveryParts {
   reportPace: ReportPace;
 }
 
-const NO_ALARMS = '[]';
-
 /** A report whose readings alone changed is stored whole after this time. */
 const WHOLE_EVERY_MS = 60_000;
 
@@ -53,8 +51,8 @@ export class SlotSnapshots {
   #wholeAt = 0;
   /** The slots that other parts were last notified of. */
   #publishedSlots = '';
-  /** A new link has no alarms. */
-  #writtenAlarms = NO_ALARMS;
+  /** Undefined: those of the node's last link are stored. */
+  #writtenAlarms: string | undefined;
   #writtenJournalDepth: number | null | undefined;
   #last: Snapshot | undefined;
   /** Refused claims: they are retried when other nodes release SIMs. */
@@ -253,11 +251,13 @@ export class SlotSnapshots {
   async #writeAlarms(alarms: readonly string[]): Promise<void> {
     const text = JSON.stringify([...alarms].sort());
     if (text === this.#writtenAlarms) return;
+    const { nodeId } = this.#link;
+    const isChanged = await setAlarms(this.#parts.db, { nodeId, linkId: this.#linkId }, alarms);
+    this.#writtenAlarms = text;
+    if (!isChanged) return;
     this.#parts.reportPace.pay(ALARMS_COST);
-    await setAlarms(this.#parts.db, { nodeId: this.#link.nodeId, linkId: this.#linkId }, alarms);
     if (alarms.length > 0) this.#parts.log.warn({ alarms }, 'node reported alarms');
     else this.#parts.log.info({}, 'node reported that its alarms ended');
-    this.#writtenAlarms = text;
     this.#publishChange();
   }
 

@@ -14,8 +14,8 @@ interface LinkRow {
 }
 
 /**
- * Records that a node's link is up, without alarms; it replaces an older link. Returns the highest committed sequence of its journal, 0 for
- * a new one. Undefined when the key is no longer the node's.
+ * Records that a node's link is up; it replaces an older link. The node's alarms remain until its first report. Returns the highest
+ * committed sequence of its journal, 0 for a new one. Undefined when the key is no longer the node's.
  */
 export async function openLink(
   db: Database,
@@ -23,7 +23,7 @@ export async function openLink(
 ): Promise<number | undefined> {
   const { rows } = await sql<{ acknowledged: number }>`
     with opened as (
-      update nodes set link_id = ${link.linkId}, link_alive_until = ${link.aliveUntil}, alarms = '{}'
+      update nodes set link_id = ${link.linkId}, link_alive_until = ${link.aliveUntil}
       where id = ${link.nodeId} and public_key = ${link.publicKey} and revoked_at is null
       returning id
     )
@@ -112,15 +112,17 @@ export async function countUnheld(trx: DatabaseTransaction, nodeId: string, coun
     .execute();
 }
 
-/** Records the alarms of a node, unless a newer link of the node has taken over. */
+/** Records the alarms of a node, unless a newer link of the node has taken over. Returns whether they were others before. */
 export async function setAlarms(
   db: Database,
   { nodeId, linkId }: { nodeId: string; linkId: string },
   alarms: readonly string[],
-): Promise<void> {
+): Promise<boolean> {
   const texts = alarms.map(storableText);
-  await sql`
-    update nodes set alarms = ${texts}::text[] where id = ${nodeId} and link_id = ${linkId}`.execute(db);
+  const { numAffectedRows } = await sql`
+    update nodes set alarms = ${texts}::text[]
+    where id = ${nodeId} and link_id = ${linkId} and alarms <> ${texts}::text[]`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 /** Records how many facts are in a node's journal, unless a newer link of the node has taken over. */

@@ -1,5 +1,6 @@
 // A node whose disk refuses its journal keeps no text: its numbers are not sold, and the lists say why.
 import t from 'tap';
+import { openLink } from '#control-plane/store/fleet/node-links.ts';
 import { ALICE, BOB } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
@@ -15,7 +16,7 @@ const rig = await createRig();
 t.test('its numbers are on sale again once it can write its journal', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const slots = [slotAt(1), slotAt(2), slotAt(3, { state: 'denied' })];
-  const node = await rig.connect(t, url, { nodeId: 'rack', slots });
+  let node = await rig.connect(t, url, { nodeId: 'rack', slots });
   await until('its slots', async () => (await availableAt(url)) === 2);
   const sold = String(slotAt(1).number);
   await subscribeInStore(databaseUrl, ALICE, sold);
@@ -40,7 +41,16 @@ t.test('its numbers are on sale again once it can write its journal', async (t) 
     { state: 'offline', service: null, reason: 'its node cannot write its journal' },
     { state: 'offline', service: null, reason: null },
   ]);
-  report();
+  await node.drop();
+  const { public_key: publicKey } = await db
+    .selectFrom('nodes')
+    .select('public_key')
+    .where('id', '=', 'rack')
+    .executeTakeFirstOrThrow();
+  const link = { nodeId: 'rack', linkId: 'next', publicKey: Buffer.from(publicKey ?? []), journalId: 'next' };
+  await openLink(db, { ...link, aliveUntil: new Date(Date.now() + 60_000) });
+  t.match(await numbers(), [{}, { state: 'offline' }, {}], 'a new link has not reported yet');
+  node = await rig.connect(t, url, { nodeId: 'rack', slots });
   await until('it is on sale', async () => (await availableAt(url)) === 1);
   await until('the sold one is bound', async () => (await bound()).length === 1);
   t.equal(await states(), 'm1 registered,m2 registered,m3 denied');

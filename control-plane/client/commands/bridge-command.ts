@@ -8,7 +8,7 @@ import type { SimrackClient } from '../simrack-client.ts';
 import { answering } from './arguments.ts';
 import { addBotOptions, type BotOptions, botOf } from './bot-options.ts';
 import { type ApiOptions, type ApiPlan, apiPlanOf, startApi } from './bridge-api.ts';
-import { EXIT, InterruptedError, interruptible, UsageError, unusable } from './failures.ts';
+import { InterruptedError, interruptible, RefusedError, UsageError, unusable } from './failures.ts';
 import type { CommandSession, Environment } from './session.ts';
 
 const FIELDS = ['callId', 'accountId', 'direction', 'from', 'to', 'connected', 'failed', 'words'];
@@ -65,10 +65,11 @@ async function bridge(
       },
     };
     const [first] = clients;
+    let isRefused = false;
     try {
       if (connect === undefined) await Promise.race([aborted(signal), api?.running]);
       else if (dial !== undefined && first !== undefined)
-        await dialWith(first, dial, { connect, ...options });
+        isRefused = await isDialRefused(first, dial, { connect, ...options });
       else {
         const serving = Promise.all(clients.map((client) => serve(client, at, { connect, ...options })));
         await (api === undefined ? serving : Promise.race([serving, api.running]));
@@ -78,12 +79,13 @@ async function bridge(
     }
     if (signal.aborted && dial !== undefined && signal.reason instanceof InterruptedError)
       throw signal.reason;
+    if (isRefused) throw new RefusedError('the bot and the other party were not connected');
   });
 }
 
-async function dialWith(...asked: Parameters<typeof bridgeDial>): Promise<void> {
+async function isDialRefused(...asked: Parameters<typeof bridgeDial>): Promise<boolean> {
   const { connected, failed } = await bridgeDial(...asked);
-  if (!connected || failed) process.exitCode = EXIT.refused;
+  return !connected || failed;
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -45,6 +45,11 @@ export function unusable(file: string, error: unknown): UsageError {
   return new UsageError(`${file}: ${code === undefined ? why : why.replace(`${code}: `, '')}`);
 }
 
+/** The command has printed why: nothing more is printed, and the program ends with `EXIT.refused`. */
+export class RefusedError extends Error {
+  override name = 'RefusedError';
+}
+
 /** Another process does work that must not run twice at once. */
 export class BusyError extends Error {
   override name = 'BusyError';

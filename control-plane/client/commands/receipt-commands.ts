@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { KEYS_PATH, type Receipt, receiptHashSchema } from '#shared/api/receipts.ts';
 import { answering, wholeNumber } from './arguments.ts';
-import { EXIT, UsageError, unusable } from './failures.ts';
+import { RefusedError, UsageError, unusable } from './failures.ts';
 import { headOf, type ReceiptFile, verifyReceipts } from './receipt-verification.ts';
 import type { CommandSession } from './session.ts';
 
@@ -38,7 +38,7 @@ export function addReceiptCommands(program: Command, session: () => CommandSessi
       const verified = await verifyReceipts(jsonFile(path), keySet, { since });
       for (const warning of verified.warnings) at.output.note(`warning: ${warning}`);
       at.output.answer(verified);
-      if (!verified.valid) process.exitCode = EXIT.refused;
+      if (!verified.valid) throw new RefusedError('the receipts are not valid');
     });
 }
 

@@ -1,4 +1,4 @@
-// `simrack dial | listen | hangup` as processes of their own: what is said, pressed and recorded, and how it ends.
+// `simrack dial | listen | hangup`: what is said, pressed and recorded, and how it ends.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -79,10 +79,10 @@ t.test('dial --detect-machine says who answered', async (t) => {
 });
 
 t.test('dial with --say alone hangs up when six seconds were played, without a warning', async (t) => {
-  const { line, simrack, folder } = await phone(t);
+  const { line, start, folder } = await phone(t);
   const speech = join(folder, 'said.raw');
   writeFileSync(speech, Buffer.alloc(SIX_SECONDS_FRAMES * FRAME_BYTES, 3));
-  const calling = simrack('dial', FAR_END, '--say', speech, '--raw');
+  const calling = start(['dial', FAR_END, '--say', speech, '--raw']);
   const call = await until('the call', () => line.calls[0], WAIT_MS);
   line.answer(call.call_id);
   const media = await until('the media link', () => line.media, WAIT_MS);

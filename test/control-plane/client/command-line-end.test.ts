@@ -25,7 +25,7 @@ async function alice(t: Test, service: Parameters<typeof rig.start>[1] = {}) {
 }
 
 t.test('wrong use ends with 2, and says what is wrong', async (t) => {
-  const { simrack, folder } = commandLine(t, NOWHERE);
+  const { simrack, start, folder } = commandLine(t, NOWHERE);
   const loose = join(folder, 'token.json');
   writeFileSync(loose, '{}');
   chmodSync(loose, 0o644);
@@ -40,14 +40,9 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
     [['number', '--print', 'colour'], /the answer has no field "colour"; its fields are number, /],
     [['number', '--token-file', loose], /can be read by other users: run chmod 600/],
   ];
-  // Two cores: two at a time.
-  for (let index = 0; index < wrong.length; index += 2)
-    await Promise.all(
-      wrong.slice(index, index + 2).map(async ([args, says]) => {
-        const ran = await simrack(...args);
-        t.match(ran, { status: 2, stdout: '', stderr: says }, args.join(' '));
-      }),
-    );
+  for (const [args, says] of wrong)
+    t.match(await simrack(...args), { status: 2, stdout: '', stderr: says }, args.join(' '));
+  t.match(await start(['sing']), { status: 2, stdout: '', stderr: /unknown command 'sing'/ });
   // Wherever the option stands: the parser ends before it has read it.
   for (const args of [
     ['sing', '--json'],
@@ -68,7 +63,7 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
 
 t.test('no server, another server, and a server that limits requests', async (t) => {
   const noServer = commandLine(t, NOWHERE);
-  const unreachable = await noServer.simrack('availability', '--json');
+  const unreachable = await noServer.start(['availability', '--json']);
   t.equal(unreachable.status, 3);
   t.match(unreachable.failure(), { error: 'unreachable', status: 0 });
 

@@ -1,4 +1,4 @@
-// `simrack` as a process of its own, beside a stack: from no number to a received text.
+// `simrack` beside a stack: from no number to a received text.
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
@@ -16,7 +16,7 @@ const paidSoFar = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.addre
 t.test('beside npm start: buy, look, text, get a new token', async (t) => {
   const { url } = await rig.start(t);
   await rig.connect(t, url);
-  const { simrack, kept } = commandLine(t, url);
+  const { simrack, start, kept } = commandLine(t, url);
   const { number } = slotAt(1);
   const before = await paidSoFar();
 
@@ -31,7 +31,7 @@ t.test('beside npm start: buy, look, text, get a new token', async (t) => {
     'no token yet',
   );
 
-  const bought = await simrack('subscribe', '--way', 'mpp', '--json');
+  const bought = await start(['subscribe', '--way', 'mpp', '--json']);
   t.equal(bought.status, 0, bought.stderr);
   t.same(Object.keys(bought.json()), ['number', 'expires_at', 'outcome'], 'the token is not printed');
   t.match(bought.json(), { number, outcome: 'bought' });

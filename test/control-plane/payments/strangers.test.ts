@@ -1,5 +1,5 @@
 // Strangers without money from hundreds of addresses, whose accounts burn gas and answer with a lot of data: each payer and each customer is
-// served meanwhile.
+// served meanwhile. A run plays one of the two attacks.
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
@@ -8,6 +8,7 @@ import { PRICE } from '../../fixtures/chain/paid-chain.ts';
 import { type SmartAccount, startSmartAccounts } from '../../fixtures/chain/smart-accounts.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { someOf } from '../../fixtures/sweep.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -88,7 +89,7 @@ async function fundedSafes(years: bigint): Promise<SmartAccount[]> {
   return safes;
 }
 
-t.test('payments of accounts that burn and shout delay no payer', async (t) => {
+async function payAmongPayments(t: Test): Promise<void> {
   const { newClient, pay } = await setUp(t);
   const safes = await fundedSafes(1n);
   const keys = Array.from({ length: PAYERS }, () => privateKeyToAccount(generatePrivateKey()));
@@ -110,9 +111,9 @@ t.test('payments of accounts that burn and shout delay no payer', async (t) => {
   const outcomes = await Promise.all(signed.map((header) => pay(newClient(), header)));
   t.same(countOf(outcomes.slice(0, PAYERS)), { '200 ok': PAYERS }, 'payers with a key');
   t.same(countOf(outcomes.slice(PAYERS)), { '200 ok': PAYERS }, 'payers with an account');
-});
+}
 
-t.test('sign-ins as customers, with factories that burn, delay no sign-in and no payment', async (t) => {
+async function signInAmongSignIns(t: Test): Promise<void> {
   const { newClient, pay, signInAs } = await setUp(t);
   const safes = await fundedSafes(2n);
   const headerOf = async (safe: SmartAccount): Promise<string> =>
@@ -135,4 +136,11 @@ t.test('sign-ins as customers, with factories that burn, delay no sign-in and no
   });
   t.same(countOf(await entered), { '200 ok': PAYERS }, 'sign-ins of the customers');
   t.same(countOf(await renewed), { '200 ok': PAYERS }, 'payments of the customers');
-});
+}
+
+const ATTACKS: Array<[claim: string, play: (t: Test) => Promise<void>]> = [
+  ['payments of accounts that burn and shout delay no payer', payAmongPayments],
+  ['sign-ins as customers, with factories that burn, delay no sign-in and no payment', signInAmongSignIns],
+];
+
+for (const [claim, play] of someOf(t, ATTACKS, 1)) t.test(claim, play);

@@ -116,10 +116,21 @@ export interface PlainSchema extends JsonSchema {
   required?: string[];
 }
 
-/** A schema for inline use. Its dialect is not declared: some readers of 2020-12 do not know the name. */
+/** Every tool has the schema of a refusal, and several have the same input: to translate one takes milliseconds. */
+const plainSchemas = new WeakMap<z.ZodType, JsonSchema>();
+
+/**
+ * A schema for inline use, which callers do not change. Its dialect is not declared: some readers of 2020-12 do not know the name.
+ */
 export function plainJsonSchema(schema: z.ZodObject): PlainSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema {
+  const translated = plainSchemas.get(schema) ?? translate(schema);
+  plainSchemas.set(schema, translated);
+  return translated;
+}
+
+function translate(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', override: plain });
   return JSON.parse(JSON.stringify(json), (_key, value) => oneTypeEach(value)) as JsonSchema;
 }

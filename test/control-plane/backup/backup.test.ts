@@ -13,6 +13,7 @@ import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
 import { linkNode } from '../../fixtures/nodes/scripted-node.ts';
 import { buyNumber } from '../../fixtures/payments/payer.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -24,7 +25,7 @@ const TIMEOUT = { timeout: 380_000 };
 const rig = await createRig();
 
 const control = (args: string[], env: Record<string, string>, onStart?: Parameters<typeof runProgram>[3]) =>
-  runProgram('control-plane', args, env, onStart);
+  onStart === undefined ? runCommand(args, env) : runProgram('control-plane', args, env, onStart);
 
 /** The messages that an old token gets: those that are not claimed yet. */
 async function receivedBy(url: string, token: string): Promise<string[]> {
@@ -136,7 +137,7 @@ t.test('the embedded database, beside its service, and into Postgres', TIMEOUT, 
   const env = { DATA_DIR: dataDir };
   const file = join(temporaryFolder(t), 'trial.backup');
   t.match(await control(['backup', file], env), { status: 0, stderr: '' });
-  t.match(await control(['restore', file], env), {
+  t.match(await runProgram('control-plane', ['restore', file], env), {
     status: 4,
     stderr: /in use by another control-plane \(pid \d+\): stop it first/,
   });
@@ -199,7 +200,7 @@ t.test('three backups at once are whole, and the first one gets the name', TIMEO
   const folder = temporaryFolder(t);
   const file = join(folder, 'lab.backup');
   const env = { DATABASE_URL: databaseUrl };
-  const ran = await Promise.all([1, 2, 3].map(() => control(['backup', file], env)));
+  const ran = await Promise.all([1, 2, 3].map(() => runProgram('control-plane', ['backup', file], env)));
   t.same(ran.map(({ status }) => status).sort(), [0, 2, 2]);
   for (const { status, stderr } of ran)
     if (status === 2) t.match(stderr, /already exists: choose another name/);

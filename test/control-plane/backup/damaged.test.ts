@@ -11,6 +11,7 @@ import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { writeBackup } from '#control-plane/backup/backup-writer.ts';
 import { backedUp, relationsOf } from '../../fixtures/database/lived-database.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 
@@ -18,7 +19,7 @@ const TIMEOUT = { timeout: 380_000 };
 
 const postgres = await openDatabases(t);
 const restore = (file: string, databaseUrl: string) =>
-  runProgram('control-plane', ['restore', file], { DATABASE_URL: databaseUrl });
+  runCommand(['restore', file], { DATABASE_URL: databaseUrl });
 
 t.test('cut or flipped anywhere: refused before anything is restored', TIMEOUT, async (t) => {
   const { file } = await backedUp(t, postgres, 500);

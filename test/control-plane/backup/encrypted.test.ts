@@ -11,7 +11,7 @@ import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { encrypted } from '#control-plane/backup/encryption.ts';
 import { backedUp, relationsOf, rowsOf } from '../../fixtures/database/lived-database.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 
 const TIMEOUT = { timeout: 380_000 };
@@ -19,7 +19,7 @@ const PASSPHRASE = 'correct horse battery staple';
 
 const postgres = await openDatabases(t);
 
-const control = (args: string[], env: Record<string, string> = {}) => runProgram('control-plane', args, env);
+const control = (args: string[], env: Record<string, string> = {}) => runCommand(args, env);
 
 /** Files of one who keeps backups: a passphrase, and a pair of age's own keys. */
 function keys(t: Test) {

@@ -13,6 +13,7 @@ import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
 import { skipWithoutPgbouncer, startPgbouncer } from '../../fixtures/database/pgbouncer.ts';
 import { startForwardingProxy } from '../../fixtures/network/forwarding-proxy.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { startMailServer } from '../../fixtures/service/mail-server.ts';
 import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
@@ -55,7 +56,7 @@ async function startReceiver(t: Test) {
 }
 
 async function checkOnce(env: Record<string, string>) {
-  const ran = await runProgram('control-plane', ['check', '--json'], env);
+  const ran = await runCommand(['check', '--json'], env);
   const report = reportSchema.parse(JSON.parse(ran.stdout));
   const find = (name: string): Finding | undefined => report.findings.find(({ check }) => check === name);
   return { ...ran, report, find };

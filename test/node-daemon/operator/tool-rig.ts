@@ -1,4 +1,4 @@
-// A simulated rack, and the operator's tools on it as processes of their own, with or without the daemon.
+// A simulated rack, and the operator's tools on it, with or without the daemon.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Simulator, type SimulatorOptions, startSimulator } from '#hardware-sim/simulator.ts';
 import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
+import { runNodeCommand } from '../../fixtures/run-node-command.ts';
 import { type Ran, runProgram } from '../../fixtures/run-program.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
@@ -19,9 +20,9 @@ export interface ToolRig {
   readonly dataDir: string;
   readonly env: Record<string, string>;
   readonly plane: ScriptedControlPlane;
-  /** Runs a tool to its end. */
+  /** Runs a tool to its end, in this process. */
   tool(...args: string[]): Promise<Ran>;
-  /** Runs a tool, and gives its process to `onStart`. */
+  /** Runs a tool in a process of its own, which `onStart` is given. */
   toolWith(args: readonly string[], onStart: (child: ChildProcess) => void): Promise<Ran>;
   /** Starts the daemon and waits until its slots are registered. */
   startDaemon(): Promise<ChildProcess>;
@@ -54,7 +55,7 @@ export async function startToolRig(
     dataDir,
     env,
     plane,
-    tool: (...args) => runProgram('node-daemon', args, env),
+    tool: (...args) => runNodeCommand(args, env),
     toolWith: (args, onStart) => runProgram('node-daemon', args, env, onStart),
     async startDaemon() {
       const before = plane.frames.length;

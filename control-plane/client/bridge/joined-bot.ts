@@ -3,6 +3,7 @@ import { jsonOf } from '#shared/json.ts';
 import { type BotCall, BotError, type ConnectBot } from './bot.ts';
 import { askBot, filledBody } from './bot-request.ts';
 import { connectSocketBot } from './socket-bot.ts';
+import { ULTRAVOX_MESSAGES } from './ultravox-messages.ts';
 
 const ULTRAVOX_FIELD = 'joinUrl';
 /** Fields of the answer that have the address, in this order: Ultravox, Vapi, services of one's own. */
@@ -25,15 +26,9 @@ export const joinedBot =
   async (call: BotCall, host, signal) => {
     const answer = await askBot({ url, headers, body: filledBody(body, call) }, signal);
     const { address, field } = addressIn(answer, url);
-    const keyMessage = field === ULTRAVOX_FIELD ? ultravoxKey : undefined;
-    return connectSocketBot({ url: address, protocol: 'raw', control, keyMessage }, host, signal);
+    const messages = field === ULTRAVOX_FIELD ? ULTRAVOX_MESSAGES : undefined;
+    return connectSocketBot({ url: address, protocol: 'raw', control, messages }, host, signal);
   };
-
-/**
- * Ultravox gets a key as text of the user, as on its own telephone lines: https://docs.ultravox.ai/telephony/ivr-flows and
- * https://docs.ultravox.ai/apps/datamessages.
- */
-const ultravoxKey = (digit: string): object => ({ type: 'user_text_message', text: digit });
 
 /** The address in the answer of `url`, and the field that has it. Throws `BotError`. */
 export function addressIn(answer: string, url: string): { address: string; field: string } {

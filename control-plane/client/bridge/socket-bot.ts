@@ -5,6 +5,7 @@ import { clientFrameSchema, type StreamProtocol, serverFrameSchema } from '#shar
 import { systemClock } from '#shared/clock.ts';
 import { jsonOf } from '#shared/json.ts';
 import { type Bot, BotError, type BotHost, type ConnectBot, type TwilioNames, twilioNamesOf } from './bot.ts';
+import type { BotMessages } from './bot-messages.ts';
 import { TwilioRelay } from './twilio-relay.ts';
 import { STALLED_MS, Unread } from './unread.ts';
 
@@ -35,8 +36,8 @@ export interface SocketBotOptions {
   headers?: Readonly<Record<string, string>>;
   /** Of `raw`: the bot also gets the text frames of the service (`answered`, `dtmf`, `mark`, `cleared`). */
   control?: boolean;
-  /** Of `raw`, without `control`: the bot's own message for a key that the far end pressed. */
-  keyMessage?: ((digit: string) => object) | undefined;
+  /** Of `raw`: the bot's own messages. With `control` it gets keys as the service sends them. */
+  messages?: BotMessages | undefined;
 }
 
 /** Connects each call to a server. */
@@ -83,7 +84,7 @@ class SocketBot implements Bot {
   readonly #host: BotHost;
   readonly #relay: TwilioRelay | undefined;
   readonly #getsControl: boolean;
-  readonly #keyMessage: SocketBotOptions['keyMessage'];
+  readonly #messages: BotMessages | undefined;
   #isPaused = true;
   #isConnected = false;
   readonly #unread = new Unread();
@@ -91,12 +92,12 @@ class SocketBot implements Bot {
   #early: Array<Buffer | string> = [];
 
   constructor(socket: WebSocket, options: SocketBotOptions, host: BotHost) {
-    const { url, protocol, parameters, names, control = false, keyMessage } = options;
+    const { url, protocol, parameters, names, control = false, messages } = options;
     this.#socket = socket;
     this.#host = host;
     this.protocol = protocol;
     this.#getsControl = control || protocol === 'vonage';
-    this.#keyMessage = keyMessage;
+    this.#messages = messages;
     this.#relay = protocol === 'twilio' ? new TwilioRelay(parameters, names) : undefined;
     socket.binaryType = 'nodebuffer';
     let problem = '';
@@ -131,12 +132,12 @@ class SocketBot implements Bot {
       const text = this.#relay.toBot(data.toString());
       if (text !== undefined) this.#socket.send(text);
     } else if (this.#getsControl) this.#socket.send(data, { binary: false });
-    else if (this.#keyMessage !== undefined) this.#sendKey(data, this.#keyMessage);
+    else if (this.#messages !== undefined) this.#sendKey(data, this.#messages);
   }
 
-  #sendKey(data: Buffer, keyMessage: (digit: string) => object): void {
+  #sendKey(data: Buffer, messages: BotMessages): void {
     const frame = serverFrameSchema.safeParse(jsonOf(data.toString())).data;
-    if (frame?.type === 'dtmf') this.#socket.send(JSON.stringify(keyMessage(frame.digit)));
+    if (frame?.type === 'dtmf') this.#socket.send(JSON.stringify(messages.key(frame.digit)));
   }
 
   reopened(): void {
@@ -162,11 +163,22 @@ class SocketBot implements Bot {
   }
 
   #onMessage(given: Buffer | string): void {
-    const data = typeof given === 'string' && this.protocol === 'raw' ? requestOf(given) : given;
+    const data = typeof given === 'string' && this.protocol === 'raw' ? this.#requestOf(given) : given;
     if (data === undefined)
       this.#host.note('a text message of the bot was ignored: it is none of the service');
     else if (this.#isPaused) this.#early.push(data);
     else this.#host.send(data);
+  }
+
+  /** Undefined for a message that is none of the service: plain bots send text of their own, such as transcripts, which would end the stream. */
+  #requestOf(text: string): string | undefined {
+    const json = jsonOf(text);
+    if (clearingSchema.safeParse(json).success) return CLEAR;
+    if (clientFrameSchema.safeParse(json).success) return text;
+    const answer = this.#messages?.answer(json);
+    if (answer === undefined) return undefined;
+    this.#socket.send(JSON.stringify(answer.reply));
+    return answer.request === undefined ? undefined : JSON.stringify(answer.request);
   }
 
   #giveUp(): void {
@@ -185,10 +197,3 @@ export function cutTo(text: string, bytesMax: number): string {
 /** Ultravox, when the far end interrupts it: https://docs.ultravox.ai/apps/datamessages#playbackclearbuffer. */
 const clearingSchema = z.object({ type: z.literal('playback_clear_buffer') });
 const CLEAR = JSON.stringify({ type: 'clear' });
-
-/** Plain bots send text of their own, such as transcripts, which would end the stream: undefined. */
-function requestOf(text: string): string | undefined {
-  const json = jsonOf(text);
-  if (clearingSchema.safeParse(json).success) return CLEAR;
-  return clientFrameSchema.safeParse(json).success ? text : undefined;
-}

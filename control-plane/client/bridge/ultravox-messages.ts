@@ -27,7 +27,7 @@ export const ULTRAVOX_MESSAGES: BotMessages = {
     const { data: digits, error } = dtmfDigitsSchema.safeParse(parameters?.['digits']);
     if (digits !== undefined)
       return { request: { type: 'dtmf', digits }, reply: { ...result, result: `pressed ${digits}` } };
-    const errorMessage = `digits ${error?.issues[0]?.message}`;
+    const errorMessage = `digits ${error.issues[0]?.message}`;
     return { reply: { ...result, errorType: 'implementation-error', errorMessage } };
   },
 };

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
 import { connectAnvil } from '../dev-stack/anvil-client.ts';
+import { runCommand } from '../fixtures/run-command.ts';
 import { runProgram } from '../fixtures/run-program.ts';
 import { startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { until } from '../fixtures/until.ts';
@@ -75,7 +76,7 @@ t.test(
       'the commands',
       () => /list --data-dir (\S+)/.exec(printed) ?? undefined,
     );
-    const control = (...args: string[]) => runProgram('control-plane', args, { DATA_DIR: dataDir });
+    const control = (...args: string[]) => runCommand(args, { DATA_DIR: dataDir });
     const [code = ''] = (await control('node', 'add', 'rack-7')).stdout.split('\n');
     t.match(await runProgram('node-daemon', ['enroll', url, code, '--data-dir', nodeFolder], {}), {
       status: 0,

@@ -8,13 +8,14 @@ import WebSocket from 'ws';
 import { telephoneClient } from '../../fixtures/agents/telephone.ts';
 import { openLinkSocket, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { isWhole } from '../../fixtures/sweep.ts';
 import { until } from '../../fixtures/until.ts';
 import { randomSeed } from '../../history/seed.ts';
 import { mutatedJson, objectsOf, values } from './fuzz/arbitraries.ts';
 import { encodeFrame, type Frame, frames } from './fuzz/frames.ts';
 import { startServiceChild } from './fuzz/service-child.ts';
 
-const ROUND_MS = Number(process.env['FUZZ_MS'] ?? 4_000);
+const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 4_000 : 2_000));
 const PART_RUNS = 20;
 const GROWTH_MEGABYTES = 96;
 /** The codes of RFC 6455 and the README; the client's library uses 1005 and 1006 where no code came. */

@@ -3,10 +3,11 @@ import fc, { type Arbitrary } from 'fast-check';
 import t from 'tap';
 import { type RawAnswer, RawConnection } from '../../fixtures/network/raw-connection.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { isWhole } from '../../fixtures/sweep.ts';
 import { randomSeed } from '../../history/seed.ts';
 import { startServiceChild } from './fuzz/service-child.ts';
 
-const ROUND_MS = Number(process.env['FUZZ_MS'] ?? 8_000);
+const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 8_000 : 4_000));
 const AT_ONCE = 8;
 
 const rig = await createRig();

@@ -5,6 +5,7 @@ import { BOB } from '../../dev-stack/wallets.ts';
 import { STATELESS, toolRequest } from '../../fixtures/agents/tool-client.ts';
 import { signMpp, signV1, signV2 } from '../../fixtures/payments/payment-headers.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { isWhole } from '../../fixtures/sweep.ts';
 import { randomSeed } from '../../history/seed.ts';
 import { type Described, documentedAnswers } from '../discovery/documented.ts';
 import { type FuzzRequest, mutatedJson, objectsOf, requests, values } from './fuzz/arbitraries.ts';
@@ -12,7 +13,7 @@ import { problemOf, send, stop } from './fuzz/claims.ts';
 import { startServiceChild } from './fuzz/service-child.ts';
 
 /** Of each kind of request; the first round only warms up. */
-const ROUND_MS = Number(process.env['FUZZ_MS'] ?? 3_000);
+const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 3_000 : 1_500));
 const AT_ONCE = 16;
 /** The memory that a process may gain after some thousand requests and some thousand more. */
 const GROWTH_MEGABYTES = 96;

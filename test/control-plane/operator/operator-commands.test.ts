@@ -1,7 +1,7 @@
 // `control-plane operator …` on the embedded database, through the service that has it, and on the console of that service.
 import t from 'tap';
 import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
-import { runProgram } from '../../fixtures/run-program.ts';
+import { runCommand } from '../../fixtures/run-command.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { signedIn, signIn } from '../../fixtures/service/fleet-console.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
@@ -14,7 +14,7 @@ t.test('added, listed, removed; signed in meanwhile, and not after', { timeout: 
   const service = await startControlPlane(chain, { dataDir, consolePort: 0 });
   t.teardown(() => service.stop());
   const consoleUrl = String(service.consoleUrl);
-  const control = (...args: string[]) => runProgram('control-plane', args, { DATA_DIR: dataDir });
+  const control = (...args: string[]) => runCommand(args, { DATA_DIR: dataDir });
   const added = await control('operator', 'add', 'ann');
   t.match(added, { status: 0, stderr: '' });
   const key = /^(simrack_operator_[\w-]{43})$/m.exec(added.stdout)?.[1] ?? '';

@@ -123,3 +123,12 @@ t.test('llms.txt and AsyncAPI name every message of calls, the dialects and all 
   }
   for (const code of Object.values(PRESENCE_CLOSE)) t.match(asyncApi, String(code));
 });
+
+t.test('llms.txt has the length of a text in words, and how to split a longer one', async (t) => {
+  const llms = (await served('/llms.txt')).replace(/\s+/g, ' ');
+  t.match(
+    llms,
+    /One SMS: 160 characters of GSM 7-bit, or 70 if any character is outside it, such as a curly quote/,
+  );
+  t.match(llms, /A longer text is 400 with `max_units` and `ucs2_characters`: send several, .*`split_text`/);
+});

@@ -2,7 +2,7 @@
 import type { Slot } from '#shared/link/messages.ts';
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
-import { reasonWords } from '#shared/operator/slot-reasons.ts';
+import { stateWithReason } from '#shared/operator/slot-reasons.ts';
 
 /** The look of a slot: a color and a sign. A slot without a modem looks different from a modem with a problem. */
 export type Look = 'good' | 'warn' | 'bad' | 'lost';
@@ -18,10 +18,8 @@ export const LOOK_WORDS: Readonly<Record<Look, string>> = {
 };
 
 /** Returns, for example, "refused by the network: no roaming, and only foreign networks are in reach". */
-export function describedState({ state, reason }: Pick<Slot, 'state' | 'reason'>): string {
-  const { words } = SLOT_STATUS[state];
-  return reason === null || reason === state ? words : `${words}: ${reasonWords(reason)}`;
-}
+export const describedState = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
+  stateWithReason(SLOT_STATUS[state].words, state, reason);
 
 export function lookOf({ state }: Pick<Slot, 'state'>): Look {
   if (state === 'lost') return 'lost';

@@ -17,7 +17,7 @@ export const csvRows = <Row>(columns: readonly Column<Row>[], rows: readonly Row
 
 const csvLine = (values: readonly string[]): string => `${values.map(field).join(',')}\r\n`;
 
-/** No value is an empty field. Times are ISO 8601. */
+/** No value is an empty field. Times are ISO 8601. States are their codes, which stay the same when words change. */
 function textOf(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return cell;

@@ -16,8 +16,10 @@ export type Cell =
   | null
   /** ISO 8601. */
   | { readonly time: string | null }
-  /** `text` is the state's own word, for programs that read the table. */
+  /** People read the words of the status, programs that read CSV its code: `text`. */
   | { readonly status: Status; readonly text: string }
+  /** The same without a status. */
+  | { readonly words: string; readonly text: string }
   | { readonly link: LinkTarget; readonly text: string };
 
 export interface View {
@@ -69,7 +71,9 @@ export const jsonRows = <Row>({ masked }: Listing<Row>, rows: readonly Row[], { 
 /** The text of a cell in a terminal; null where there is none. */
 function textOf(cell: Cell): string | null {
   if (cell === null || typeof cell === 'string') return cell;
-  return 'time' in cell ? cell.time && shownTime(cell.time) : cell.text;
+  if ('time' in cell) return cell.time && shownTime(cell.time);
+  if ('words' in cell) return cell.words;
+  return 'status' in cell ? cell.status.words : cell.text;
 }
 
 /** To the minute, UTC. */

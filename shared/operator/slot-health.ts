@@ -56,6 +56,9 @@ export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
 /** Of a slot on the network that is not sold: an operator or a probe took it out of service. */
 export const OUT_OF_SERVICE: Status = { health: 'off', sign: 'pause', words: 'out of service' };
 
+/** Of a slot that reports a SIM which another node holds. */
+export const CLAIMED: Status = { health: 'bad', sign: 'barred', words: 'SIM of another node' };
+
 export const SERVICE_STATES = Object.keys(SLOT_STATUS) as readonly ServiceState[];
 
 /** A paid number without service needs a person, whatever the cause. */

@@ -84,6 +84,10 @@ const REASONS: Readonly<Record<string, ReasonText>> = {
     words: 'no usable network here',
     advice: 'Check the antenna and its plug. Test the card in a phone at this place.',
   },
+  not_searching: {
+    words: 'the modem does not search',
+    advice: 'AT+COPS=0 makes the modem search again.',
+  },
   emergency_only: {
     words: 'emergency calls only',
     advice: `${ASK}is the SIM card activated? Also try it in a phone.`,
@@ -134,6 +138,10 @@ export function reasonWords(reason: string): string {
   if (cause !== undefined) return `cause ${cause}`;
   return REASONS[reason]?.words ?? reason.replaceAll('_', ' ');
 }
+
+/** "refused by the network: this network does not accept the card"; the words of the state alone where there is no more to say. */
+export const stateWithReason = (words: string, state: string, reason: string | null): string =>
+  reason === null || reason === state ? words : `${words}: ${reasonWords(reason)}`;
 
 export const reasonAdvice = (reason: string | null): string | undefined =>
   reason === null ? undefined : REASONS[reason]?.advice;

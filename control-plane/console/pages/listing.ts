@@ -88,6 +88,7 @@ export function cellHtml(cell: Cell): Html | null {
   if (typeof cell === 'string')
     return isOfOnePiece(cell) ? html`<span class="whole">${cell}</span>` : withTimes(cell);
   if ('time' in cell) return cell.time === null ? null : shownAt(cell.time);
+  if ('words' in cell) return withTimes(cell.words);
   return 'status' in cell ? badge(cell.status) : html`<a href="${actionPathOf(cell.link)}">${cell.text}</a>`;
 }
 

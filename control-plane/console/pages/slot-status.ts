@@ -1,5 +1,6 @@
 // The status of slots and nodes on the pages.
-import { OUT_OF_SERVICE, SLOT_STATUS, type Status } from '#shared/operator/slot-health.ts';
+import { CLAIMED, OUT_OF_SERVICE, SLOT_STATUS, type Status } from '#shared/operator/slot-health.ts';
+import { NODE_STATUS } from '../../operator/listings/nodes.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
 import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
 
@@ -7,7 +8,7 @@ const CALL_WORDS = { dialing: 'dialling', ringing: 'ringing', active: 'on a call
 
 export function slotStatusOf(slot: FleetSlot): Status {
   const { state, call, numberOutReason, outOfService } = slot;
-  if (isClaim(slot)) return { health: 'bad', sign: 'barred', words: 'SIM of another node' };
+  if (isClaim(slot)) return CLAIMED;
   if (state !== 'registered') return SLOT_STATUS[state];
   if (call !== null) return { health: 'busy', sign: 'phone', words: CALL_WORDS[call.state] };
   if (outOfService !== null || numberOutReason !== null) return OUT_OF_SERVICE;
@@ -44,12 +45,13 @@ export function barsOf(signalDbm: number | null): number {
   return [-110, -100, -85, -70].filter((bound) => signalDbm >= bound).length;
 }
 
-const NODE_STATUS: Readonly<Record<FleetNode['state'], Status>> = {
-  linked: { health: 'good', sign: 'check', words: 'linked' },
-  away: { health: 'bad', sign: 'away', words: 'away' },
-  pending: { health: 'warn', sign: 'lock', words: 'waits for approval' },
-  revoked: { health: 'off', sign: 'barred', words: 'revoked' },
-  not_enrolled: { health: 'warn', sign: 'wait', words: 'not enrolled' },
-};
+/** By the state of a page: that of `node list`. */
+const LISTED_STATE = {
+  linked: 'linked',
+  away: 'enrolled',
+  pending: 'pending',
+  revoked: 'revoked',
+  not_enrolled: 'waiting',
+} as const satisfies Record<FleetNode['state'], keyof typeof NODE_STATUS>;
 
-export const statusOfNode = ({ state }: FleetNode): Status => NODE_STATUS[state];
+export const statusOfNode = ({ state }: FleetNode): Status => NODE_STATUS[LISTED_STATE[state]];

@@ -2,6 +2,7 @@
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import type { Cell } from '#shared/operator/listing.ts';
 import { type ServiceState, type Status, soldStatus } from '#shared/operator/slot-health.ts';
+import { stateWithReason } from '#shared/operator/slot-reasons.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';
 
 /** `isMasked`: it is a subscriber's. */
@@ -45,8 +46,12 @@ export function shareCell(share: number): Cell {
 
 export const EXPIRED: Status = { health: 'off', sign: 'wait', words: 'ended, in its grace time' };
 
-/** Of a sold number. */
-export const serviceCell = (service: ServiceState, reason: string | null): Cell => ({
-  status: soldStatus(service),
-  text: reason === null ? service : `${service} (${reason})`,
+/** A state with its reason: "SIM locked: the card asks for its PUK", or "sim_locked (sim_puk)" for programs. */
+export const stateCell = (status: Status, state: ServiceState, reason: string | null): Cell => ({
+  status: { ...status, words: stateWithReason(status.words, state, reason) },
+  text: reason === null ? state : `${state} (${reason})`,
 });
+
+/** Of a sold number. */
+export const serviceCell = (service: ServiceState, reason: string | null): Cell =>
+  stateCell(soldStatus(service), service, reason);

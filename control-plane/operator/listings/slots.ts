@@ -2,19 +2,18 @@
 import { callSettingsText } from '#shared/operator/call-settings.ts';
 import type { Cell, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { OUT_OF_SERVICE, SLOT_STATUS } from '#shared/operator/slot-health.ts';
-import { reasonWords } from '#shared/operator/slot-reasons.ts';
+import { CLAIMED, OUT_OF_SERVICE, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { listedNumber } from '../../domain/shown-value.ts';
 import type { SlotRow } from '../../store/fleet/slot-service.ts';
-import { carrierCell, nodeCell, numberCell, slotCell } from './cells.ts';
+import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
+import { carrierCell, nodeCell, numberCell, slotCell, stateCell } from './cells.ts';
 
 /** `text` is the state that the node reports: a slot that an operator took out of service, or its number, is `registered`. */
-function stateCell({ is_number_out, out_of_service_at, state, trouble }: Json<SlotRow>): Cell {
+function slotStateCell({ is_number_out, out_of_service_at, state, trouble }: Json<SlotRow>): Cell {
+  if (trouble === CLAIM_REFUSED && state !== 'node_away')
+    return { status: CLAIMED, text: `${state} (${trouble})` };
   const isOut = (out_of_service_at !== null || is_number_out) && state === 'registered';
-  const status = isOut ? OUT_OF_SERVICE : SLOT_STATUS[state];
-  if (trouble === null) return { status, text: state };
-  const words = `${status.words}: ${reasonWords(trouble)}`;
-  return { status: { ...status, words }, text: `${state} (${trouble})` };
+  return stateCell(isOut ? OUT_OF_SERVICE : SLOT_STATUS[state], state, trouble);
 }
 
 /** Compares the settings that the modem reported with those that calls need on the network of its SIM. */
@@ -38,7 +37,7 @@ export const SLOTS: Listing<Json<SlotRow>> = {
   columns: [
     { title: 'Node', cell: ({ node }) => nodeCell(node) },
     { title: 'Slot', sort: 'slot', cell: ({ node, slot }) => slotCell(node, slot) },
-    { title: 'State', sort: 'state', cell: stateCell },
+    { title: 'State', sort: 'state', cell: slotStateCell },
     {
       title: 'Number',
       sort: 'number',

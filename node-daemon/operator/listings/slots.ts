@@ -2,12 +2,18 @@
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import type { Slot } from '#shared/link/messages.ts';
 import { callSettingsText } from '#shared/operator/call-settings.ts';
-import type { Listing } from '#shared/operator/listing.ts';
+import type { Cell, Listing } from '#shared/operator/listing.ts';
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { stateWithReason } from '#shared/operator/slot-reasons.ts';
 
-/** The state with its reason: "lost (absent)". */
-const stateText = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
-  reason === null ? state : `${state} (${reason})`;
+/** The state with its reason: "modem lost: not plugged in", or "lost (absent)" where there is little room. */
+function stateCell({ state, reason }: Slot): Cell {
+  const status = SLOT_STATUS[state];
+  return {
+    status: { ...status, words: stateWithReason(status.words, state, reason) },
+    text: reason === null ? state : `${state} (${reason})`,
+  };
+}
 
 export const SLOTS: Listing<Slot> = {
   name: 'slots',
@@ -15,7 +21,7 @@ export const SLOTS: Listing<Slot> = {
   empty: 'no modem found, and the configuration names no slot',
   columns: [
     { title: 'Slot', cell: ({ slot }) => slot },
-    { title: 'State', cell: (slot) => ({ status: SLOT_STATUS[slot.state], text: stateText(slot) }) },
+    { title: 'State', cell: stateCell },
     { title: 'Carrier', cell: ({ operator }) => operator && shownCarrier(operator) },
     { title: 'Signal', cell: ({ signal_dbm: signal }) => (signal === null ? null : `${signal} dBm`) },
     {

@@ -72,7 +72,7 @@ t.test('a replacement card: the number, its texts and its year stay', async (t) 
     ['before', 'to the new card', 'read from the old card, and late'],
   );
   t.equal((await get('/number')).body['number'], number);
-  t.match(await control('audit', 'list'), { stdout: /move number +\+1206…0001 +ok/ });
+  t.match(await control('audit', 'list'), { stdout: /move number +\+1206…0001 +done/ });
 });
 
 t.test('a card that is exchanged while the number moves to its slot gets no number', async (t) => {
@@ -112,7 +112,7 @@ t.test(
     });
     await until('it is held', async () => {
       const { stdout } = await control('slot', 'list', '--node', 'rack-2');
-      return stdout.includes('registered');
+      return stdout.includes('in service');
     });
     t.match(await control('number', 'move', number, '--to', 'rack-2/m2', ...REASON), { status: 0 });
     const starting = { state: 'starting', iccid: null, number: null } as const;
@@ -130,7 +130,7 @@ t.test('a rogue node that claims the former card forges no text, however it date
   t.match(await control('number', 'move', number, '--to', NEW_CARD, ...REASON), { status: 0 });
   const rogue = await linkNode(t, url, { nodeId: 'rogue', slots: [slotAt(1)], journalId: 'journal-r' });
   await until('it holds the card', async () =>
-    (await control('slot', 'list', '--node', 'rogue')).stdout.includes('registered'),
+    (await control('slot', 'list', '--node', 'rogue')).stdout.includes('in service'),
   );
   const at = new Date(began).toISOString();
   const forged = { ...received('your code is 666666'), received_at: at };
@@ -279,8 +279,8 @@ t.test('a revocation names the customers that it cuts off, and asks', async (t) 
   });
   t.match(await control('node', 'revoke', name, '--yes'), { status: 0, stdout: /is revoked/ });
   t.match((await control('node', 'list')).stdout, new RegExp(`^${name} +revoked`, 'm'));
-  t.match((await control('number', 'list')).stdout, /^\+1206…0001 +held +node_revoked /m);
-  t.match((await control('subscription', 'list')).stdout, / node_revoked /);
+  t.match((await control('number', 'list')).stdout, /^\+1206…0001 +held +its node is revoked /m);
+  t.match((await control('subscription', 'list')).stdout, / its node is revoked /);
 });
 
 t.test('more days', async (t) => {

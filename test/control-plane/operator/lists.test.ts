@@ -70,22 +70,24 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
       return /^\+12065550002 .*$/m.exec(stdout)?.[0];
     };
     const db = await openTestDatabase(t, databaseUrl);
-    await until('served', async () => / held +registered /.test(String(await listed())));
+    await until('served', async () => / held +in service /.test(String(await listed())));
     const refused = lab.map((slot, index) =>
       index === 1 ? slotAt(2, { state: 'denied', reason: 'denied_unknown_sim' }) : slot,
     );
     node.send({ type: 'slots', slots: refused, alarms: [] });
-    await until('refused', async () => /held +denied \(denied_unknown_sim\)/.test(String(await listed())));
+    await until('refused', async () =>
+      /held +refused by the network: the card is not activated, or was closed /.test(String(await listed())),
+    );
     node.send({ type: 'slots', slots: lab, alarms: [] });
     await until('not refused', async () => !String(await listed()).includes('denied'));
     await until('away', async () => {
       // A heartbeat may undo it.
       await db.updateTable('nodes').set({ link_alive_until: null }).where('id', '=', 'lab').execute();
-      return / held +node_away /.test(String(await listed()));
+      return / held +node away /.test(String(await listed()));
     });
     const end = new Date(Date.now() - 1_000);
     await db.updateTable('subscriptions').set({ expires_at: end }).execute();
-    t.match(await listed(), / held +expired \(grace time\) /);
+    t.match(await listed(), / held +ended, in its grace time /);
     await db
       .updateTable('subscriptions')
       .set({ expires_at: new Date(Date.now() + 86_400_000) })
@@ -139,7 +141,7 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
       control('slot', 'list', '--find', '1'),
       control('audit', 'list', '--csv', '--find', 'HYPERLINK'),
     ]);
-    t.match(table.stdout, /lab +m4 +registered +\+12065550004 +- +T-Mobile \(310260\).*\nlab +m1 /);
+    t.match(table.stdout, /lab +m4 +out of service +\+12065550004 +- +T-Mobile \(310260\).*\nlab +m1 /);
     t.match(
       csv.stdout,
       /^Number,State,Service,ICCID,.*\r\n\+12065550001,[^\r]*\r\n\+1206…0002,held,registered,/,

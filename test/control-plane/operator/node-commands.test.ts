@@ -40,7 +40,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   t.match(await enroll(code), { status: 0, stdout: /enrolled as lab/, stderr: '' });
   t.equal(statSync(join(folder, 'identity.json')).mode & 0o777, 0o600);
   const node = await ScriptedNode.connect(service.url, { nodeId: 'other' });
-  t.match((await control('list')).stdout, /lab +enrolled +0\nother +linked +1/);
+  t.match((await control('list')).stdout, /lab +away +0\nother +linked +1/);
   t.match(await control('revoke', 'other', '--yes'), { status: 0 });
   await until('its link has ended, long before a heartbeat', () => node.closeCode === 4403);
   t.match(await control('revoke', 'no-such-node'), { status: 2, stderr: /no-such-node/ });
@@ -128,7 +128,7 @@ t.test('the list shows each slot that serves no number, and why', async (t) => {
   ];
   const node = await linkNode(t, url, { nodeId: 'lab', slots, alarms: ['journal_unavailable'] });
   const line =
-    /lab +linked +2 +journal_unavailable, known sim_locked \(sim_pin_wrong\), new starting, puk sim_locked \(sim_puk\), stick lost \(mass_storage\)$/m;
+    /lab +linked +2 +journal unavailable, known SIM locked: the card refused the PIN, new starting, puk SIM locked: the card asks for its PUK, stick modem lost: the stick shows its driver disk$/m;
   await until('the slots', async () => line.test(await list()));
   node.send({ type: 'slots', slots: [slotAt(5)], alarms: [] });
   await until('all are well', async () => /lab +linked +1$/m.test(await list()));

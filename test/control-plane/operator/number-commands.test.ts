@@ -67,10 +67,10 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
     control('number', 'list', '--state', 'available', '--limit', '1'),
   ]);
   const row1 =
-    /^\+1206…0001 +out_of_service +registered +8901\d+ +- +lab +m1 +00101 +0x90F7…b906 +20.*SIM card to be exchanged$/m;
+    /^\+1206…0001 +out of service +in service +8901\d+ +- +lab +m1 +00101 +0x90F7…b906 +20.*SIM card to be exchanged$/m;
   t.match(table.stdout, row1);
   t.match(table.stdout, /^\+12065550002 +offline +- +8901\d+ +- +lab +m2 +00101 +- +-$/m);
-  t.match(table.stdout, /^\+12065550003 +out_of_service .* no signal in bay 3$/m);
+  t.match(table.stdout, /^\+12065550003 +out of service .* no signal in bay 3$/m);
   t.notMatch(table.stdout, ALICE_ADDRESS);
   t.match(full.stdout, ALICE_ADDRESS);
   t.notMatch(table.stdout, '+12065550001');
@@ -79,7 +79,7 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
     numbers: [{ number: '+12065550002' }, { number: '+12065550003' }],
     next: '+12065550003',
   });
-  t.match(free.stdout, /^\+12065550004 +available /m);
+  t.match(free.stdout, /^\+12065550004 +on sale /m);
   t.notMatch(free.stdout, '+12065550002');
 
   t.match(await control('number', 'in-service', '+12065550003'), { status: 0 });
@@ -146,7 +146,7 @@ t.test('beside a service on the embedded database, through its socket', TIMEOUT,
   t.match(await bring(`+12125550101,${SIM_1}`), { status: 0, stdout: /^1 added/ });
   const list = (await control('number', 'list')).stdout;
   t.match(list, /^\+1206…0001 +held .* 0x90F7…b906 +20/m);
-  t.match(list, /^\+12065550003 +out_of_service .* no signal in bay 3$/m);
+  t.match(list, /^\+12065550003 +out of service .* no signal in bay 3$/m);
   t.match(list, new RegExp(`^\\+12125550101 +offline +- +${SIM_1} +- +- `, 'm'));
   t.notMatch(list, '+12125550100', 'all or nothing');
 });

@@ -196,7 +196,7 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
   t.match(await control('slot', 'out-of-service', 'lab', 'm2', '--reason', 'loose'), { status: 0 });
   t.match(
     (await control('slot', 'list')).stdout,
-    /lab +m2 +registered +\+12065550002 +- +00101 +\S+ \S+ +loose/,
+    /lab +m2 +out of service +\+12065550002 +- +00101 +\S+ \S+ +loose/,
   );
   await subscribeInStore(where.databaseUrl, ALICE, '+12065550002');
   const [held, full, json] = await Promise.all([
@@ -206,9 +206,9 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
   ]);
   t.match(
     held.stdout,
-    /lab +m1 +registered +\+12065550001 .*\nlab +m2 +registered +\+1206…0002 +- +00101 .* loose/,
+    /lab +m1 +in service +\+12065550001 .*\nlab +m2 +out of service +\+1206…0002 +- +00101 .* loose/,
   );
-  t.match(full.stdout, /lab +m2 +registered +\+12065550002 /);
+  t.match(full.stdout, /lab +m2 +out of service +\+12065550002 /);
   t.match(JSON.parse(json.stdout).slots, [
     { number: '+12065550001' },
     { number: '+1206…0002', is_held: true },
@@ -216,7 +216,7 @@ t.test('the commands', { timeout: 180_000 }, async (t) => {
   t.match(await control('slot', 'restart', 'lab', 'm7'), { status: 2, stderr: /not reported a slot/ });
   t.match(await control('probe', 'send', '+12065550001', '+12065550001'), { status: 2, stderr: /two/ });
   t.match((await control('probe', 'list')).stdout, /^No probes/);
-  t.match((await control('audit', 'list')).stdout, /command line +take slot out of service +lab\/m2 +ok/);
+  t.match((await control('audit', 'list')).stdout, /command line +take slot out of service +lab\/m2 +done/);
   t.match(await control('number', 'release', '+12065550001'), { status: 2, stderr: /not in quarantine/ });
   t.match(await control('probe', 'send', '+12065550001', '+13105550188'), {
     status: 2,

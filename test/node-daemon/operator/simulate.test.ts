@@ -36,11 +36,11 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     const slots = async (): Promise<string> =>
       (await runProgram('node-daemon', ['list', '--data-dir', dataDir], {})).stdout;
     await until(
-      'both are registered',
-      async () => (await slots()).match(/registered/g)?.length === 2,
+      'both are in service',
+      async () => (await slots()).match(/in service/g)?.length === 2,
       30_000,
     );
-    t.match(await slots(), /^top +registered/m, 'it uses the configuration file');
+    t.match(await slots(), /^top +in service/m, 'it uses the configuration file');
     if (signal === 'SIGINT') await tryCommands(t, output, port);
     t.match(
       log,

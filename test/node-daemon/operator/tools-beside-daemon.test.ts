@@ -27,9 +27,9 @@ t.test('list shows every slot, aligned or as JSON', async (t) => {
   t.match(lines[0], /^SLOT +STATE +CARRIER +SIGNAL +CALLS SET UP +NUMBER +MODEL +IMEI +ICCID +USB$/);
   for (const modem of simulator.modems) {
     const line = lines.find((each) => each.includes(modem.imei));
-    t.match(line, new RegExp(`registered .* -\\d+ dBm .*${modem.identity.iccid} +${modem.usb.path}$`));
+    t.match(line, new RegExp(`in service .* -\\d+ dBm .*${modem.identity.iccid} +${modem.usb.path}$`));
   }
-  t.equal(new Set(lines.map((line) => line.indexOf('  registered'))).size, 2, 'columns are aligned');
+  t.equal(new Set(lines.map((line) => line.indexOf('  in service'))).size, 2, 'columns are aligned');
   const slots = JSON.parse((await tool('list', '--json')).stdout) as Record<string, unknown>[];
   t.equal(slots.length, 16);
   t.match(slots[0], { slot: '1-1.1', state: 'registered', iccid: first?.identity.iccid });

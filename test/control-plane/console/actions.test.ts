@@ -148,13 +148,15 @@ t.test('a customer without service comes first, with each possible action', asyn
   node.send({ type: 'slots', slots: [card, ...SLOTS.slice(1)], alarms: [] });
   const top = await until('on top', async () => {
     const text = await ann.page('/');
-    return /class="attention"><h2>|Needs attention/.test(text) && text.includes('customer without service')
+    return /class="attention"><h2>|Needs attention/.test(text) && text.includes('SIM in no slot')
       ? text
       : undefined;
   });
   t.match(top, /\+1206…0001.*customer without service.*SIM in no slot.*paid until/s);
   t.match(top, /class="tile bad" href="\/subscriptions\?state=down"/);
-  t.match(await ann.page('/numbers?state=held'), /class="badge bad">(?:(?!<\/span>).)*SIM in no slot/s);
+  await until('in the list', async () =>
+    /class="badge bad">(?:(?!<\/span>).)*SIM in no slot/s.test(await ann.page('/numbers?state=held')),
+  );
   const move = async (card: string) => ann.post('/actions/move-number', { number, card, reason: 'it died' });
   t.equal((await move('rack-9/m1')).status, 409);
   const mistyped = await move('nowhere');

@@ -5,7 +5,7 @@ import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/n
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { Modem } from '#node-daemon/modem/modem.ts';
-import { ServiceManager } from '#node-daemon/service-manager/service-manager.ts';
+import { type DaemonStatus, ServiceManager } from '#node-daemon/service-manager/service-manager.ts';
 import { daemonWorkers, type Worker } from '#node-daemon/service-manager/worker.ts';
 import { silentLogger } from '#shared/log.ts';
 import type { Assignments } from '#shared/process/notify-socket.ts';
@@ -55,6 +55,23 @@ t.test(
     t.equal(await feeds(100), 100, 'a loop that waits is not dead');
   },
 );
+
+t.test('the status of a node that waits for approval, and of a drain', async (t) => {
+  const reported: Assignments[] = [];
+  const notify = async (assignments: Assignments): Promise<void> => void reported.push(assignments);
+  const environment = { NOTIFY_SOCKET: '/nowhere' };
+  const clock = new ManualClock(0);
+  const manager = new ServiceManager({ clock, log: silentLogger, pid: 7, environment, notify });
+  let status: DaemonStatus = { ...STATUS, link: 'pending' };
+  await manager.ready({ status: () => status, workers: () => [] });
+  t.same(reported, [{ READY: 1, STATUS: '0 of 0 slots registered, waits for approval' }]);
+  status = { ...STATUS, callsUp: 1, isDraining: true };
+  clock.advance(5_000);
+  t.same(reported.slice(1), [
+    { STATUS: 'stopping after the last call, 0 of 0 slots registered, linked, 1 call up' },
+  ]);
+  manager.stopped();
+});
 
 t.test('without a service manager nothing is sent, and no timer is left', async (t) => {
   const clock = new ManualClock(0);

@@ -96,6 +96,11 @@ t.test('each way in which the control plane does not answer has its own advice',
 
 t.test('the link, and a daemon that does not run', async (t) => {
   t.match(check('link', { daemon: daemonView({ link: 'away' }) }), { verdict: 'problem', seen: 'down' });
+  t.match(check('link', { daemon: daemonView({ link: 'pending' }) }), {
+    verdict: 'problem',
+    seen: /waits for approval/,
+    advice: /node approve .*within three seconds/,
+  });
   const ended = (code: number, status: number | null = null, reason = '') =>
     check('link', { daemon: daemonView({ link: 'away', linkFailure: { code, status, reason } }) });
   for (const failed of [ended(4401), ended(1006, 401)])

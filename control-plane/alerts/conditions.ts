@@ -192,7 +192,7 @@ const alarmTroubles = ({ alarms, id }: NodeReading): AlertTrouble[] =>
   alarms.filter(isNodeAlarm).map((alarm) => ({
     kind: 'node_alarm',
     subject: `${id}/${alarm}`,
-    severity: 'critical',
+    severity: NODE_ALARMS[alarm].severity,
     reading: null,
     summary: `node ${id}: ${NODE_ALARMS[alarm].means}`,
     advice: NODE_ALARMS[alarm].advice,

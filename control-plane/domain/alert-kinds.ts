@@ -25,9 +25,9 @@ export const ALERT_TEXTS = {
     options: ['HEARTBEAT_MS'],
   },
   node_alarm: {
-    severity: 'critical',
+    severity: 'warning, critical',
     raised:
-      'A linked node reports an alarm of the whole node: `no_modem`, `modem_given_up`, `journal_unavailable`, `ports_hang`.',
+      'A linked node reports an alarm of the whole node: `no_modem`, `modem_given_up`, `journal_unavailable`, `ports_hang`, or, as a warning, `disk_nearly_full`.',
     over: 'The node reports the alarm no longer.',
     options: [],
   },

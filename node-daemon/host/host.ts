@@ -9,6 +9,7 @@ import { type OpenPort, serialPorts } from '../at/port.ts';
 import { LiveSimSettings } from '../config/live-sim-settings.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { DaemonSettings } from '../config/options.ts';
+import { DiskRoom, readRoom } from '../journal/disk-room.ts';
 import { Journal } from '../journal/journal.ts';
 import { Modem } from '../modem/modem.ts';
 import { Rack, type RackSettings } from '../modem/rack.ts';
@@ -156,6 +157,14 @@ export async function openHost(
     log,
   });
   const lateParts = new LateParts({ journal, clock, log });
+  const room = new DiskRoom({
+    clock,
+    read: () => readRoom(dataDir),
+    onChange() {
+      if (room.isScarce) log.warn({ data_dir: dataDir }, 'the disk is nearly full');
+      notify((observer) => observer.slotsChanged?.());
+    },
+  });
   let isStarted = false;
   let isUsbWatched = false;
   let reconfigured: Promise<void> = Promise.resolve();
@@ -190,6 +199,7 @@ export async function openHost(
     alarms: () => [
       ...rack.alarms(),
       ...(journal.isFailing ? ['journal_unavailable'] : []),
+      ...(room.isScarce ? ['disk_nearly_full'] : []),
       ...(guard.isExhausted ? ['ports_hang'] : []),
     ],
     start() {
@@ -197,10 +207,12 @@ export async function openHost(
       isStarted = true;
       watchUsb();
       lateParts.start();
+      void room.start();
     },
     async stop() {
       usb.stop();
       lateParts.stop();
+      room.stop();
       await rack.stop();
       calls.stop();
     },

@@ -1,19 +1,32 @@
 // The alarms of a whole node: what each means and what to do. One text for the status page, for alerts and for metrics.
 export const NODE_ALARMS = {
-  no_modem: { means: 'no modem is plugged in', advice: 'Plug in a modem, or check the power of the hubs.' },
+  no_modem: {
+    severity: 'critical',
+    means: 'no modem is plugged in',
+    advice: 'Plug in a modem, or check the power of the hubs.',
+  },
   modem_given_up: {
+    severity: 'critical',
     means: 'a modem did not recover, although the daemon tried every recovery step',
     advice: 'Check its power and its cable, or replace it.',
   },
   journal_unavailable: {
+    severity: 'critical',
     means: 'the disk refuses journal writes: messages stay on the SIMs and nothing is sent',
     advice: 'Free disk space on the host.',
   },
+  disk_nearly_full: {
+    severity: 'warning',
+    means: 'the disk of its journal is nearly full',
+    advice:
+      'Free disk space on the host. Once the disk is full, messages stay on the SIMs and nothing is sent.',
+  },
   ports_hang: {
+    severity: 'critical',
     means: 'ports of dead modems hang in the kernel',
     advice: 'Unplug these modems, or restart the daemon.',
   },
-} as const satisfies Record<string, { means: string; advice: string }>;
+} as const satisfies Record<string, { severity: 'warning' | 'critical'; means: string; advice: string }>;
 
 type NodeAlarm = keyof typeof NODE_ALARMS;
 

@@ -47,10 +47,14 @@ function takes(file: number, bytes: number): boolean {
 }
 
 /** Messages until the journal has used what room it had; those that it does not take stay on the SIM. */
-async function fillDisk(rig: DaemonOnRack): Promise<string[]> {
+async function fillDisk(t: Test, rig: DaemonOnRack): Promise<string[]> {
   const { plane, simulator } = rig;
   const [modem] = simulator.modems;
   if (modem === undefined) throw new Error('no modem');
+  await until('the disk is nearly full, which is reported before it refuses writes', () =>
+    plane.alarms.includes('disk_nearly_full'),
+  );
+  t.notOk(plane.alarms.includes('journal_unavailable'));
   takeRoom(rig);
   const bodies: string[] = [];
   while (!plane.alarms.includes('journal_unavailable')) {
@@ -77,7 +81,7 @@ const options = process.getuid?.() === 0 ? {} : { skip: 'only root may mount a d
 
 t.test('messages stay on the SIM while the disk is full, and come once there is room', options, async (t) => {
   const rig = await start(t);
-  const bodies = await fillDisk(rig);
+  const bodies = await fillDisk(t, rig);
   t.ok(stored(rig) > 0, 'a message that cannot be written stays on the modem');
   t.ok(received(rig).length < bodies.length);
   const iccid = rig.simulator.modems[0]?.identity.iccid;
@@ -104,7 +108,7 @@ t.test('messages stay on the SIM while the disk is full, and come once there is 
 
 t.test('a daemon that is killed while the disk is full loses nothing', options, async (t) => {
   const rig = await start(t);
-  const bodies = await fillDisk(rig);
+  const bodies = await fillDisk(t, rig);
   await rig.kill();
   rmSync(fillerOf(rig));
   rig.start();

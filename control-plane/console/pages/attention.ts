@@ -1,6 +1,7 @@
 // The problems that need the operator now, the worst on top.
 
 import { type Html, html } from '#shared/html.ts';
+import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { type Health, type Sign, soldStatus } from '#shared/operator/slot-health.ts';
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
@@ -192,8 +193,9 @@ function ofNode({ alarms, name, state, slots }: FleetNode): Trouble[] {
     ...alarms.map(
       (alarm): Trouble => ({
         alert: alertKey({ kind: 'node_alarm', subject: `${name}/${alarm}` }),
-        health: 'bad',
-        sign: 'cross',
+        ...(isNodeAlarm(alarm) && NODE_ALARMS[alarm].severity === 'warning'
+          ? { health: 'warn', sign: 'wait' }
+          : { health: 'bad', sign: 'cross' }),
         path,
         subject: name,
         what: plain(alarm),

@@ -2,6 +2,7 @@
 
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { enrollCommand } from '../../config/enroll-command.ts';
+import { FREE_BYTES_GOOD, FREE_FILES_GOOD } from '../../journal/disk-room.ts';
 import type { DataFolder } from '../seen/data-folder.ts';
 import { answersOf } from '../seen/slot-view.ts';
 import type { HostCheck } from './check.ts';
@@ -18,9 +19,7 @@ export const configuration: HostCheck = ({ daemon }) => {
 const MIB = 1024 * 1024;
 /** Compaction copies the whole journal. A journal of 100,000 commands has 22 MB. */
 const FREE_BYTES_MIN = 64 * MIB;
-const FREE_BYTES_GOOD = 512 * MIB;
 const FREE_FILES_MIN = 100;
-const FREE_FILES_GOOD = 1_000;
 const FULL_DISK =
   'While the disk is full, received messages stay on the SIMs, and the node sends no messages. No restart is needed afterwards.';
 

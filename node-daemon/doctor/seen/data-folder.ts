@@ -1,6 +1,7 @@
 // Reads the state of the daemon's data folder: whether it is writable, and its free space.
 import { constants, type Stats, statSync } from 'node:fs';
-import { access, statfs } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
+import { type Room, readRoom } from '../../journal/disk-room.ts';
 import {
   type Identity,
   type IdentityRecord,
@@ -9,14 +10,12 @@ import {
   readIdentityRecord,
 } from '../../link/identity.ts';
 
-export interface DataFolder {
+export interface DataFolder extends Room {
   readonly path: string;
   /** `foreign`: it belongs to another user, and this user cannot read it. */
   readonly state: 'writable' | 'missing' | 'foreign' | 'read_only' | 'no_folder';
   /** User id of the owner; `undefined` when the folder is missing. */
   readonly uid: number | undefined;
-  readonly freeBytes: number | undefined;
-  readonly freeFiles: number | undefined;
 }
 
 /** The identity of this node, if this user may read it. */
@@ -28,12 +27,7 @@ export type Enrolment =
 export async function readDataFolder(path: string): Promise<DataFolder> {
   // Synchronous, because a program that opens the modems creates a missing folder.
   const stat = statOf(path);
-  const free = await statfs(path).catch(() => undefined);
-  const room = {
-    freeBytes: free === undefined ? undefined : free.bavail * free.bsize,
-    // File systems that create inodes on demand report 0 of 0.
-    freeFiles: free === undefined || free.files === 0 ? undefined : free.ffree,
-  };
+  const room = await readRoom(path);
   if (typeof stat === 'string') {
     return { path, state: stat === 'EACCES' ? 'foreign' : 'missing', uid: undefined, ...room };
   }

@@ -206,14 +206,19 @@ t.test('alarms of a whole node', TIMEOUT, async (t) => {
   await report('journal_unavailable', 'an alarm of a newer node');
   t.same(hook.reported(), ['+node_alarm rack-1/journal_unavailable']);
   t.match(hook.taken[0]?.body.data.raised[0], { severity: 'critical', summary: /refuses journal writes/ });
-  await report('modem_given_up');
+  await report('modem_given_up', 'disk_nearly_full');
   t.same(hook.reported().slice(1).sort(), [
+    '+node_alarm rack-1/disk_nearly_full',
     '+node_alarm rack-1/modem_given_up',
     '-node_alarm rack-1/journal_unavailable',
   ]);
+  const warned = hook.taken
+    .flatMap(({ body }) => body.data.raised)
+    .find(({ subject }) => /disk/.test(subject));
+  t.match(warned, { severity: 'warning', summary: 'node rack-1: the disk of its journal is nearly full' });
   await node.drop();
   await pass(3 * MINUTE_MS);
-  t.same(hook.reported().slice(3), ['+node_offline rack-1'], 'the alarm of a silent node stays');
+  t.same(hook.reported().slice(4), ['+node_offline rack-1'], 'the alarm of a silent node stays');
 });
 
 t.test('each alarm of a node has its own alert, with the advice for it', TIMEOUT, async (t) => {

@@ -45,7 +45,7 @@ t.test('little room raises the alarm once, and an eighth more ends it', async (t
   t.same(
     await becomes({ freeBytes: undefined, freeFiles: undefined }),
     [false],
-    'what is not known raises nothing',
+    'an unknown room raises nothing',
   );
   watched.stop();
   const before = readings;

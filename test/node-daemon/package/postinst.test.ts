@@ -68,7 +68,7 @@ t.test('an upgrade waits until as many modems are back as before, and then repor
   t.match(text, /slept 1 s\nThe node daemon runs: 2 of 3 slots registered, linked, 1 call up\n/);
 });
 
-t.test('it waits 30 s at most, and reports the modems as they are', async (t) => {
+t.test('an upgrade waits 30 s at most, and reports the modems as they are', async (t) => {
   const statuses = [
     'stopping after the last call, 2 of 2 slots registered, linked',
     '0 of 2 slots registered, linked',

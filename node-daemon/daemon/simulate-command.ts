@@ -16,6 +16,8 @@ import { DEFAULT_CONFIG_PATH, readConfigFile } from '../config/config-file.ts';
 import { enrollCommand } from '../config/enroll-command.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { type DaemonSettings, daemonOptions } from '../config/options.ts';
+import { nodeNameOf } from '../link/identity.ts';
+import { SlotNames } from '../modem/slot/slot-names.ts';
 import { print } from '../operator/cli/with-operator.ts';
 
 /** Not every package contains it. */
@@ -88,7 +90,10 @@ export const SIMULATE_COMMAND = programCommand({
         throw error;
       });
       const { url } = simulator;
-      print(introduction({ modems, number: await firstNumberAt(url), port, ...settings, url }));
+      const { number, usbPath, imei } = await firstModemAt(url);
+      const names = new SlotNames(config.slots);
+      const slot = names.nameOf({ imei, usbPath }) ?? names.defaultName(usbPath);
+      print(introduction({ modems, slot, number, port, ...settings, url }));
       return {
         async stop() {
           await daemon.stop();
@@ -149,21 +154,27 @@ async function startSimulator({
   };
 }
 
-async function firstNumberAt(url: string): Promise<string> {
+/** `number`: of its card. */
+async function firstModemAt(url: string): Promise<{ number: string; usbPath: string; imei: string }> {
   const answer = await fetch(`${url}/modems`, { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
-  const [first] = (await answer.json()) as Array<{ number: string }>;
-  return String(first?.number);
+  const modems = (await answer.json()) as Array<{ number: string; imei: string; usb: { path: string } }>;
+  const [first] = modems;
+  if (first === undefined) throw new OperatorError('unavailable', 'the simulator has no modem');
+  return { number: first.number, usbPath: first.usb.path, imei: first.imei };
 }
 
 interface Introduced extends Pick<DaemonSettings, 'dataDir' | 'sysfsRoot' | 'devRoot'> {
   readonly modems: number;
-  /** Of the first card. */
+  /** Of the first modem. */
+  readonly slot: string;
+  /** Of its card. */
   readonly number: string;
   readonly port: number;
   readonly url: string;
 }
 
-function introduction({ modems, number, dataDir, sysfsRoot, devRoot, port, url }: Introduced): string {
+function introduction(introduced: Introduced): string {
+  const { modems, slot, number, dataDir, sysfsRoot, devRoot, port, url } = introduced;
   const ours = (command: string): string =>
     `  ${ownCommand('node-daemon')} ${command} --data-dir ${quoted(dataDir)}`;
   const rack =
@@ -173,17 +184,23 @@ function introduction({ modems, number, dataDir, sysfsRoot, devRoot, port, url }
 ${ours('watch')}
 ${ours('list')}
 ${ours(`doctor --sysfs-root ${quoted(sysfsRoot)} --dev-root ${quoted(devRoot)}`)}
-${ours(`send 1-1.1 ${FAR_END} 'Hello from the rack'`)}
-${ours('sms 1-1.1')}
-${ours('at 1-1.1 AT+CSQ')}
-${ours("ussd 1-1.1 '*100#'")}
+${ours(`send ${slot} ${FAR_END} 'Hello from the rack'`)}
+${ours(`sms ${slot}`)}
+${ours(`at ${slot} AT+CSQ`)}
+${ours(`ussd ${slot} '*100#'`)}
 
-To connect it to a service, run "${ownCommand('control-plane')} node add rack-7" there, then here with its URL and code:
-
-  ${enrollCommand(dataDir)}
+${serviceText(dataDir)}
 
 Status page: http://127.0.0.1:${port}/   Metrics: http://127.0.0.1:${port}/metrics
 To simulate messages, calls and faults, use the rack's HTTP API: ${url} (docs/simulator/carrier-http.md). A text to the first modem:
 
   curl -s ${url}/sms -d '{"from":"${FAR_END}","to":"${number}","body":"Hello, rack"}'`;
+}
+
+function serviceText(dataDir: string): string {
+  const node = nodeNameOf(dataDir);
+  if (node !== null) return `It is enrolled as ${node}: its daemon connects to the service by itself.`;
+  return `To connect it to a service, run "${ownCommand('control-plane')} node add rack-7" there, then here with its URL and code:
+
+  ${enrollCommand(dataDir)}`;
 }

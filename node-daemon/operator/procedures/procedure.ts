@@ -32,8 +32,13 @@ export const procedure = <S extends z.ZodType, Answer>(
 export function modemIn({ host: { rack } }: Context, name: string): Modem {
   const modem = rack.inSlot(name);
   if (modem !== undefined) return modem;
-  const names = rack.slots().map(({ slot }) => slot);
+  const slots = rack.slots();
+  const names = slots.map(({ slot }) => slot);
   if (names.includes(name)) throw new OperatorError('unavailable', `slot ${name} has no modem`);
+  // Another slot has a similar name, and the command would go to the wrong modem.
+  const atPort = slots.find(({ usb_path: usbPath }) => usbPath === name);
+  if (atPort !== undefined)
+    throw new OperatorError('refused', `the modem in USB port ${name} is the slot "${atPort.slot}"`);
   const meant = closest(name, names);
   const known = names.length === 0 ? 'there are no slots' : `the slots are ${names.join(', ')}`;
   throw new OperatorError(

@@ -1,11 +1,12 @@
 // `node-daemon simulate`: modems in software and a daemon on them, for those who have none.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { freePort } from '../../fixtures/network/free-port.ts';
+import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { isAlive, temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
@@ -17,6 +18,11 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     const config = join(dir, 'node.yaml');
     const port = await freePort();
     writeFileSync(config, `slots: [{ name: top, usb_path: 1-1.1 }]\nmetrics: { port: ${port} }\n`);
+    const isEnrolled = signal === 'SIGKILL';
+    if (isEnrolled) {
+      mkdirSync(join(dir, 'node'), { mode: 0o700 });
+      writeIdentity(join(dir, 'node'), 'http://127.0.0.1:9');
+    }
     const args = [join(PROJECT_FOLDER, 'node-daemon/bin.cjs'), 'simulate', '--modems', '2', '--dir', dir];
     const child = spawn(process.execPath, [...args, '--config', config, '--log-level', 'info'], {
       env: { PATH: String(process.env['PATH']) },
@@ -42,10 +48,12 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     );
     t.match(await slots(), /^top +in service/m, 'it uses the configuration file');
     if (signal === 'SIGINT') await tryCommands(t, output, port);
-    t.match(
-      log,
-      new RegExp(`is not enrolled: run .*node-daemon enroll <url> <code> --data-dir ${dataDir}\\\\" while`),
-    );
+    t.match(output, isEnrolled ? 'It is enrolled as n-1' : / node add rack-7" .* enroll <url> <code> /s);
+    if (!isEnrolled)
+      t.match(
+        log,
+        new RegExp(`is not enrolled: run .*node-daemon enroll <url> <code> --data-dir ${dataDir}\\\\" while`),
+      );
     const simulator = Number(/"pid":(\d+)[^\n]*"name":"hardware-sim"/.exec(log)?.[1]);
     t.ok(isAlive(simulator));
     const exit = once(child, 'exit');
@@ -66,14 +74,17 @@ async function tryCommands(t: Test, printed: string, port: number): Promise<void
   const run = (command: string) => {
     const line = lines.find((each) => each.startsWith(`${command} `));
     // npx takes seconds.
-    return shell(`node node-daemon/bin.cjs ${String(line).replace('1-1.1', 'top')}`);
+    return shell(`node node-daemon/bin.cjs ${line}`);
   };
+  t.notMatch(printed, /1-1\.1/, 'the lines name the slot, not its port');
   const { stdout: report } = run('doctor');
   t.match(report, /slot top: ok, .*registered/);
   t.match(report, / enroll <url> <code> --data-dir /);
   t.match(run('send'), { status: 0, stdout: /accepted by the network/ });
   t.match(run('at'), { status: 0, stdout: /\+CSQ: 21,99/ });
   t.match(run('ussd'), { status: 0 });
+  const atPort = lines.find((line) => line.startsWith('at '))?.replace(' top ', ' 1-1.1 ');
+  t.match(shell(`node node-daemon/bin.cjs ${atPort}`).stderr, 'USB port 1-1.1 is the slot "top"');
   const [curl = ''] = /^ {2}curl .*$/m.exec(printed) ?? [];
   t.match(shell(curl), { status: 0 });
   await until('the text arrives', () => run('sms').stdout.includes('Hello, rack'));

@@ -4,6 +4,7 @@ import type { Logger } from '#shared/log.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { DaemonSettings } from '../config/options.ts';
 import { type Host, openHost } from '../host/host.ts';
+import { shownSlots } from '../host/shown-slots.ts';
 import { countFacts } from '../metrics/counting.ts';
 import { NodeMetrics } from '../metrics/node-metrics.ts';
 import { HostOperator } from '../operator/host-operator.ts';
@@ -104,7 +105,7 @@ async function reload(host: Host, settings: DaemonSettings, next: DaemonSettings
 function startMetrics(host: Host, isLinked: () => boolean): NodeMetrics {
   const { calls, guard, journal, rack } = host;
   const metrics = new NodeMetrics({
-    slots: () => rack.slots(),
+    slots: () => shownSlots(host),
     journalDepth: () => journal.state.facts.size,
     isJournalFailing: () => journal.isFailing,
     isLinked,

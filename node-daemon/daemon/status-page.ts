@@ -1,6 +1,7 @@
 // The status page and the metrics of a daemon, at the configured port.
 import { enrollCommand } from '../config/enroll-command.ts';
 import type { Host } from '../host/host.ts';
+import { shownSlots } from '../host/shown-slots.ts';
 import type { NodeMetrics } from '../metrics/node-metrics.ts';
 import { RecentEvents } from '../status-page/recent-events.ts';
 import { SignalHistory } from '../status-page/signal-history.ts';
@@ -31,7 +32,7 @@ export async function startStatusPage(
     controlPlane: hostOf(identity.current?.controlPlaneUrl),
     isLinked: link.isLinked,
     alarms: host.alarms(),
-    slots: rack.slots(),
+    slots: shownSlots(host),
     calls: calls.live,
     journalDepth: journal.state.facts.size,
     isJournalFailing: journal.isFailing,

@@ -1,11 +1,11 @@
 // The whole examination: reads the host and all slots at once, then runs every check on the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import { type Outcome, warning } from '#shared/operator/findings.ts';
 import { OtherProgramError } from '#shared/operator/operator-client.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { DaemonSettings } from '../config/options.ts';
+import type { ShownSlot } from '../host/shown-slots.ts';
 import { authorizedFile } from '../modem/recovery/outside-steps.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
 import { messageOf } from './audio-port.ts';
@@ -95,7 +95,7 @@ export async function examine(settings: DaemonSettings, parts: ExaminationParts)
 function slotsOf(
   rack: RackAccess,
   { host, config, clock }: { host: HostView; config: NodeConfig; clock: Clock },
-): Promise<Slot[]> {
+): Promise<ShownSlot[]> {
   const usbPaths = modemDevices(host.devices, config)
     .filter(({ interfaces }) => config.discover !== false && interfaces.some(({ tty }) => tty !== undefined))
     .map(({ usbPath }) => usbPath);

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import { compareNaturally } from '#shared/natural-order.ts';
 import type { NodeConfig } from '../config/node-config.ts';
+import type { ShownSlot } from '../host/shown-slots.ts';
 import type { LinkFailure, LinkState } from '../link/control-link.ts';
 import { isIgnored, isModem, type Place, placeAt, placeOf, VENDORS } from '../modem/place/place.ts';
 import type { AtAnswer } from '../operator/procedures/at-answer.ts';
@@ -13,7 +13,7 @@ import type { UsbDevice } from '../usb/usb-device.ts';
 /** The way to the modems: through the daemon that runs, or by opening the rack. */
 export interface RackAccess {
   readonly isRunningDaemon: boolean;
-  slots(): Promise<Slot[]>;
+  slots(): Promise<ShownSlot[]>;
   at(
     slot: string,
     command: string,
@@ -32,14 +32,14 @@ export interface LinkReport {
 /** A slot, or a device without one, and where it is. */
 export interface FoundSlot {
   readonly name: string;
-  readonly slot: Slot | undefined;
+  readonly slot: ShownSlot | undefined;
   readonly device: UsbDevice | undefined;
   readonly place: Place | undefined;
 }
 
 const POLL_MS = 100;
 /** A modem in one of these is about to be in another. */
-const UNDER_WAY: ReadonlySet<Slot['state']> = new Set(['starting', 'searching']);
+const UNDER_WAY: ReadonlySet<ShownSlot['state']> = new Set(['starting', 'searching']);
 
 /**
  * The slots of a rack once each has settled its state, or after `timeoutMs`. `usbPaths`: the places of modems that will be slots. Rejects
@@ -48,7 +48,7 @@ const UNDER_WAY: ReadonlySet<Slot['state']> = new Set(['starting', 'searching'])
 export async function settledSlots(
   rack: RackAccess,
   { usbPaths, timeoutMs, clock }: { usbPaths: readonly string[]; timeoutMs: number; clock: Clock },
-): Promise<Slot[]> {
+): Promise<ShownSlot[]> {
   const deadline = clock.now() + timeoutMs;
   for (;;) {
     const slots = await rack.slots();
@@ -69,7 +69,7 @@ export function modemDevices(devices: readonly UsbDevice[], { ignore }: NodeConf
 
 /** Each slot with its place, and the devices that are in no slot, in the natural order of names. `devRoot` is /dev on a real system. */
 export function findSlots(
-  slots: readonly Slot[],
+  slots: readonly ShownSlot[],
   { devices, config, devRoot }: { devices: readonly UsbDevice[]; config: NodeConfig; devRoot: string },
 ): FoundSlot[] {
   const found = slots.map((slot): FoundSlot => {

@@ -1,15 +1,16 @@
 // The metrics of a node for Prometheus. They contain no phone number, ICCID or text, only the names of slots.
 import { type Counter, type Gauge, Registry } from 'prom-client';
-import { type Slot, slotStateSchema } from '#shared/link/messages.ts';
+import { slotStateSchema } from '#shared/link/messages.ts';
 import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { Instruments } from '#shared/process/instruments.ts';
+import type { ShownSlot } from '../host/shown-slots.ts';
 import type { CommandAnswer } from '../link/command-handler.ts';
 import { FactMetrics } from './fact-metrics.ts';
 import { ModemMetrics } from './modem-metrics.ts';
 
 /** The state that is read at each scrape of the metrics. */
 export interface NodeView {
-  slots(): readonly Slot[];
+  slots(): readonly ShownSlot[];
   /** Number of facts that wait for the control plane. */
   journalDepth(): number;
   isJournalFailing(): boolean;
@@ -24,6 +25,8 @@ export interface NodeView {
 
 /** Alarms that are always exported, as 0 or 1. */
 const ALARMS = Object.keys(NODE_ALARMS);
+
+const SLOT_STATES: readonly ShownSlot['state'][] = [...slotStateSchema.options, 'journal_unavailable'];
 
 /** The metrics of one node, in a registry of its own. */
 export class NodeMetrics {
@@ -84,10 +87,10 @@ export class NodeMetrics {
 }
 
 /** Registers the metrics of slots. Renamed and removed slots disappear from them. */
-function viewSlots(instruments: Instruments, slots: () => readonly Slot[]): void {
+function viewSlots(instruments: Instruments, slots: () => readonly ShownSlot[]): void {
   /** Leaves out values that the modem does not report, because 0 would be a value. */
   const eachReported =
-    (value: (slot: Slot) => number | null | undefined) =>
+    (value: (slot: ShownSlot) => number | null | undefined) =>
     (gauge: Gauge<'slot'>): void => {
       for (const slot of slots()) {
         const reported = value(slot);
@@ -96,11 +99,11 @@ function viewSlots(instruments: Instruments, slots: () => readonly Slot[]): void
     };
   instruments.view(
     'slot_state',
-    '1 for the current state of each slot, 0 for the other states',
+    '1 for the current state of each slot, 0 for the other states; journal_unavailable: on the network, but the node cannot write its journal',
     ['slot', 'state'],
     (gauge) => {
       for (const { slot, state } of slots()) {
-        for (const each of slotStateSchema.options) gauge.set({ slot, state: each }, Number(each === state));
+        for (const each of SLOT_STATES) gauge.set({ slot, state: each }, Number(each === state));
       }
     },
   );
@@ -117,7 +120,8 @@ function viewSlots(instruments: Instruments, slots: () => readonly Slot[]): void
     'registered',
     '1 if the SIM is registered, at home or roaming',
     ['slot'],
-    eachReported(({ state }) => Number(state === 'registered')),
+    // The SIM is on the network, whatever the disk of the node does.
+    eachReported(({ state }) => Number(state === 'registered' || state === 'journal_unavailable')),
   );
   instruments.view(
     'signal_dbm',

@@ -1,13 +1,14 @@
 // Counts the events in each slot since the daemon began, for a table that an operator watches. Contains no number and no text.
 
 import type { Timer } from '#shared/clock.ts';
-import type { Fact, Slot } from '#shared/link/messages.ts';
+import type { Fact } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';
+import { type ShownSlot, shownSlots } from '../host/shown-slots.ts';
 import type { ControlLink, LinkFailure, LinkState } from '../link/control-link.ts';
 import { countFacts } from '../metrics/counting.ts';
 
 /** A slot, and its events since the daemon began. */
-export interface WatchedSlot extends Slot {
+export interface WatchedSlot extends ShownSlot {
   /** Signal in dBm, oldest first; null where there was none. */
   readonly signals: readonly (number | null)[];
   readonly sms_received: number;
@@ -90,14 +91,14 @@ export class SlotActivity {
   }
 
   get now(): WatchedHost {
-    const { calls, clock, journal, rack } = this.#host;
+    const { calls, clock, journal } = this.#host;
     return {
       at: new Date(clock.now()).toISOString(),
       link: this.#link?.state ?? null,
       link_failure: this.#link?.failure,
       alarms: this.#host.alarms(),
       journal_depth: journal.state.facts.size,
-      slots: rack.slots().map((slot) => ({
+      slots: shownSlots(this.#host).map((slot) => ({
         ...slot,
         ...NOTHING,
         ...this.#bySlot.get(slot.slot),

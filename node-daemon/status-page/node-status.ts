@@ -1,6 +1,6 @@
 // The data of the status page at a request.
-import type { Slot } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
+import type { ShownSlot } from '../host/shown-slots.ts';
 import type { HostEvent } from './recent-events.ts';
 
 export interface NodeStatus {
@@ -16,7 +16,7 @@ export interface NodeStatus {
   readonly isJournalFailing: boolean;
   /** Alarms such as "no_modem". */
   readonly alarms: readonly string[];
-  readonly slots: readonly Slot[];
+  readonly slots: readonly ShownSlot[];
   /** Calls in progress. */
   readonly calls: readonly LiveCall[];
   /** Signal of a slot in dBm for each minute of the last day, oldest first. */

@@ -1,6 +1,6 @@
 // The overview page: the state of the node, the rack in its layout, calls, and the latest events.
 import { type Html, html } from '#shared/html.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { ShownSlot } from '../host/shown-slots.ts';
 import type { NodeStatus } from './node-status.ts';
 import { eventList, page } from './page.ts';
 import { type Hub, layOut } from './rack-layout.ts';
@@ -82,7 +82,7 @@ function facts(status: NodeStatus): Html {
   ]}`;
 }
 
-function legend(slots: readonly Slot[]): Html {
+function legend(slots: readonly ShownSlot[]): Html {
   return html`<ul class="legend">${(Object.keys(LOOK_WORDS) as Look[]).map((look) => {
     const count = slots.filter((slot) => lookOf(slot) === look).length;
     return html`<li class="${look}"><span class="sign" aria-hidden="true">${SIGNS[look]}</span> ${count} ${LOOK_WORDS[look]}</li>`;
@@ -102,7 +102,7 @@ ${ports.flatMap((port) => {
 </ul></section>`;
 }
 
-function otherPanel(slots: readonly Slot[], isBesideHubs: boolean, status: NodeStatus): Html {
+function otherPanel(slots: readonly ShownSlot[], isBesideHubs: boolean, status: NodeStatus): Html {
   return html`<section class="hub" id="others" data-live-children aria-labelledby="others-title">
 <h3 id="others-title">${isBesideHubs ? 'Not at a USB port' : 'Slots'}</h3>
 <ul class="ports" id="ports-others" data-live-children>${slots.map((slot) => slotTile(slot, '', status))}</ul></section>`;
@@ -124,7 +124,7 @@ const PLOTS = new WeakMap<readonly (number | null)[], Html>();
 const FULL_SHARE = 0.8;
 
 /** `place`: the text above the name, such as the port number. */
-function slotTile(slot: Slot, place: string, status: NodeStatus): Html {
+function slotTile(slot: ShownSlot, place: string, status: NodeStatus): Html {
   const look = lookOf(slot);
   const call = status.calls.find(({ iccid }) => iccid === slot.iccid);
   const samples = status.signalOf(slot.slot);

@@ -1,10 +1,10 @@
 // Computes the layout of the rack: hubs with their ports by USB path, and slots without a USB port. Pure.
-import type { Slot } from '#shared/link/messages.ts';
 import { compareNaturally } from '#shared/natural-order.ts';
+import type { ShownSlot } from '../host/shown-slots.ts';
 
 /** A port of a hub. */
 type HubPort =
-  | { readonly port: number; readonly kind: 'slot'; readonly slots: readonly Slot[] }
+  | { readonly port: number; readonly kind: 'slot'; readonly slots: readonly ShownSlot[] }
   /** The port has another hub. */
   | { readonly port: number; readonly kind: 'hub'; readonly path: string }
   | { readonly port: number; readonly kind: 'empty' };
@@ -20,7 +20,7 @@ export interface Hub {
 interface RackLayout {
   readonly hubs: readonly Hub[];
   /** Slots at ports that are not USB devices, and named slots whose modem has not appeared yet. */
-  readonly others: readonly Slot[];
+  readonly others: readonly ShownSlot[];
 }
 
 /** Higher port numbers get no empty places before them, because a path may contain any number. */
@@ -38,16 +38,16 @@ function placeOf(path: string): { hub: string; port: number } | undefined {
 }
 
 /** Returns hubs in the order of their paths. A hub comes after the hub that it is plugged into. */
-export function layOut(slots: readonly Slot[]): RackLayout {
-  const hubs = new Map<string, Map<number, Slot[]>>();
-  const others: Slot[] = [];
+export function layOut(slots: readonly ShownSlot[]): RackLayout {
+  const hubs = new Map<string, Map<number, ShownSlot[]>>();
+  const others: ShownSlot[] = [];
   for (const slot of slots) {
     const place = slot.usb_path === null ? undefined : placeOf(slot.usb_path);
     if (place === undefined) {
       others.push(slot);
       continue;
     }
-    const ports = hubs.get(place.hub) ?? new Map<number, Slot[]>();
+    const ports = hubs.get(place.hub) ?? new Map<number, ShownSlot[]>();
     hubs.set(place.hub, ports.set(place.port, [...(ports.get(place.port) ?? []), slot]));
   }
   const paths = [...hubs.keys()].sort(byPath);
@@ -57,7 +57,7 @@ export function layOut(slots: readonly Slot[]): RackLayout {
   };
 }
 
-function portsOf(path: string, slots: ReadonlyMap<number, Slot[]>, hubs: readonly string[]): HubPort[] {
+function portsOf(path: string, slots: ReadonlyMap<number, ShownSlot[]>, hubs: readonly string[]): HubPort[] {
   const within = new Map<number, string>();
   for (const hub of hubs) {
     const place = placeOf(hub);

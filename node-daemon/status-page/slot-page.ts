@@ -2,8 +2,8 @@
 
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import { callSettingsDetail } from '#shared/operator/call-settings.ts';
+import type { ShownSlot } from '../host/shown-slots.ts';
 import type { NodeStatus } from './node-status.ts';
 import { eventList, page } from './page.ts';
 import { describedSignal, signalPlot } from './signal-plot.ts';
@@ -36,7 +36,7 @@ export function slotPage(name: string, status: NodeStatus): string | undefined {
   );
 }
 
-function facts(slot: Slot, { calls }: NodeStatus): Html {
+function facts(slot: ShownSlot, { calls }: NodeStatus): Html {
   const {
     iccid,
     model,

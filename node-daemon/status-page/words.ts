@@ -1,8 +1,8 @@
 // The texts of the page: states with their signs, times, alarms, masked numbers.
-import type { Slot } from '#shared/link/messages.ts';
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { stateWithReason } from '#shared/operator/slot-reasons.ts';
+import type { ShownSlot } from '../host/shown-slots.ts';
 
 /** The look of a slot: a color and a sign. A slot without a modem looks different from a modem with a problem. */
 export type Look = 'good' | 'warn' | 'bad' | 'lost';
@@ -13,15 +13,15 @@ export const SIGNS: Readonly<Record<Look, string>> = { good: '●', warn: '◐',
 export const LOOK_WORDS: Readonly<Record<Look, string>> = {
   good: 'in service',
   warn: 'starting or searching',
-  bad: 'SIM or network problem',
+  bad: 'SIM, network or disk problem',
   lost: 'no modem',
 };
 
 /** Returns, for example, "refused by the network: no roaming, and only foreign networks are in reach". */
-export const describedState = ({ state, reason }: Pick<Slot, 'state' | 'reason'>): string =>
+export const describedState = ({ state, reason }: Pick<ShownSlot, 'state' | 'reason'>): string =>
   stateWithReason(SLOT_STATUS[state].words, state, reason);
 
-export function lookOf({ state }: Pick<Slot, 'state'>): Look {
+export function lookOf({ state }: Pick<ShownSlot, 'state'>): Look {
   if (state === 'lost') return 'lost';
   const { health } = SLOT_STATUS[state];
   return health === 'good' || health === 'warn' ? health : 'bad';

@@ -1,6 +1,7 @@
 // Checks of the network: registration, VoLTE and signal.
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
+import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import {
@@ -26,12 +27,15 @@ function registrationOf(modem: ModemView): Registration {
 }
 
 /** Is the SIM in service? */
-export const registration = modemCheck((modem) => {
+export const registration = modemCheck((modem, { slot }) => {
   if (modem.line('AT+CPIN?', '+CPIN: READY') === undefined) return skipped('the SIM card is not ready');
   const service = serviceOf(registrationOf(modem), modem.lines('AT+CEER')[0]);
   const operator = operatorOf(modem.line('AT+COPS?', '+COPS:') ?? '') ?? 'unknown network';
   const carrier = shownCarrier(operator);
   if (service.state === 'registered') {
+    const { advice, means } = NODE_ALARMS.journal_unavailable;
+    if (slot?.state === 'journal_unavailable')
+      return problem(`registered, ${carrier}, but not in service: ${means}`, advice);
     if (service.reason === null) return ok(`registered, ${carrier}`);
     return warning(
       `roaming, ${carrier}`,

@@ -1,5 +1,5 @@
 // The facts of one slot that the checks use, and the answers of its modem.
-import type { Slot } from '#shared/link/messages.ts';
+import type { ShownSlot } from '../../host/shown-slots.ts';
 import type { Place } from '../../modem/place/place.ts';
 import type { ModemProfile } from '../../modem/profiles/profile.ts';
 import type { UsbDevice } from '../../usb/usb-device.ts';
@@ -92,7 +92,7 @@ export interface NoAnswers {
 export interface SlotView {
   readonly name: string;
   /** The slot as the rack reports it; `undefined` for a device that the rack does not use. */
-  readonly slot: Slot | undefined;
+  readonly slot: ShownSlot | undefined;
   readonly device: UsbDevice | undefined;
   readonly place: Place | undefined;
   readonly usb: UsbAttributes | undefined;

@@ -1,13 +1,13 @@
 // The list of this host's slots.
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import { callSettingsText } from '#shared/operator/call-settings.ts';
 import type { Cell, Listing } from '#shared/operator/listing.ts';
 import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { stateWithReason } from '#shared/operator/slot-reasons.ts';
+import type { ShownSlot } from '../../host/shown-slots.ts';
 
 /** The state with its reason: "modem lost: not plugged in", or "lost (absent)" where there is little room. */
-function stateCell({ state, reason }: Slot): Cell {
+function stateCell({ state, reason }: ShownSlot): Cell {
   const status = SLOT_STATUS[state];
   return {
     status: { ...status, words: stateWithReason(status.words, state, reason) },
@@ -15,7 +15,7 @@ function stateCell({ state, reason }: Slot): Cell {
   };
 }
 
-export const SLOTS: Listing<Slot> = {
+export const SLOTS: Listing<ShownSlot> = {
   name: 'slots',
   title: 'Slots',
   empty: 'no modem found, and the configuration names no slot',

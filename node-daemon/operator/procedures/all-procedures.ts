@@ -1,5 +1,6 @@
 // The operator API of the daemon: all procedures by name.
 import * as z from 'zod';
+import { shownSlots } from '../../host/shown-slots.ts';
 import { AT_PROCEDURE } from './at.ts';
 import { modemIn, notInService, procedure, sessionIn, slotField } from './procedure.ts';
 import { SEND_PROCEDURE } from './send.ts';
@@ -7,7 +8,7 @@ import { slotMessages } from './slot-messages.ts';
 import { USSD_PROCEDURE } from './ussd.ts';
 
 export const PROCEDURES = {
-  slots: procedure({ input: z.object({}), run: async ({ host }) => host.rack.slots() }),
+  slots: procedure({ input: z.object({}), run: async ({ host }) => shownSlots(host) }),
   at: AT_PROCEDURE,
   send: SEND_PROCEDURE,
   ussd: USSD_PROCEDURE,

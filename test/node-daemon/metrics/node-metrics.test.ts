@@ -1,5 +1,6 @@
 // Metrics as Prometheus reads them: what happened is counted, what is now is measured, nothing private is in it.
 import t, { type Test } from 'tap';
+import { shownSlots } from '#node-daemon/host/shown-slots.ts';
 import { countCommands, countFacts } from '#node-daemon/metrics/counting.ts';
 import { NodeMetrics, type NodeView } from '#node-daemon/metrics/node-metrics.ts';
 import type { Slot } from '#shared/link/messages.ts';
@@ -69,6 +70,32 @@ t.test('a slot that is renamed or gone leaves nothing behind', async (t) => {
   t.match(shown, 'simrack_node_registered{slot="other"} 0');
   t.match(shown, 'simrack_node_slot_state{slot="other",state="lost"} 1');
 });
+
+t.test(
+  'a slot on the network has no service while the journal fails, and its SIM is registered',
+  async (t) => {
+    const view = (isFailing: boolean) =>
+      shownSlots({
+        journal: { isFailing },
+        rack: { slots: () => [SLOT, { ...SLOT, slot: 'b', state: 'lost' }] },
+      });
+    t.same(
+      view(true).map(({ state }) => state),
+      ['journal_unavailable', 'lost'],
+    );
+    t.same(
+      view(false).map(({ state }) => state),
+      ['registered', 'lost'],
+    );
+    const shown = await setUp({ slots: () => view(true) }).lines();
+    t.ok(shown.includes('simrack_node_slot_state{slot="top-left",state="journal_unavailable"} 1'));
+    t.ok(shown.includes('simrack_node_slot_state{slot="top-left",state="registered"} 0'));
+    t.ok(
+      shown.includes('simrack_node_registered{slot="top-left"} 1'),
+      'no alert says that it has no network',
+    );
+  },
+);
 
 t.test('counters show AT commands, steps, opens and failures', async (t) => {
   const { lines, metrics } = setUp();

@@ -87,6 +87,15 @@ t.test('power: no configuration, over-current, hubs without a supply', async (t)
   t.match(of({ hub: root }, 3), { verdict: 'warning', seen: /1500 mA/, advice: /hub with/ });
 });
 
+t.test('a slot without service because the disk of the node is full', async (t) => {
+  const slot = { ...slotOf(), state: 'journal_unavailable' as const };
+  t.match(check('registration', { slot }), {
+    verdict: 'problem',
+    seen: /not in service: the disk refuses journal writes/,
+    advice: /Free disk space/,
+  });
+});
+
 t.test('speed and autosuspend', async (t) => {
   t.match(check('usb_speed', { usb: usbAttributes({ speedMbps: 12 }) }), {
     verdict: 'warning',

@@ -300,7 +300,7 @@ export class ControlLink {
     const fingerprint = current && fingerprintOf(current.key);
     this.#parts.log.warn(
       { ...fields, fingerprint },
-      'this node’s key waits for approval: run "control-plane node approve <name>" on the control plane',
+      `this node’s key waits for approval: run "control-plane node approve ${current?.nodeId ?? '<name>'}" on the control plane`,
     );
   }
 

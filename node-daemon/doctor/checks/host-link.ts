@@ -11,6 +11,9 @@ import type { HostCheck } from './check.ts';
 const enrollAdvice = (folder: string): string =>
   `Run "control-plane node add <name>" on the service, then here, with its URL and code: ${enrollCommand(folder)}`;
 
+const nameOf = ({ enrolment: known }: HostView): string =>
+  known.kind === 'enrolled' ? known.nodeId : '<name>';
+
 /** Does this node have a name and a key? */
 export const enrolment: HostCheck = ({ daemon, host }) => {
   const known = host.enrolment;
@@ -113,7 +116,7 @@ export const link: HostCheck = ({ daemon, host }) => {
   if (daemon.link === 'pending')
     return problem(
       'down: the key of this node waits for approval',
-      'On the control plane, compare the fingerprint and run "control-plane node approve <name>". The node then links within three seconds.',
+      `On the control plane, compare the fingerprint and run "control-plane node approve ${nameOf(host)}". The node then links within three seconds.`,
     );
   // The check `enrolment` reports that, with its advice.
   if (host.enrolment.kind === 'not_enrolled') return skipped('this node is not enrolled');
@@ -127,7 +130,7 @@ const logAdvice = ({ dataFolder }: HostView): string =>
 
 /** The codes of `LINK_CLOSE`, and the HTTP statuses of an attempt that was refused. */
 function downBecause({ status, code, reason }: LinkFailure, host: HostView): Outcome {
-  const replaceAdvice = `Run "control-plane node add <name>" on the service, then here, with its URL and code: ${enrollCommand(host.dataFolder.path)} --replace`;
+  const replaceAdvice = `Run "control-plane node add ${nameOf(host)}" on the service, then here, with its URL and code: ${enrollCommand(host.dataFolder.path)} --replace`;
   switch (status ?? code) {
     case 401:
     case LINK_CLOSE.unauthorized:

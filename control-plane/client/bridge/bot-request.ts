@@ -6,6 +6,10 @@ import { type BotCall, BotError } from './bot.ts';
 const REQUEST_TIMEOUT_MS = 15_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
+/** Of the page of an error. */
+const PROBLEM_BYTES_MAX = 2 * 1024;
+const SHOWN_CHARACTERS = 100;
+
 /** The app did not get the request: it is safe to send it again. */
 export class AppUnreachableError extends BotError {
   override name = 'AppUnreachableError';
@@ -21,8 +25,9 @@ export async function fetchText(url: string, init: RequestInit, signal: AbortSig
       signal: AbortSignal.any([signal, timeout]),
     });
     if (!response.ok) {
-      await response.body?.cancel();
-      throw new BotError(`${url} answered with status ${response.status}`);
+      const { text } = await startOfBody(response, PROBLEM_BYTES_MAX);
+      const line = firstLineOf(text);
+      throw new BotError(`${url} answered with status ${response.status}${line === '' ? '' : `: ${line}`}`);
     }
     return await textOf(response, url);
   } catch (error) {
@@ -30,10 +35,19 @@ export async function fetchText(url: string, init: RequestInit, signal: AbortSig
     if (error instanceof BotError) throw error;
     if (timeout.aborted) throw new BotError(`no answer from ${url} within ${REQUEST_TIMEOUT_MS / 1000} s`);
     const { message, cause } = error as Error;
-    const words = `no answer from ${url}: ${cause instanceof Error ? cause.message : message}`;
+    const problem = cause instanceof Error ? cause.message : message;
+    const words = `no answer from ${url}: ${speaksNoTls(cause) ? 'it does not speak TLS: use http://' : problem}`;
     throw isUnsent(cause) ? new AppUnreachableError(words) : new BotError(words);
   }
 }
+
+/** The first line with text, as much of it as people read. */
+export const firstLineOf = (text: string): string =>
+  text.trim().split(/[\r\n]/, 1)[0]?.slice(0, SHOWN_CHARACTERS) ?? '';
+
+/** Whether a server answered a TLS handshake with something else, by the words of OpenSSL. */
+export const speaksNoTls = (error: unknown): boolean =>
+  error instanceof Error && /wrong version number|packet length too long/i.test(error.message);
 
 interface ApiRequest {
   /** `http:` or `https:`. */

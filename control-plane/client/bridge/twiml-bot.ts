@@ -63,12 +63,18 @@ async function follow(
 ): Promise<Bot> {
   const plan = readTwiml(twiml, new Set(skipped));
   if (plan.pauseSeconds > 0) await sleep(systemClock, plan.pauseSeconds * 1_000, signal);
-  if (plan.stream === undefined) throw new BotError('its TwiML ends the call');
+  if (plan.stream === undefined) throw new BotError(endWordsOf(plan.endsWith, call));
   const { parameters } = plan.stream;
   const streamUrl = url === undefined ? plan.stream.url : streamUrlOf(plan.stream.url, url);
   const names = twilioNamesOf(call);
   return connectSocketBot({ url: streamUrl, protocol: 'twilio', parameters, names }, host, signal);
 }
+
+const endWordsOf = (verb: string | undefined, { direction }: BotCall): string =>
+  (verb === undefined
+    ? 'the TwiML of your app has no <Connect><Stream>'
+    : `the TwiML of your app has <${verb}>`) +
+  `, so the call was ${direction === 'inbound' ? 'rejected' : 'ended'}`;
 
 /** https://www.twilio.com/docs/voice/twiml#request-parameters */
 export function twilioFieldsOf({

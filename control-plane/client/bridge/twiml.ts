@@ -1,7 +1,9 @@
 // TwiML, as far as a bridge can do it: connect to a stream, pause, hang up, reject. Pure.
 // https://www.twilio.com/docs/voice/twiml/stream
 import { DOMParser, type Element } from '@xmldom/xmldom';
+import { jsonOf } from '#shared/json.ts';
 import { BotError } from './bot.ts';
+import { firstLineOf } from './bot-request.ts';
 
 /** The instruction of a document. */
 interface TwimlPlan {
@@ -9,6 +11,8 @@ interface TwimlPlan {
   pauseSeconds: number;
   /** Undefined: the call ends, or is rejected. */
   stream: { url: string; parameters: Record<string, string> } | undefined;
+  /** The verb that ends the call; undefined if the document just ends. */
+  endsWith?: string;
 }
 
 /** Longer ones are no reception of a call. */
@@ -16,6 +20,8 @@ const PAUSE_SECONDS_MAX = 60;
 
 /** A document for one call has some. */
 const TAGS_MAX = 1_000;
+
+const VERBS = ['Connect', 'Pause', 'Hangup', 'Reject'];
 
 const PLAIN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   Connect: [],
@@ -28,42 +34,69 @@ const PLAIN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Reads a document. Verbs and attributes in `skipped` are left out. Throws `BotError`, which names the first one that the bridge cannot do.
+ * `source`: where the document comes from.
  */
-export function readTwiml(text: string, skipped: ReadonlySet<string> = new Set()): TwimlPlan {
-  const root = responseOf(text);
+export function readTwiml(
+  text: string,
+  skipped: ReadonlySet<string> = new Set(),
+  source = 'the answer',
+): TwimlPlan {
+  const verbs = childrenOf(responseOf(text, source));
   let pauseSeconds = 0;
   let stream: TwimlPlan['stream'];
+  let endsWith: string | undefined;
   let isOver = false;
-  for (const verb of childrenOf(root)) {
+  for (const verb of verbs) {
     const name = verb.nodeName;
     if (skipped.has(name)) continue;
-    if (!['Connect', 'Pause', 'Hangup', 'Reject'].includes(name))
-      throw cannot(`the TwiML verb <${name}>`, name);
+    if (!VERBS.includes(name)) throw cannotDoVerb(name, verbs);
     checkAttributes(verb, skipped);
     if (isOver) continue;
     if (name === 'Pause') pauseSeconds += secondsOf(verb);
     else {
       isOver = true;
       if (name === 'Connect') stream = streamOf(verb, skipped);
+      else endsWith = name;
     }
   }
-  return { pauseSeconds: Math.min(pauseSeconds, PAUSE_SECONDS_MAX), stream };
+  return {
+    pauseSeconds: Math.min(pauseSeconds, PAUSE_SECONDS_MAX),
+    stream,
+    ...(endsWith === undefined ? {} : { endsWith }),
+  };
+}
+
+/** To leave out a verb helps only if a stream is left. */
+function cannotDoVerb(name: string, verbs: readonly Element[]): BotError {
+  const [next] = verbs.filter(({ nodeName }) => ['Connect', 'Hangup', 'Reject'].includes(nodeName));
+  const hasStream = next !== undefined && childrenOf(next).some(({ nodeName }) => nodeName === 'Stream');
+  if (hasStream) return cannot(`the TwiML verb <${name}>`, name);
+  return new BotError(
+    `The bridge cannot do the TwiML verb <${name}>. Without it, the TwiML has no <Connect><Stream>: it would only end the call.`,
+  );
 }
 
 /** The `<Response>` of a document. Throws `BotError`. */
-export function responseOf(text: string): Element {
-  const root = rootOf(text);
+export function responseOf(text: string, source = 'the answer'): Element {
+  const root = rootOf(text, source);
   if (root.nodeName === 'Response') return root;
   throw new BotError(`TwiML must begin with <Response>, not <${root.nodeName}>`);
 }
 
-function rootOf(text: string): Element {
+/** Apps that fail answer with a page or with JSON. */
+function checkKind(text: string, source: string): void {
+  const other = /^\s*<(!doctype\s+)?html\b/i.test(text) ? 'HTML' : jsonOf(text) === undefined ? '' : 'JSON';
+  if (other !== '') throw new BotError(`${source} is ${other}, not TwiML: ${firstLineOf(text)}`);
+}
+
+function rootOf(text: string, source: string): Element {
+  checkKind(text, source);
   // Entities of a document type are not needed, and may be endless.
   // The parser takes a second for 64 KiB of "<".
   if (text.split('<').length > TAGS_MAX) throw new BotError(`TwiML has more than ${TAGS_MAX} tags`);
   if (/<!DOCTYPE/i.test(text)) throw new BotError('TwiML with a document type is not read');
   const refuse = (message: string): never => {
-    throw new BotError(`the answer is not TwiML: ${message.split('\n', 1)[0]?.slice(0, 100)}`);
+    throw new BotError(`${source} is not TwiML: ${message.split('\n', 1)[0]?.slice(0, 100)}`);
   };
   let problem: string | undefined;
   const onError = (_level: string, message: string): void => {
@@ -95,6 +128,7 @@ function streamOf(connect: Element, skipped: ReadonlySet<string>): TwimlPlan['st
   if (more.length > 0) throw cannot('<Connect> with more than one <Stream>');
   checkAttributes(stream, skipped);
   const url = stream.getAttribute('url') ?? '';
+  if (url === '') throw new BotError('<Stream> has no url');
   if (!/^wss?:\/\//.test(url))
     throw new BotError(`the url of <Stream> must begin with ws:// or wss://: ${url}`);
   if (!URL.canParse(url) || new URL(url).hash !== '')

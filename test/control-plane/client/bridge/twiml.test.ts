@@ -29,12 +29,17 @@ t.test('documents', async (t) => {
       stream: { url: 'wss://example.org/ws?a=1&b=2', parameters: { customer: 'R&D <1>' } },
     },
   );
-  t.same(readTwiml(twiml('<Reject reason="busy"/>')).stream, undefined);
+  t.same(readTwiml(twiml('<Reject reason="busy"/>')), {
+    pauseSeconds: 0,
+    stream: undefined,
+    endsWith: 'Reject',
+  });
   t.same(readTwiml(twiml(`<Hangup/>${CONNECT}`)).stream, undefined);
   const refused: Array<[string, RegExp]> = [
     [twiml(`<Say>Hello</Say>${CONNECT}`), /the TwiML verb <Say>\. To go on without it, add --skip Say\./],
-    [twiml('<Dial>+12065550100</Dial>'), /<Dial>/],
-    [twiml('<Start><Stream url="wss://example.org/ws"/></Start>'), /<Start>/],
+    [twiml('<Dial>+12065550100</Dial>'), /<Dial>\. Without it, the TwiML has no <Connect><Stream>/],
+    [twiml('<Start><Stream url="wss://example.org/ws"/></Start>'), /<Start>\. Without it/],
+    [twiml(`<Say>Bye</Say><Hangup/>${CONNECT}`), /<Say>\. Without it/],
     [
       twiml('<Connect action="/next"><Stream url="wss://example.org/ws"/></Connect>'),
       /attribute action of <Connect>/,
@@ -45,14 +50,18 @@ t.test('documents', async (t) => {
     [twiml('<Connect><Stream url="wss://"/></Connect>'), /not a WebSocket URL: wss:/],
     [twiml('<Connect><Stream url="wss://example.org/ws#a"/></Connect>'), /not a WebSocket URL/],
     [twiml('<Connect><Stream url="wss://example.org" track="both_tracks"/></Connect>'), /both_tracks/],
-    ['<html><body>Not found</body></html>', /<Response>/],
-    ['{"error": true}', /not TwiML/],
+    [twiml('<Connect><Stream/></Connect>'), /^<Stream> has no url$/],
+    ['<Other/>', /must begin with <Response>, not <Other>/],
+    ['<html><body>Not found</body></html>', /^the answer is HTML, not TwiML: <html><body>Not found/],
+    ['<!DOCTYPE html>\n<html></html>', /^the answer is HTML, not TwiML: <!DOCTYPE html>$/],
+    ['{"error": true}', /^the answer is JSON, not TwiML: {"error": true}$/],
     ['', /not TwiML/],
     ['<Response><Connect></Response>', /not TwiML/],
     ['<'.repeat(65_000), /more than 1000 tags/],
     ['<!DOCTYPE a [<!ENTITY b "cccc">]><Response>&b;</Response>', /document type/],
   ];
   for (const [text, message] of refused) t.throws(() => readTwiml(text), { name: 'BotError', message }, text);
+  t.throws(() => readTwiml('<Response', new Set(), 'Twiml'), { message: /^Twiml is not TwiML: / });
   t.match(readTwiml(twiml(`<Say>Hello</Say>${CONNECT}`), new Set(['Say'])).stream, {
     url: 'wss://example.org/ws',
   });
@@ -132,9 +141,11 @@ t.test('a call is asked about, signed, and connected with the stream and its par
 
 t.test('TwiML that rejects or is not supported: the call is not answered, with the reason', async (t) => {
   const answers: Array<[{ status?: number; text: string }, RegExp]> = [
-    [{ text: twiml('<Reject/>') }, /its TwiML ends the call/],
+    [{ text: twiml('<Reject/>') }, /^the TwiML of your app has <Reject>, so the call was rejected$/],
+    [{ text: twiml('') }, /has no <Connect><Stream>, so the call was rejected$/],
     [{ text: twiml('<Gather/>') }, /<Gather>/],
-    [{ status: 500, text: 'oops' }, /status 500/],
+    [{ status: 500, text: '\noops\nat line 1' }, /status 500: oops$/],
+    [{ status: 500, text: '' }, /status 500$/],
     [{ text: `<Response>${' '.repeat(70_000)}</Response>` }, /longer than 64 KiB/],
   ];
   for (const [answer, words] of answers) {

@@ -101,6 +101,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
     async stream(request, socket, head, callId, query) {
       const subscription = await guard.admit(request);
       const protocol = protocolOf(query);
+      checkSubprotocol(request);
       if (socket.destroyed) return;
       streams[protocol].handleUpgrade(request, socket, head, (client) => {
         keep(client, request, subscription);
@@ -137,6 +138,15 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       clearTimeout(timer);
     },
   };
+}
+
+/** Many clients close a stream that does not have the subprotocol they offered. By then it would have replaced the older stream. */
+function checkSubprotocol({ headers }: IncomingMessage): void {
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  if (offered.length === 0 || offered.includes(VOICE_SUBPROTOCOL)) return;
+  throw new Refusal('invalid_request', `The subprotocol must be ${VOICE_SUBPROTOCOL} or absent.`, {
+    details: { field: 'Sec-WebSocket-Protocol', expected: VOICE_SUBPROTOCOL },
+  });
 }
 
 function protocolOf(query: URLSearchParams): StreamProtocol {

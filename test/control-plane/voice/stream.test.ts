@@ -137,6 +137,16 @@ t.test('a client without the subprotocol sees audio only', async (t) => {
   t.same(client.texts, []);
 });
 
+t.test('an unknown subprotocol is refused, and the open stream keeps the call', async (t) => {
+  const phone = await telephone(t, rig);
+  const { client, media, callId } = await conversation(phone);
+  await t.rejects(phone.stream(callId, { protocols: ['voice.v2'] }), { message: /400/ });
+  media.capture();
+  await until('audio', () => client.binary.length === 1);
+  await phone.stream(callId, { protocols: ['voice.v2', 'voice.v1'] });
+  t.equal(await client.closed(), 4409);
+});
+
 t.test('an odd length and other nonsense close with 1007, and the call may be taken up again', async (t) => {
   const phone = await telephone(t, rig);
   const { client, callId } = await conversation(phone);

@@ -18,6 +18,10 @@ import { callIsOver, invalid, notFinished } from './refusal.ts';
 /** A refusal of the service comes within this time; the far end may ring much later. */
 const ANSWER_MS = 1_000;
 
+/** An app that ends a call reads that it is over, if the modem hangs up within this time. */
+const HANG_UP_MS = 2_000;
+const HANG_UP_PAUSE_MS = 200;
+
 /** Calls of the API whose statuses are known without the service. */
 const REMEMBERED_MAX = 10_000;
 
@@ -101,7 +105,7 @@ export class Calls {
   async update(sid: string, values: URLSearchParams): Promise<TwilioCall | undefined> {
     const fields = new Fields(values, ['Status', 'Twiml'], new Set(this.#account.skipped));
     const [status, twiml] = [fields.get('Status'), fields.get('Twiml')];
-    if (twiml !== undefined) checkHangup(twiml);
+    if (twiml !== undefined) checkHangup(twiml, this.#account.skipped);
     else if (status !== 'completed' && status !== 'canceled')
       throw invalid(20_001, 'Status must be completed or canceled.');
     const by = twiml === undefined ? 'Status' : 'Twiml';
@@ -110,6 +114,7 @@ export class Calls {
       if (this.#removed.has(placed.sid)) return undefined;
       if (placed.isOver) throw callIsOver(by);
       await placed.hangUp();
+      await placed.settled(HANG_UP_MS);
       return placed.view();
     }
     const found = await this.#find(sid);
@@ -123,7 +128,19 @@ export class Calls {
       if (isApiError(error, 'call_not_found')) throw callIsOver(by);
       throw error;
     }
-    return this.#viewOf(found.call);
+    return this.#viewOf(await this.#ended(found));
+  }
+
+  /** Its record, once it is over or after a time. */
+  async #ended({ phone, call }: { phone: Phone; call: Call }): Promise<Call> {
+    const until = Date.now() + HANG_UP_MS;
+    let latest = call;
+    while (latest.state !== 'ended' && Date.now() < until) {
+      const { calls } = await phone.client.calls({ limit: PAGE_LIMIT });
+      latest = calls.find(({ call_id: id }) => id === call.call_id) ?? latest;
+      if (latest.state !== 'ended') await sleep(systemClock, HANG_UP_PAUSE_MS);
+    }
+    return latest;
   }
 
   /** Undefined if the account has none with this id. */
@@ -266,7 +283,7 @@ export class Calls {
       if (twiml.length > TWIML_CHARACTERS_MAX)
         throw invalid(21_205, `Twiml has more than ${TWIML_CHARACTERS_MAX} characters.`);
       // Errors now, not when the call is answered.
-      readTwiml(twiml, new Set(skipped));
+      readTwiml(twiml, new Set(skipped), 'Twiml');
       return givenTwimlBot(twiml, { skipped });
     }
     const url = fields.url('Url', 21_205);
@@ -297,8 +314,8 @@ function detectionOf(fields: Fields): CallRequest['detection'] {
 }
 
 /** A call in progress can be ended; its bot stays the same until then. */
-function checkHangup(twiml: string): void {
-  const { stream, pauseSeconds } = readTwiml(twiml);
+function checkHangup(twiml: string, skipped: readonly string[]): void {
+  const { stream, pauseSeconds } = readTwiml(twiml, new Set(skipped), 'Twiml');
   if (stream !== undefined || pauseSeconds > 0)
     throw invalid(20_001, 'TwiML for a call in progress can only hang up.');
 }

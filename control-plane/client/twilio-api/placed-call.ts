@@ -1,5 +1,5 @@
 // One call of the API, from the request to its end: it is dialed, its app is asked once it is answered, and callbacks report each step.
-import { systemClock, type Timer, withTimeout } from '#shared/clock.ts';
+import { sleep, systemClock, type Timer, withTimeout } from '#shared/clock.ts';
 import { type EndReason, endReasonSchema } from '#shared/voice/release-cause.ts';
 import { ApiError, isApiError } from '../api-error.ts';
 import type { PresenceEvent } from '../api-types.ts';
@@ -130,6 +130,12 @@ export class PlacedCall {
       if (!isApiError(error)) throw error;
       if (error.code !== 'call_not_found') this.#account.note(`${this.sid}: not hung up: ${error.message}`);
     });
+  }
+
+  /** Resolves when the call is over, after `ms` at the latest. */
+  async settled(ms: number): Promise<void> {
+    if (this.isOver || this.#callId === undefined) return;
+    await sleep(systemClock, ms, this.#ended.signal).catch(() => undefined);
   }
 
   view(): TwilioCall {

@@ -57,7 +57,7 @@ type Act = 'text' | 'call';
 /** Refusals of the service before anything was sent or dialed: status and code, for texts and for calls. */
 const CODES: Readonly<Record<string, Readonly<Record<Act, readonly [number, number]>>>> = {
   invalid_request: { text: [400, 21_211], call: [400, 21_211] },
-  destination_not_allowed: { text: [400, 21_608], call: [400, 21_215] },
+  destination_not_allowed: { text: [400, 21_408], call: [400, 21_215] },
   recipient_opted_out: { text: [400, 21_610], call: [400, 21_610] },
   unauthorized: { text: [403, 20_005], call: [403, 20_005] },
   rate_limited: { text: [429, 20_429], call: [429, 20_429] },

@@ -64,7 +64,7 @@ t.test(
       return media.heard.some((octet) => octet !== 0);
     });
     t.match(await client.calls(call.sid).fetch(), { status: 'in-progress', startTime: Date });
-    await client.calls(call.sid).update({ status: 'completed' });
+    t.match(await client.calls(call.sid).update({ status: 'completed' }), { status: 'completed' });
     t.equal(await bot.closed(), 1000);
     t.match(bot.texts.at(-1), { event: 'stop', stop: { callSid: call.sid, accountSid: api.accountSid } });
     await until('the callbacks', () => app.to('/status').length === 4);
@@ -272,8 +272,8 @@ t.test('an inbound call is in the list, and its id is that of its bot', async (t
     { sid: callSid, direction: 'inbound', from: FAR_END, status: 'ringing' },
   ]);
   t.match(await client.calls(callId).fetch(), { sid: callSid, status: 'ringing' }, 'the id of the service');
-  await client.calls(callSid).update({ status: 'completed' });
-  await until('its end', async () => (await client.calls(callSid).fetch()).status === 'no-answer');
+  t.match(await client.calls(callSid).update({ status: 'completed' }), { status: 'no-answer' });
+  t.match(await client.calls(callSid).fetch(), { status: 'no-answer' });
 });
 
 t.test('refusals have Twilio’s codes', async (t) => {

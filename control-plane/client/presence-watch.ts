@@ -9,7 +9,8 @@ import type { PresenceEvent } from './api-types.ts';
 import { closed, openSocket, textOf } from './socket.ts';
 
 const FIRST_DELAY_MS = 250;
-const DELAY_MS_MAX = 30_000;
+/** A call rings for about 25 s. */
+const DELAY_MS_MAX = 10_000;
 
 /** Errors that waiting does not solve. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 403, 404]);
@@ -85,7 +86,7 @@ function delayOf(failures: number, random: number, retryAfterSeconds = 0): numbe
 function closeError(code: number, reason: string): ApiError {
   return code === PRESENCE_CLOSE.tokenEnded
     ? new ApiError({ status: 401, code: 'unauthorized', message: reason })
-    : new ApiError({ status: 0, code: 'unreachable', message: `closed with ${code} ${reason}`.trim() });
+    : new ApiError({ status: 0, code: 'unreachable', message: `lost the connection to the service (${[code, reason].filter(Boolean).join(' ')})` });
 }
 
 const eventOf = (data: Uint8Array): PresenceEvent | undefined =>

@@ -4,10 +4,11 @@ import { ApiError, isApiError } from '../api-error.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import type { StreamEnd } from '../stream-end.ts';
 import { type Bot, type BotCall, BotError, type BotHost, type ConnectBot } from './bot.ts';
+import { type CallOutcome, END_WORDS, outcomeOf } from './call-outcome.ts';
 import { ServiceStream } from './service-stream.ts';
 
 /** How a call of a bridge went. */
-export interface BridgedCall extends BotCall {
+export interface BridgedCall extends BotCall, CallOutcome {
   /** Whether the bot was connected with the call. */
   connected: boolean;
   /** Whether the bot was not reached, or failed during the call. */
@@ -68,6 +69,8 @@ export async function bridgeCall(
   ended.addEventListener('abort', onGone, { once: true });
   let connected = false;
   let isBotLost = false;
+  /** The service ended the call, and nothing on this side did before. */
+  let end: StreamEnd | undefined;
   try {
     const taken = await connect(call, host, failed.signal);
     bot = taken;
@@ -75,9 +78,10 @@ export async function bridgeCall(
     stream = new ServiceStream(client, { callId, protocol: taken.protocol }, taken);
     failed.signal.throwIfAborted();
     connected = true;
-    const end = await stream.run(failed.signal);
-    words ??= wordsOf(end);
-    if (end.kind === 'lost' || end.kind === 'restarting') await hangUp(client, call);
+    const ending = await stream.run(failed.signal);
+    if (words === undefined && hasEnded(ending)) end = ending;
+    words ??= wordsOf(ending);
+    if (ending.kind === 'lost' || ending.kind === 'restarting') await hangUp(client, call);
   } catch (error) {
     if (error instanceof BotError) isBotLost = true;
     words ??= error instanceof BotError || error instanceof ApiError ? error.message : String(error);
@@ -86,8 +90,14 @@ export async function bridgeCall(
     signal.removeEventListener('abort', onAbort);
     bot?.end(words ?? '');
   }
-  return { ...call, connected, failed: isBotLost, words };
+  // A program that is ended from here on has not failed.
+  const wasBotLost = isBotLost;
+  const outcome = await outcomeOf(client, call.callId, { isOver: end !== undefined });
+  if (end !== undefined) words = wordsOf(end, outcome.reason);
+  return { ...call, ...outcome, connected, failed: wasBotLost, words };
 }
+
+const hasEnded = ({ kind }: StreamEnd): boolean => kind === 'call_ended' || kind === 'call_not_found';
 
 const ENDS: Readonly<Record<Exclude<StreamEnd['kind'], 'call_ended'>, string>> = {
   unauthorized: 'the token is no longer valid',
@@ -99,10 +109,13 @@ const ENDS: Readonly<Record<Exclude<StreamEnd['kind'], 'call_ended'>, string>> =
   closed: 'hung up',
 };
 
-const wordsOf = ({ kind, reason }: StreamEnd): string =>
-  kind === 'call_ended'
-    ? `the call ended: ${reason}`
-    : ENDS[kind] + (kind === 'refused' ? `: ${reason}` : '');
+/** `why`: the reason in the record. The cause in the stream is the same for several reasons. */
+function wordsOf({ kind, reason }: StreamEnd, why: CallOutcome['reason'] = null): string {
+  if (kind === 'call_ended')
+    return `the call ended: ${why === null ? reason : `${END_WORDS[why]} (${reason})`}`;
+  if (kind === 'call_not_found' && why !== null) return `the call ended: ${END_WORDS[why]}`;
+  return ENDS[kind] + (kind === 'refused' ? `: ${reason}` : '');
+}
 
 /** A call that has ended by itself needs no hang-up; one that cannot be hung up ends without a stream. */
 async function hangUp(client: SimrackClient, { callId }: BotCall): Promise<void> {

@@ -6,6 +6,8 @@ import { systemClock } from '#shared/clock.ts';
 import { jsonOf } from '#shared/json.ts';
 import { type Bot, BotError, type BotHost, type ConnectBot, type TwilioNames, twilioNamesOf } from './bot.ts';
 import type { BotMessages } from './bot-messages.ts';
+import { speaksNoTls } from './bot-request.ts';
+import { IgnoredMessages } from './ignored-messages.ts';
 import { TwilioRelay } from './twilio-relay.ts';
 import { STALLED_MS, Unread } from './unread.ts';
 
@@ -66,7 +68,7 @@ export async function connectSocketBot(
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve);
       socket.once('error', (error) =>
-        reject(new BotError(`no connection to ${options.url}: ${error.message}`)),
+        reject(new BotError(`no connection to ${options.url}: ${connectProblem(error)}`)),
       );
     });
     return bot;
@@ -78,6 +80,9 @@ export async function connectSocketBot(
   }
 }
 
+const connectProblem = (error: Error): string =>
+  speaksNoTls(error) ? 'the bot’s server does not speak TLS: use ws://' : error.message;
+
 class SocketBot implements Bot {
   readonly protocol: StreamProtocol;
   readonly #socket: WebSocket;
@@ -88,6 +93,7 @@ class SocketBot implements Bot {
   #isPaused = true;
   #isConnected = false;
   readonly #unread = new Unread();
+  readonly #ignored: IgnoredMessages;
   /** Came before the stream was open. */
   #early: Array<Buffer | string> = [];
 
@@ -96,6 +102,7 @@ class SocketBot implements Bot {
     this.#socket = socket;
     this.#host = host;
     this.protocol = protocol;
+    this.#ignored = new IgnoredMessages(protocol);
     this.#getsControl = control || protocol === 'vonage';
     this.#messages = messages;
     this.#relay = protocol === 'twilio' ? new TwilioRelay(parameters, names) : undefined;
@@ -164,9 +171,13 @@ class SocketBot implements Bot {
 
   #onMessage(given: Buffer | string): void {
     const data = typeof given === 'string' && this.protocol === 'raw' ? this.#requestOf(given) : given;
-    if (data === undefined)
-      this.#host.note('a text message of the bot was ignored: it is none of the service');
-    else if (this.#isPaused) this.#early.push(data);
+    const problem =
+      data === undefined
+        ? this.#ignored.report('it is not one of the control messages', String(given))
+        : this.#ignored.check(data);
+    if (problem !== undefined) this.#host.note(problem);
+    if (data === undefined) return;
+    if (this.#isPaused) this.#early.push(data);
     else this.#host.send(data);
   }
 

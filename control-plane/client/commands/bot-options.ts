@@ -32,7 +32,7 @@ export const addBotOptions = (command: Command): Command =>
     .option('--command <command>', 'Run this program for each call: samples on its standard input and output')
     .option(
       '--skip <names...>',
-      'Leave out these verbs and attributes of TwiML, and parameters of --api, such as Say or Record',
+      'Leave out these verbs and attributes of TwiML, and parameters of --api, such as Say or Record. Put it after the URL',
     )
     .option(
       '--header <line>',
@@ -55,6 +55,7 @@ export function botOf(
   { env, authToken, isOptional }: { env: Environment; authToken: string | undefined; isOptional: boolean },
 ): ConnectBot | undefined {
   const { twiml, vonage, raw, command, skip = [], control = false } = options;
+  checkSkipped(skip);
   const given = [url, twiml, vonage, raw, command].filter((each) => each !== undefined);
   if (given.length === 0 && isOptional) return undefined;
   if (given.length !== 1) throw new UsageError('name one bot: a URL, --twiml, --vonage, --raw or --command');
@@ -80,6 +81,15 @@ export function botOf(
   const protocol = vonage === undefined ? (raw === undefined ? 'twilio' : 'raw') : 'vonage';
   const address = checked(String(vonage ?? raw ?? url), ['ws:', 'wss:']);
   return socketBot({ url: address, protocol, headers, control });
+}
+
+/** The option takes all words after it, a URL as well. */
+function checkSkipped(names: readonly string[]): void {
+  const url = names.find((name) => /^(wss?|https?):/.test(name));
+  if (url !== undefined) throw new UsageError(`--skip took ${url} as a name: put the URL before --skip`);
+  const wrong = names.find((name) => !/^[A-Za-z]\w*$/.test(name));
+  if (wrong !== undefined)
+    throw new UsageError(`--skip: "${wrong}" is not a name. Put a space between names: --skip Say action`);
 }
 
 function checked(url: string, schemes: readonly string[]): string {

@@ -2,8 +2,10 @@
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { ApiError } from '../api-error.ts';
 import type { BotCall, ConnectBot } from '../bridge/bot.ts';
 import { bridgeCalls, bridgeDial } from '../bridge/bridge.ts';
+import type { BridgedCall } from '../bridge/bridged-call.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import { answering } from './arguments.ts';
 import { addBotOptions, type BotOptions, botOf } from './bot-options.ts';
@@ -11,7 +13,19 @@ import { type ApiOptions, type ApiPlan, apiPlanOf, startApi } from './bridge-api
 import { InterruptedError, interruptible, RefusedError, UsageError, unusable } from './failures.ts';
 import type { CommandSession, Environment } from './session.ts';
 
-const FIELDS = ['callId', 'accountId', 'direction', 'from', 'to', 'connected', 'failed', 'words'];
+const FIELDS = [
+  'call_id',
+  'call_sid',
+  'account_id',
+  'direction',
+  'from',
+  'to',
+  'answered',
+  'bot_connected',
+  'failed',
+  'reason',
+  'words',
+];
 
 interface BridgeCommandOptions extends BotOptions, ApiOptions {
   dial?: string;
@@ -49,8 +63,7 @@ async function bridge(
   }: BridgeCommandOptions & { connect: ConnectBot | undefined; plan: ApiPlan | undefined },
 ): Promise<void> {
   const { output } = at;
-  const clients =
-    tokens === undefined ? [await at.client()] : tokensOf(tokens).map((token) => at.clientOf(token));
+  const clients = tokens === undefined ? [await at.client()] : await clientsOf(at, tokens);
   await interruptible(async (signal) => {
     setMaxListeners(0, signal);
     const api = plan && (await startApi(at, plan, clients));
@@ -59,9 +72,9 @@ async function bridge(
       ...(api === undefined ? {} : { nameCall: api.nameCall }),
       onCall: (call: BotCall) => output.note(`${titleOf(call)}: connecting the bot`),
       onNote: (call: BotCall, words: string) => output.note(`${titleOf(call)}: ${words}`),
-      onEnd: (call: BotCall & { words: string }) => {
+      onEnd: (call: BridgedCall) => {
         output.note(`${titleOf(call)}: ${call.words}`);
-        output.line(call);
+        output.line(lineOf(call));
       },
     };
     const [first] = clients;
@@ -84,8 +97,8 @@ async function bridge(
 }
 
 async function isDialRefused(...asked: Parameters<typeof bridgeDial>): Promise<boolean> {
-  const { connected, failed } = await bridgeDial(...asked);
-  return !connected || failed;
+  const { answered, connected, failed } = await bridgeDial(...asked);
+  return answered !== true || !connected || failed;
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
@@ -106,15 +119,48 @@ async function serve(
   });
 }
 
+/** As a program reads it. */
+function lineOf(call: BridgedCall): object {
+  const { callId, callSid, accountId, direction, from, to, answered, connected, failed, reason, words } = call;
+  return {
+    call_id: callId,
+    call_sid: callSid ?? null,
+    account_id: accountId,
+    direction,
+    from,
+    to,
+    answered,
+    bot_connected: connected,
+    failed,
+    reason,
+    words,
+  };
+}
+
 const titleOf = ({ direction, from, to, callId }: BotCall): string =>
   `${callId}, ${direction === 'inbound' ? `from ${from ?? 'an unknown number'}` : `to ${to}`}`;
 
-function tokensOf(file: string): string[] {
+/** One for each line of the file. Throws `ApiError` for a token that the service refuses, with its line. */
+function clientsOf(at: CommandSession, file: string): Promise<SimrackClient[]> {
+  const checked = async ({ token, line }: { token: string; line: number }): Promise<SimrackClient> => {
+    const client = at.clientOf(token);
+    try {
+      await client.number();
+      return client;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new ApiError({ ...error, message: `line ${line} of ${file}: ${error.message}` });
+    }
+  };
+  return Promise.all(tokensOf(file).map(checked));
+}
+
+function tokensOf(file: string): Array<{ token: string; line: number }> {
   try {
     return readFileSync(file, 'utf8')
       .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
+      .map((text, index) => ({ token: text.trim(), line: index + 1 }))
+      .filter(({ token }) => token !== '');
   } catch (error) {
     throw unusable(file, error);
   }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { commandBot } from '#control-plane/client/bridge/command-bot.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { botServer } from '../../../fixtures/agents/bot-server.ts';
 import type { Answered } from '../../../fixtures/agents/command-line.ts';
@@ -63,13 +64,20 @@ t.test('an echo: it is heard as it spoke; the end of the call ends the program',
   t.ok(first > 0);
   const [call] = phone.line.calls;
   if (call !== undefined) phone.line.end(call, { reason: 'remote_hangup', cause: 16 });
-  await until('its end', () => phone.said().includes('the call ended: 16 normal_clearing'), WAIT_MS);
+  await until('its end', () => phone.said().includes('the far end hung up (16 normal_clearing)'), WAIT_MS);
   phone.kill('SIGTERM');
   const { stdout } = await phone.ran;
   t.match(JSON.parse(stdout), {
-    connected: true,
+    call_id: call?.call_id,
+    call_sid: null,
+    account_id: String,
+    direction: 'inbound',
     from: FAR_END,
-    words: 'the call ended: 16 normal_clearing',
+    answered: true,
+    bot_connected: true,
+    failed: false,
+    reason: 'remote_hangup',
+    words: 'the call ended: the far end hung up (16 normal_clearing)',
   });
 });
 
@@ -216,18 +224,43 @@ t.test('--control: one clear waits for the stream, behind more keys than may wai
   bot.end('the call ended');
 });
 
-t.test('--dial: a bot that is not reached, or fails, is exit code 1; one that is done is 0', async (t) => {
-  const BOTS: ReadonlyArray<[status: number, bot: string[]]> = [
-    [1, ['ws://127.0.0.1:9/ws']],
-    [1, ['--command', './nosuch']],
-    [0, ['--command', 'true']],
+t.test('--dial: no bot, one that fails, or no answer is exit code 1; a bot that is done is 0', async (t) => {
+  type Phone = Awaited<ReturnType<typeof bridge>>;
+  const noAnswer = ({ line }: Phone, call: LiveCall): void =>
+    line.end(call, { reason: 'no_answer', cause: 19 });
+  const answered = async ({ line }: Phone, { call_id: callId }: LiveCall): Promise<void> => {
+    line.answer(callId);
+    (await until('the media link', () => line.media, WAIT_MS)).capture();
+  };
+  type Then = (phone: Phone, call: LiveCall) => unknown;
+  const BOTS: ReadonlyArray<[status: number, bot: string[], line: object, then?: Then]> = [
+    [1, ['ws://127.0.0.1:9/ws'], { failed: true, bot_connected: false, answered: false }],
+    [1, ['--command', './nosuch'], { failed: true }],
+    [
+      1,
+      ['--command', 'cat'],
+      { failed: false, answered: false, reason: 'no_answer', words: /^the call ended: no answer/ },
+      noAnswer,
+    ],
+    [0, ['--command', 'head -c 640 >/dev/null'], { failed: false, answered: true }, answered],
   ];
-  for (const [status, bot] of BOTS) {
+  for (const [status, bot, line, then] of BOTS) {
     const phone = await bridge(t, () => ['--dial', FAR_END, ...bot]);
+    const call = then && (await until('the call', () => phone.line.calls[0], WAIT_MS));
+    if (call !== undefined) await then?.(phone, call);
     const ran = await phone.ran;
     t.equal(ran.status, status, phone.said());
-    t.match(JSON.parse(ran.stdout), { failed: status === 1 });
+    t.match(JSON.parse(ran.stdout), line);
   }
+});
+
+t.test('--tokens: a token that the service refuses is named by its line', async (t) => {
+  const { url, token } = await telephone(t, rig);
+  const { simrack, folder } = commandLine(t, url, {});
+  const file = join(folder, 'tokens');
+  writeFileSync(file, `${token}\n\nwrong\n`);
+  const refused = await simrack('bridge', '--command', 'cat', '--tokens', file);
+  t.match(refused, { status: 1, stderr: /unauthorized: line 3 of .*tokens: / });
 });
 
 t.test('npx that gets SIGTERM leaves no bridge behind', async (t) => {

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { IgnoredMessages } from '#control-plane/client/bridge/ignored-messages.ts';
 import { ServiceStream } from '#control-plane/client/bridge/service-stream.ts';
 import { connectSocketBot, cutTo, socketBot } from '#control-plane/client/bridge/socket-bot.ts';
 import { Unread } from '#control-plane/client/bridge/unread.ts';
 import { SimrackClient } from '#control-plane/client/simrack-client.ts';
+import type { StreamProtocol } from '#shared/api/voice-frames.ts';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { botServer } from '../../../fixtures/agents/bot-server.ts';
 import { bridged } from '../../../fixtures/agents/bridged.ts';
@@ -52,7 +54,11 @@ t.test(
       return phone.node.commands('hang_up').length > 0;
     });
     t.equal(media.frames.length, 55, 'no word is lost');
-    t.match(await phone.end(), { connected: true, words: /the bot closed the connection \(1000/ });
+    t.match(await phone.end(), {
+      connected: true,
+      answered: true,
+      words: /the bot closed the connection \(1000/,
+    });
     await until('recorded', async () => (await phone.calls())[0]?.['reason'] === 'local_hangup');
   },
 );
@@ -96,7 +102,11 @@ t.test('the caller hangs up: the bot gets stop, and a close with 1000 and the ca
   t.equal(await bot.closed(), 1000);
   t.match(bot.closeReason, /16 normal_clearing/);
   t.match(bot.texts.at(-1), { event: 'stop' });
-  t.match(await phone.end(), { words: 'the call ended: 16 normal_clearing' });
+  t.match(await phone.end(), {
+    answered: true,
+    reason: 'remote_hangup',
+    words: 'the call ended: the far end hung up (16 normal_clearing)',
+  });
 });
 
 t.test('a bot that dies ends the call at once, and one that is not there does not answer it', async (t) => {
@@ -110,7 +120,11 @@ t.test('a bot that dies ends the call at once, and one that is not there does no
   const url = `ws://127.0.0.1:${await freePort()}/ws`;
   const other = await bridged(t, rig, socketBot({ url, protocol: 'twilio' }));
   other.line.ring();
-  t.match(await other.end(), { connected: false, words: /no connection to ws:.*ECONNREFUSED/ });
+  t.match(await other.end(), {
+    connected: false,
+    answered: false,
+    words: /no connection to ws:.*ECONNREFUSED/,
+  });
   t.same([other.node.commands('answer').length, other.node.commands('hang_up').length], [0, 1]);
 });
 
@@ -126,7 +140,11 @@ t.test('a caller that gives up while the bot is being connected', async (t) => {
   const call = phone.line.ring();
   await until('it is taken', () => phone.taken.length === 1);
   phone.line.end(call, { reason: 'cancelled', cause: 16 });
-  t.match(await phone.end(), { connected: false, words: 'the call ended before its audio was connected' });
+  t.match(await phone.end(), {
+    connected: false,
+    answered: false,
+    words: 'the call ended before its audio was connected',
+  });
   t.equal(phone.node.commands('answer').length, 0);
 });
 
@@ -208,8 +226,44 @@ t.test('Vonage and plain audio', async (t) => {
       Array.from({ length: 20 }, (_, index) => 1 + index),
     );
     await phone.end();
-    t.equal(phone.notes.length, protocol === 'raw' ? 1 : 0, phone.notes.join());
+    const first = protocol === 'raw' ? 'a transcript' : '{"type":"playback_clear_buffer"}';
+    const why = 'it is not one of the control messages';
+    t.same(phone.notes, [`a message of the bot was ignored, because ${why}: ${first}`]);
   }
+});
+
+t.test('the first message of a bot that the service ignores is reported', async (t) => {
+  const media = JSON.stringify({ event: 'media', media: { payload: SPOKEN } });
+  const unknown = '{"event":"hello"}';
+  const cases: Array<[StreamProtocol, Array<Buffer | string>, RegExp | undefined]> = [
+    ['twilio', [media, '{"event":"clear"}', '{"event":"mark","mark":{"name":"a"}}'], undefined],
+    ['twilio', [media, unknown, 'text'], /control messages: {"event":"hello"}$/],
+    ['twilio', ['text'], /it is not JSON: text$/],
+    ['twilio', ['{"event":"dtmf","dtmf":{"digits":"x"}}'], /"dtmf\.digits" is missing or wrong: {/],
+    ['twilio', ['{"event":"media","media":{}}'], /"media\.payload" is missing or wrong/],
+    ['twilio', [Buffer.alloc(2)], /because it is binary$/],
+    ['vonage', [Buffer.alloc(2), '{"action":"clear"}'], undefined],
+    ['vonage', ['{"action":"x"}'], /control messages/],
+    ['raw', ['never checked here'], undefined],
+  ];
+  for (const [protocol, messages, expected] of cases) {
+    const ignored = new IgnoredMessages(protocol);
+    const words = messages.map((message) => ignored.check(message)).filter((each) => each !== undefined);
+    t.equal(words.length, expected === undefined ? 0 : 1, words.join());
+    if (expected !== undefined) t.match(words[0], expected);
+  }
+  const shown = new IgnoredMessages('raw').report('why', 'x'.repeat(200));
+  t.equal(shown, `a message of the bot was ignored, because why: ${'x'.repeat(100)}`);
+});
+
+t.test('a bot without TLS behind wss://', async (t) => {
+  const server = await botServer(t);
+  const host = { send: () => {}, done: () => {}, failed: () => {}, note: () => {} };
+  const options = { url: server.url.replace('ws:', 'wss:'), protocol: 'raw' } as const;
+  await t.rejects(connectSocketBot(options, host, new AbortController().signal), {
+    name: 'BotError',
+    message: /^no connection to wss:.*: the bot’s server does not speak TLS: use ws:\/\/$/,
+  });
 });
 
 t.test('a bridge that is stopped hangs up and ends', async (t) => {

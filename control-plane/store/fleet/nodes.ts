@@ -199,7 +199,7 @@ export async function approveNode(
   await db.deleteFrom('sim_claims').where('node_id', '=', node).execute();
   // The surrounding transaction rolls the approval back.
   if (fingerprint !== undefined && fingerprint !== own)
-    throw new OperatorRefusal(`${node} now has another key: ${own}`);
+    throw new OperatorRefusal(`the key of ${node} is ${own}, not the one that you gave`);
   return { fingerprint: own };
 }
 

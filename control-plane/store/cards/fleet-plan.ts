@@ -97,10 +97,11 @@ export function noteOn(
   { isNode }: { isNode: boolean },
 ): FleetNote | undefined {
   if (node === undefined || (isProven && holder === node)) return undefined;
+  const missing = isNode ? '' : `; there is no node ${node} yet`;
   if (isProven)
     return {
       line,
-      text: `the column "node" has no effect: ${holder === null ? `it was proven before which node had the card ${iccid}` : `it is proven that ${holder} has the card ${iccid}`}`,
+      text: `the column "node" has no effect: ${holder === null ? `it was proven before which node had the card ${iccid}` : `it is proven that ${holder} has the card ${iccid}`}${missing}`,
     };
   return isNode
     ? undefined

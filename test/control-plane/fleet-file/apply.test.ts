@@ -195,7 +195,7 @@ t.test('a node is in the diff, alone or not, and needs a number', TIMEOUT, async
   t.match(await apply(named, '--yes'), { stdout: /^0 new, 0 changed, 1 unchanged/ });
   t.match(await apply(['iccid,node', `${SIM_1},other`], '--dry-run'), {
     stdout:
-      /fleet\.csv:2: note: the column "node" has no effect: it is proven that lab has the card \d+\n0 new, 0 changed/,
+      /fleet\.csv:2: note: the column "node" has no effect: it is proven that lab has the card \d+; there is no node other yet\n0 new, 0 changed/,
   });
 
   const mistyped = ['iccid,label,node', `${SIM_2},b,alb`];

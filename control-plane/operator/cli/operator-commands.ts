@@ -59,7 +59,7 @@ export const AUDIT_COMMANDS = [
       ),
       node: filterOption('Only changes of this node and its slots', nodeSchema),
       ...timeOptions('made'),
-      ...findOption('the subject, the detail or the reason'),
+      ...findOption('the action, the subject, the detail or the reason'),
       ...sortOptions(AUDIT_SORTS),
       after: AFTER_POSITION,
     },

@@ -32,7 +32,8 @@ const PAYMENT_REFUND_OPTIONS = {
 export const PAYMENT_COMMANDS = [
   listCommand({
     usage: 'payment list',
-    about: 'List the payments, newest first; --stuck lists those that need attention.',
+    about:
+      'List the payments, newest first. SINCE is when the state began, so it can be out of order. --stuck lists those that need attention.',
     options: {
       ...LIMIT_OPTION,
       ...FULL_OPTION,

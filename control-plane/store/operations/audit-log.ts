@@ -59,6 +59,9 @@ export const AUDIT_SORTS = {
   result: textOrder('result'),
 };
 
+/** "startRefund" as lists show it: "start refund". */
+const ACTION_WORDS = sql`regexp_replace(listed.action, '([A-Z])', ' \\1', 'g')`;
+
 interface AuditQuery {
   actor?: string | undefined;
   action?: string | undefined;
@@ -68,7 +71,7 @@ interface AuditQuery {
   /** At this time or later, and before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
-  /** Part of the subject, the detail or the reason. */
+  /** Part of the action, the subject, the detail or the reason. */
   find?: string | undefined;
   sort?: Sort<keyof typeof AUDIT_SORTS> | undefined;
   /** The id of the last row of the previous page. */
@@ -101,7 +104,9 @@ export async function listAudit(db: Database, query: AuditQuery): Promise<AuditR
           : sql<boolean>`(listed.subject = ${node} or starts_with(listed.subject, ${`${node}/`}))`,
         since === undefined ? undefined : sql<boolean>`listed.at >= ${since}::timestamptz`,
         until === undefined ? undefined : sql<boolean>`listed.at < ${until}::timestamptz`,
-        find === undefined ? undefined : contains(['subject', 'detail', 'why'], find),
+        find === undefined
+          ? undefined
+          : sql<boolean>`(${contains(['subject', 'detail', 'why', 'action'], find)} or strpos(lower(${ACTION_WORDS}), ${find.toLowerCase()}) > 0)`,
       ]),
     )
     .orderBy(page.order)

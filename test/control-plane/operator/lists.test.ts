@@ -123,6 +123,12 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
       (await operator.call('auditLog', { limit: 9, ...query })).rows.map(({ action }) => action);
     t.same(await audit({ node: 'lab' }), ['takeSlotOutOfService', 'addNode']);
     t.same(await audit({ find: 'HYPERLINK' }), ['takeSlotOutOfService']);
+    t.same(
+      await audit({ find: 'out of SERVICE' }),
+      ['takeSlotOutOfService'],
+      'as the list writes the action',
+    );
+    t.same(await audit({ find: 'SlotOut' }), ['takeSlotOutOfService']);
     t.same(await audit({ actor: 'zoe' }), []);
     t.same(await audit({ actor: 'command line', sort: { by: 'action' } }), [
       'addNode',

@@ -184,7 +184,7 @@ function ofNode({ alarms, name, state, slots }: FleetNode): Trouble[] {
             sign: 'away',
             path,
             subject: name,
-            what: `no link; ${slots.length} slots`,
+            what: `no link; ${slots.length} ${slots.length === 1 ? 'slot' : 'slots'}`,
           },
         ]
       : [];

@@ -1,6 +1,7 @@
 // Numbers as operators see and change them: out of service, retired, imported from a list.
 
 import { sql } from 'kysely';
+import { shownTime } from '#shared/operator/listing.ts';
 import { type ServiceState, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import type { NumberState } from '../../domain/number-state.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
@@ -267,7 +268,7 @@ export async function retireNumber(db: Database, number: string, now: Date): Pro
     if (row === undefined) throw await unknownOrRetired(trx, number);
     if (row.wallet !== null && row.until !== null) {
       const whose = `${number} is held by ${maskedWallet(row.wallet)}`;
-      const until = row.until.toISOString();
+      const until = shownTime(row.until.toISOString());
       throw new OperatorRefusal(
         row.until > now
           ? `${whose} until ${until}`
@@ -293,7 +294,7 @@ async function unknownOrRetired(
     .where('number', '=', number)
     .executeTakeFirst();
   if (row?.retired_at == null) return new OperatorRefusal(`there is no number ${number}`);
-  return new OperatorRefusal(`${number} was retired at ${row.retired_at.toISOString()}`);
+  return new OperatorRefusal(`${number} was retired at ${shownTime(row.retired_at.toISOString())}`);
 }
 
 export interface ImportedNumber {

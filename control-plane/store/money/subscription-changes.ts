@@ -29,7 +29,10 @@ export async function reassignNumber(
   const { id } = target;
   const { number: from, created_at } = await lockActive(trx, target, now);
   const number = to === undefined ? await pickAvailable(trx, now) : await findSellable(trx, to, now);
-  if (number === undefined) throw new OperatorRefusal('no number can be sold at the moment');
+  if (number === undefined)
+    throw new OperatorRefusal(
+      'no number can be sold at the moment: the list of numbers says why. Release a number from quarantine, or end the subscription with a refund',
+    );
   await keepFormerCard(trx, { number: from, now });
   await endHolding(trx, { number: from, from: created_at, now });
   // Texts that came to the new number before are not this customer's.

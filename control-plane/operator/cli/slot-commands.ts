@@ -1,11 +1,20 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
 import { jsonRows, recordOf } from '#shared/operator/listing.ts';
-import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
+import { type ServiceState, SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { reasonAdvice } from '#shared/operator/slot-reasons.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { SLOT_LIST_STATES, SLOT_SORTS } from '../../store/fleet/slot-service.ts';
 import { SLOTS } from '../listings/slots.ts';
-import { nodeSchema, placeTextSchema, reasonSchema, slotInputSchema } from '../procedures/fields.ts';
+import type { Operator } from '../procedures/all-procedures.ts';
+import {
+  LIMIT_MAX,
+  nodeSchema,
+  placeTextSchema,
+  reasonSchema,
+  slotInputSchema,
+} from '../procedures/fields.ts';
 import { AGREED_OPTION, agreeIfCustomers, agreeNaming } from './agreement.ts';
 import {
   CARRIER_OPTION,
@@ -31,6 +40,22 @@ function placeOf([node, slot]: readonly (string | undefined)[]): { node: string;
 }
 
 const shownPlace = ({ node, slot }: ReturnType<typeof placeOf>): string => `${node}/${slot}`;
+
+/** The subscriptions that the slot serves, or served last. */
+async function customersIn(
+  operator: Operator,
+  { node, slot }: { node: string; slot: string },
+): Promise<string[]> {
+  const { rows } = await operator.call('subscriptions', { node, state: 'active', limit: LIMIT_MAX });
+  return rows
+    .filter((row) => row.slot === slot)
+    .map(({ id, service }) => `Customer: ${id}, ${SLOT_STATUS[service].words}`);
+}
+
+function nextStep({ state, trouble }: { state: ServiceState; trouble: string | null }): string[] {
+  const advice = state === 'journal_unavailable' ? NODE_ALARMS[state].advice : reasonAdvice(trouble);
+  return advice === undefined ? [] : [`Next step: ${advice}`];
+}
 
 export const SLOT_COMMANDS = [
   listCommand({
@@ -61,11 +86,13 @@ export const SLOT_COMMANDS = [
       const view = { isFull: full, nowMs: Date.now() };
       const row = await operator.call('slot', placeOf(args));
       if (json) return toJson(jsonRows(SLOTS, [row], view)[0]);
-      const lines = recordOf(SLOTS.columns, row, view);
       const settings = row.voice_settings;
-      return settings === null || settings.state === 'right'
-        ? lines
-        : `${lines}\nSettings for calls differ: ${settings.detail ?? settings.why ?? 'unknown'}`;
+      const differ =
+        settings === null || settings.state === 'right'
+          ? []
+          : [`Settings for calls differ: ${settings.detail ?? settings.why ?? 'unknown'}`];
+      const customers = await customersIn(operator, row);
+      return [recordOf(SLOTS.columns, row, view), ...differ, ...customers, ...nextStep(row)].join('\n');
     },
   }),
   operatorCommand({
@@ -75,7 +102,7 @@ export const SLOT_COMMANDS = [
     options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema }, ...AGREED_OPTION },
     async run(operator, { reason, yes }, args) {
       const place = placeOf(args);
-      const done = `${shownPlace(place)} is out of service: its number is not sold`;
+      const done = `${shownPlace(place)} is out of service: no number in it is sold`;
       if (!yes) await operator.call('previewOutOfService', { ...place, reason });
       await agreeIfCustomers(operator, done, { of: place, effect: 'kept', isAgreed: yes });
       await operator.call('takeSlotOutOfService', { ...place, reason });

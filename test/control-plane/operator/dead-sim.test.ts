@@ -259,7 +259,10 @@ t.test('a revocation names the customers that it cuts off, and asks', async (t) 
   });
   t.match((await control('node', 'list')).stdout, new RegExp(`^${name} +linked`, 'm'));
   for (const [command, effect] of [
-    [['out-of-service', name, place, ...UNASKED], /its number is not sold\nThe number is kept by 1 customer/],
+    [
+      ['out-of-service', name, place, ...UNASKED],
+      /no number in it is sold\nThe number is kept by 1 customer/,
+    ],
     [['restart', name, place], /m1 restarts\nFor about a minute it takes the service of 1 customer/],
   ] as const) {
     const asked = await control('slot', ...command);

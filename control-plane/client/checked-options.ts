@@ -106,7 +106,7 @@ export function checkOptions(method: keyof typeof METHODS, given: unknown): void
 }
 
 function unknownName(name: string, names: readonly string[]): string {
-  const meant = names.find((each) => each.startsWith(name)) ?? closest(name, names);
+  const meant = closest(name, names);
   return `unknown option "${name}". ${
     meant === undefined ? `The options are ${listed(names)}.` : `Did you mean "${meant}"?`
   }`;

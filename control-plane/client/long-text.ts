@@ -78,15 +78,17 @@ export async function sendLongText(calls: SmsCalls, text: LongText, now: Date): 
   const since = text.since ?? new Date(now.getTime() - CLOCK_ERROR_MS);
   const whole = before.find((sent) => sent.body === body);
   if (whole !== undefined) return { messages: [whole], replaced };
-  const isSplitBefore = before.some((sent) => sent.body === splitOf(body)?.texts[0]);
+  const split = splitOf(body);
+  const texts = split instanceof RangeError ? [] : split.texts;
+  const isSplitBefore = before.some((sent) => sent.body === texts[0]);
   if (!isSplitBefore) {
     try {
       return { messages: [{ body, ...(await outcomeOf(calls, text.to, body)) }], replaced };
     } catch (error) {
       if (!isTooLong(error) || segmentText(body).segments.length === 1) throw error;
+      if (split instanceof RangeError) throw beyondSplitting(error, split);
     }
   }
-  const { texts } = numberedTexts(body);
   const messages: SentText[] = [];
   for (const [index, each] of texts.entries()) {
     const earlier = before.find((sent) => sent.body === each);
@@ -115,14 +117,20 @@ async function sentSince(calls: SmsCalls, to: string, since: Date): Promise<Sent
   return sent;
 }
 
-/** Undefined if the text is too long for that, too. */
-function splitOf(body: string): NumberedTexts | undefined {
+/** The error if the text is too long for that, too. */
+function splitOf(body: string): NumberedTexts | RangeError {
   try {
     return numberedTexts(body);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return error;
+    throw error;
   }
 }
 
-const isTooLong = (error: unknown): boolean =>
+/** The refusal of the whole text, with the limit of numbered texts in its message. */
+const beyondSplitting = ({ status, code, details }: ApiError, { message }: RangeError): ApiError =>
+  new ApiError({ status, code, message, details });
+
+/** Whether the service refused a text because of its length. */
+export const isTooLong = (error: unknown): error is ApiError =>
   isApiError(error, 'invalid_request') && typeof error.details['max_units'] === 'number';

@@ -132,7 +132,7 @@ export class SimrackClient {
   /**
    * Sends a text of any length: as numbered texts in order (`(1/3) …`) if the service refuses it whole. With `transliterate: true` it
    * replaces typographic characters, and returns which (`replaced`). Throws `PartlySentError` with what went out: call again with its
-   * `since`, and nothing is sent twice. Throws `RangeError` for more than 20 texts, before it sends any, and the errors of `send`.
+   * `since`, and nothing is sent twice. Throws the errors of `send`; a text that needs more than 20 texts is `invalid_request`, and none is sent.
    */
   async sendLong(text: LongText): Promise<SentLongText> {
     checkOptions('sendLong', text);

@@ -12,6 +12,24 @@ const SLOW_TIMEOUT_MS = 120_000;
 const TIMEOUT_MS = 30_000;
 const SLOW: ReadonlySet<string> = new Set(['/subscribe', '/sms/send', '/voice/dial']);
 
+/** Methods of the library whose names are not the id of their operation. */
+const METHOD_NAMES: Readonly<Record<string, string>> = {
+  sendSms: 'send',
+  receiveSms: 'receive',
+  listMessages: 'messages',
+  dialCall: 'dial',
+  hangUpCall: 'hangUp',
+  listCalls: 'calls',
+  listReceipts: 'receipts',
+  addWebhook: 'webhooks.add',
+  changeWebhook: 'webhooks.change',
+  deleteWebhook: 'webhooks.remove',
+  rotateWebhookSecret: 'webhooks.rotate',
+  testWebhook: 'webhooks.test',
+  listWebhookDeliveries: 'webhooks.deliveries',
+  replayWebhook: 'webhooks.replay',
+};
+
 interface RequestParts {
   body?: unknown;
   query?: object | undefined;
@@ -42,10 +60,11 @@ export class Transport {
   /** Throws `ApiError` for everything except the response that the operation promises, and `TypeError` for a wrong argument. */
   async call<O extends Operation>(operation: O, parts: OperationParts<O> = {}): Promise<AnswerOf<O>> {
     const { body, query } = operation;
-    if (body !== undefined) checkFields(operation.id, parts.body, allowedKeys(body, []));
+    const method = METHOD_NAMES[operation.id] ?? operation.id;
+    if (body !== undefined) checkFields(method, parts.body, allowedKeys(body, []));
     if (query !== undefined && parts.query !== undefined)
-      checkFields(operation.id, parts.query, Object.keys(query.shape));
-    if ('id' in (parts.params ?? {})) checkText(operation.id, 'id', String(Object(parts.params).id ?? ''));
+      checkFields(method, parts.query, Object.keys(query.shape));
+    if ('id' in (parts.params ?? {})) checkText(method, 'id', String(Object(parts.params).id ?? ''));
     return answerOf(operation, await this.ask(operation, parts));
   }
 

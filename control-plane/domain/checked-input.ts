@@ -55,20 +55,24 @@ function mistakenFor(
   const meant = others.length === 0 ? missing : closest(name, allowed);
   return {
     name,
-    words: `. "${name}" is not a field of this request.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
+    words: `. "${name}" is not a field of this request. ${meantOrListed(meant, allowed)}`,
   };
 }
 
 function unknownField(field: string, allowed: readonly string[]): Refusal {
   const meant = closest(field, allowed);
-  const known = allowed.length === 0 ? 'It has none.' : `Its fields are ${allowed.join(', ')}.`;
-  const hint = meant === undefined ? known : `Did you mean "${meant}"?`;
+  const hint = meantOrListed(meant, allowed);
   return new Refusal('invalid_request', `"${field}" is not a field of this request. ${hint}`, {
     details: { field, ...(meant !== undefined && { suggestion: meant }) },
   });
 }
 
-const FORM = /^(?:each )?must (?:be|have) (.+)$|^(.+) is required$|^Invalid input: expected (.+?),/;
+function meantOrListed(meant: string | undefined, allowed: readonly string[]): string {
+  if (meant !== undefined) return `Did you mean "${meant}"?`;
+  return allowed.length === 0 ? 'It has none.' : `Its fields are ${allowed.join(', ')}.`;
+}
+
+const FORM = /^(?:each )?must (?:be|have) (.+)$|^(.+?) is required(?:$|:)|^Invalid input: expected (.+?),/;
 
 /** The form that a field must have, if the message about it says so. */
 function expectedBy(message: string): { expected?: string } {

@@ -10,6 +10,12 @@ interface RefusalOptions {
   cause?: unknown;
 }
 
+/** The message, with the value that was probably meant (`details.suggestion`) unless it has that already. */
+function withSuggestion(message: string, suggestion: unknown): string {
+  if (typeof suggestion !== 'string' || message.includes(suggestion)) return message;
+  return `${message.replace(/\.$/, '')}. Did you mean ${suggestion}?`;
+}
+
 /** An expected rejection of a request, with a stable code. May be thrown anywhere below a handler; becomes `{error, message, …details}`. */
 export class Refusal extends Error {
   override name = 'Refusal';
@@ -18,7 +24,7 @@ export class Refusal extends Error {
   readonly headers: Record<string, string>;
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
-    super(message, { cause: options.cause });
+    super(withSuggestion(message, options.details?.['suggestion']), { cause: options.cause });
     this.code = code;
     this.details = options.details ?? {};
     this.headers = options.headers ?? {};

@@ -21,7 +21,7 @@ const DEMO: AnswerOf<typeof OPERATION.demo> = {
         from_number: SENDER,
         to_number: NUMBER,
         body: 'Your verification code is 417209.',
-        message_id: 'demo_received_1',
+        message_id: null,
         created_at: '2029-01-01T12:00:00.000Z',
       },
     ],

@@ -169,7 +169,7 @@ export function split({ body, transliterate: isReplacing }: { body: string; tran
     return { encoding, messages: [...texts], replaced };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new Refusal('invalid_request', `"body" is too long: ${error.message}`, {
+    throw new Refusal('invalid_request', `"body" is ${error.message}`, {
       details: { field: 'body' },
     });
   }
@@ -228,6 +228,15 @@ export function toHistory(row: MessageRow) {
 /** Enough to see what is wrong, such as a curly quote. */
 const FORCING_CHARACTERS_MAX = 10;
 
+const SHOWN_MAX = 3;
+/** Characters that a person sees in the middle of a sentence. */
+const VISIBLE = /^[\p{Letter}\p{Punctuation}\p{Symbol}]$/u;
+
+const shownCharacters = (characters: readonly string[]): string =>
+  characters.length <= SHOWN_MAX && characters.every((character) => VISIBLE.test(character))
+    ? characters.join(' ')
+    : 'the characters in "ucs2_characters"';
+
 /** Throws `Refusal` `invalid_request`, with the length, for a text that needs more than `segmentsMax` segments. */
 function checkSmsLength(body: string, segmentsMax: number): void {
   const { encoding, units, segments } = segmentText(body);
@@ -235,13 +244,12 @@ function checkSmsLength(body: string, segmentsMax: number): void {
   const { single, concatenated } = SEGMENT_UNITS[encoding];
   const max = segmentsMax === 1 ? single : segmentsMax * concatenated;
   const forcing = ucs2CharactersOf(body, FORCING_CHARACTERS_MAX);
-  const why =
-    encoding === 'gsm7'
-      ? ''
-      : ` Without the characters in "ucs2_characters" it would be GSM 7-bit, which has ${segmentsMax === 1 ? SEGMENT_UNITS.gsm7.single : segmentsMax * SEGMENT_UNITS.gsm7.concatenated} units.`;
+  const gsm7Max = segmentsMax === 1 ? SEGMENT_UNITS.gsm7.single : segmentsMax * SEGMENT_UNITS.gsm7.concatenated;
+  const without =
+    encoding === 'gsm7' ? '' : ` Replace ${shownCharacters(forcing)}, and up to ${gsm7Max} are allowed.`;
   throw new Refusal(
     'invalid_request',
-    `"body" is too long: ${units} of ${max} units.${why} Send it as several texts of at most ${max} units.`,
+    `"body" is too long: ${units} units, and at most ${max} are allowed.${without} sendLong of the library and the tool split_text make several texts of it.`,
     {
       details: {
         field: 'body',

@@ -1,5 +1,6 @@
 // POST /voice/dial, POST /voice/hangup, GET /voice/calls, and the permission to watch a number.
 import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operations.ts';
+import { OWN_NUMBER } from '#shared/api/requests.ts';
 import type { Destinations } from '#shared/destination-list.ts';
 import { isE164 } from '#shared/identities.ts';
 import { checkDestination, suggestionOf } from '../domain/destination-policy.ts';
@@ -27,7 +28,7 @@ export async function dialCall(
   signal: AbortSignal,
 ): Promise<AnswerOf<typeof OPERATION.dial>> {
   const to = checkDestination(request.to, parts.destinations);
-  await checkOwnNumber(parts, subscription, request.phone_number);
+  await checkOwnNumber(parts, subscription, request.phone_number, `${OWN_NUMBER}.`);
   const callId = await dial(parts, subscription, {
     to,
     detectsMachine: request.detect_machine === true,
@@ -42,22 +43,28 @@ export async function dialCall(
   };
 }
 
-/** Throws `Refusal`: `forbidden` for another subscriber's number, `phone_number_not_found` for an unknown one. */
+/**
+ * Throws `Refusal`: `forbidden` for another subscriber's number, `phone_number_not_found` for an unknown one. `hint`: a sentence for the end of the
+ * message.
+ */
 export async function checkOwnNumber(
   { db }: { db: Database },
   subscription: Subscription,
   number: string,
+  hint?: string,
 ): Promise<void> {
   if (number === subscription.number) return;
   if (isE164(number) && (await isNumberKnown(db, number)))
-    throw new Refusal('forbidden', 'This number is not yours.');
-  throw new Refusal('phone_number_not_found', 'The service does not have this number.', {
+    throw new Refusal('forbidden', withHint('This number is not yours.', hint));
+  throw new Refusal('phone_number_not_found', withHint('The service does not have this number.', hint), {
     details: {
       field: 'phone_number',
       ...(isE164(number) ? {} : { expected: 'E.164', ...suggestionOf(number) }),
     },
   });
 }
+
+const withHint = (message: string, hint = ''): string => `${message} ${hint}`.trimEnd();
 
 export async function hangUpCall(
   parts: VoiceParts,

@@ -71,7 +71,10 @@ function refuseUnrouted(router: Router, baseUrl: string): Middleware {
       ctx.set(headers);
       return;
     }
-    throw new Refusal('method_not_allowed', `${ctx.path} does not support ${ctx.method}.`, { headers });
+    // Each GET is also a HEAD, and OPTIONS only lists the methods.
+    const useful = [...allowed].filter((method) => method !== 'HEAD').join(' or ');
+    const message = `${ctx.path} does not support ${ctx.method}. Use ${useful}.`;
+    throw new Refusal('method_not_allowed', message, { headers });
   };
 }
 

@@ -165,7 +165,7 @@ function progressOf({ _meta, notify }: ServerContext['mcpReq']): ToolCall['onPro
   const token = _meta?.progressToken;
   if (token === undefined) return () => undefined;
   return (seconds) => {
-    const params = { progressToken: token, progress: seconds, message: `waiting for ${seconds} s` };
+    const params = { progressToken: token, progress: seconds, message: `waited ${seconds} s so far` };
     notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }

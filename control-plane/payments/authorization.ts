@@ -49,7 +49,10 @@ type SignedAuthorization = z.output<typeof authorizationSchema> & { signature: s
 /** Throws `PaymentRejected` unless it pays the offer's payee exactly the offer's amount. */
 export function checkTerms(terms: { to: Address; value: bigint }, offer: Offer): void {
   if (!isAddressEqual(terms.to, offer.payTo)) throw new PaymentRejected('invalid_payee');
-  if (terms.value !== offer.amountAtomic) throw new PaymentRejected('invalid_amount');
+  if (terms.value !== offer.amountAtomic)
+    throw new PaymentRejected('invalid_amount', {
+      meaning: `The amount is ${terms.value}. It must be exactly the price, ${offer.amountAtomic}, in the smallest units of the token.`,
+    });
 }
 
 /** The contract accounts of each chain on which the service takes payments. */

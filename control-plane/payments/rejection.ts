@@ -100,10 +100,14 @@ export class PaymentRejected extends Error {
   /** The wrong field of the decoded header, if it is known. */
   readonly field: string | undefined;
 
-  constructor(code: RejectionCode, { field, cause }: { field?: string | undefined; cause?: unknown } = {}) {
+  /** `meaning`: a sentence with the values of this payment, in place of the one of the code. */
+  constructor(
+    code: RejectionCode,
+    { field, meaning, cause }: { field?: string | undefined; meaning?: string; cause?: unknown } = {},
+  ) {
     super(code, { cause });
     this.code = code;
-    this.reason = REJECTIONS[code];
+    this.reason = meaning === undefined ? REJECTIONS[code] : { ...REJECTIONS[code], meaning };
     this.field = field;
   }
 }

@@ -210,10 +210,19 @@ export const callsQuerySchema = z
   })
   .refine(isPeriod, PERIOD);
 
+/** A caller often writes the far end into `phone_number`. */
+export const OWN_NUMBER = '"phone_number" is your own number (GET /number), and "to" is the number to call';
+
 /** POST /voice/dial. */
 export const dialRequestSchema = z.strictObject({
-  phone_number: requiredText.max(32, 'must have at most 32 characters'),
-  to: requiredText.max(32, 'must have at most 32 characters'),
+  phone_number: z
+    .string({ error: `a string is required: ${OWN_NUMBER}` })
+    .min(1, 'must not be empty')
+    .max(32, 'must have at most 32 characters')
+    .meta({ description: 'Your own number, as in GET /number. The number to call is `to`.' }),
+  to: requiredText
+    .max(32, 'must have at most 32 characters')
+    .meta({ description: 'The number to call, E.164.' }),
   detect_machine: z.boolean('must be true or false').optional().meta({
     description:
       'Whether to judge, by the first seconds of audio, if a person or a machine answered. See `answered_by` of the call.',

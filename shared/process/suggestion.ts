@@ -7,6 +7,8 @@ export type Path = readonly (string | number)[];
 
 /** A word with more different letters is not similar. */
 const DISTANCE_MAX = 3;
+/** Too many words begin with fewer letters. */
+const BEGINNING_MIN = 2;
 
 /** The keys that a schema allows at `path`; none if it is not a map. */
 export function allowedKeys(schema: z.ZodType, path: Path): string[] {
@@ -24,10 +26,13 @@ function unwrapped(schema: z.ZodType): z.ZodType {
   return isWrapper ? unwrapped(schema.unwrap() as z.ZodType) : schema;
 }
 
-/** The candidate that differs from `word` in the fewest letters, if it is similar at all. */
+/** The candidate that begins with `word`, or else the one that differs from it in the fewest letters, if any is similar at all. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
+  const written = word.toLowerCase();
+  const longer = candidates.find((candidate) => candidate.toLowerCase().startsWith(written));
+  if (longer !== undefined && written.length >= BEGINNING_MIN) return longer;
   const [best] = candidates
-    .map((candidate) => ({ candidate, letters: distance(word.toLowerCase(), candidate) }))
+    .map((candidate) => ({ candidate, letters: distance(written, candidate) }))
     .filter(({ candidate, letters }) => letters <= Math.min(DISTANCE_MAX, Math.ceil(candidate.length / 2)))
     .sort((one, other) => one.letters - other.letters);
   return best?.candidate;

@@ -32,10 +32,10 @@ export function numberedTexts(text: string, textsMax = TEXTS_MAX): NumberedTexts
     if (pieces.length > textsMax) break;
     return { encoding, texts: pieces.map((piece, index) => `(${index + 1}/${pieces.length}) ${piece}`) };
   }
-  const max = textsMax * (SEGMENT_UNITS[encoding].single - LONGEST_NUMBER.length);
-  throw new RangeError(
-    `the text needs more than ${textsMax} texts, which have at most ${max} characters together`,
-  );
+  const hold = (of: Segmentation['encoding']): string =>
+    (textsMax * (SEGMENT_UNITS[of].single - LONGEST_NUMBER.length)).toLocaleString('en-US');
+  const ifPlain = encoding === 'gsm7' ? '' : ` (${hold('gsm7')} if all are GSM 7-bit)`;
+  throw new RangeError(`too long: ${textsMax} texts hold about ${hold(encoding)} characters${ifPlain}`);
 }
 
 function piecesOf(text: string, encoding: Segmentation['encoding'], unitsMax: number): string[] {

@@ -42,7 +42,10 @@ export function keys(text: string): string {
 /** Names the answer's fields in the command's help, and rejects `--print` of any other at once. */
 export function answering(command: Command, fields: readonly string[]): Command {
   return command
-    .addHelpText('after', `\nAnswer: ${fields.join(', ')}`)
+    .addHelpText(
+      'after',
+      `\nFields for --print: ${fields.join(', ')}\nOptions for all commands, such as --json and --wallet: simrack --help`,
+    )
     .hook('preAction', () => new Output(command.optsWithGlobals<OutputOptions>()).expect(fields));
 }
 

@@ -104,16 +104,8 @@ export function explained(error: unknown): string {
   const text = onOneLine(code === message ? message : `${code}: ${message}`);
   const hint =
     HINTS[code] ??
-    meant(error) ??
     (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`);
   return hint === undefined ? text : `${text}\n${hint}`;
-}
-
-/** The value that was probably meant, unless the message has it. */
-function meant({ details, message }: ApiError): string | undefined {
-  const { suggestion } = details;
-  if (typeof suggestion !== 'string' || message.includes(suggestion)) return undefined;
-  return `Did you mean ${onOneLine(suggestion)}?`;
 }
 
 const SIMRACK = ownCommand('simrack');

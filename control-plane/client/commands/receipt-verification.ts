@@ -87,7 +87,11 @@ export async function verifyReceipts(
   const problems: ReceiptProblem[] = [];
   let before: { hash: string; statement: ReceiptStatement | undefined } | undefined;
   for (const [index, receipt] of receipts.entries()) {
-    const report = (problem: string): void => void problems.push({ place: index + 1, problem });
+    const report = (problem: string): void => {
+      // One wrong key set is one problem.
+      const isKnown = problem.startsWith(NO_KEY) && problems.some((known) => known.problem === problem);
+      if (!isKnown) problems.push({ place: index + 1, problem });
+    };
     const statement = await statementOf(receipt.jws, keys.data as JSONWebKeySet).catch((error: unknown) => {
       report(error instanceof Error ? error.message : String(error));
       return undefined;
@@ -102,7 +106,7 @@ export async function verifyReceipts(
   const whole = headOf(receipts);
   const isHead = head?.sequence === whole?.sequence && head?.hash === whole?.hash;
   if (head !== undefined && !isHead)
-    problems.push({ place: null, problem: 'the head is not the last receipt' });
+    problems.push({ place: null, problem: headProblem(head, whole) });
   if (hasMore === true)
     problems.push({
       place: null,
@@ -117,6 +121,17 @@ export async function verifyReceipts(
   const warnings = isValid && since === undefined ? [mayBeShort(whole)] : [];
   return { valid: isValid, count: receipts.length, head: whole, problems, warnings };
 }
+
+/** `head` of the file against the last receipt in it. */
+function headProblem(head: ReceiptFile['head'], last: ReceiptFile['head']): string {
+  if (head === null) return `"head" is null, but the file has receipts`;
+  if (last === null) return `"head" names receipt ${head.sequence}, but the file has none`;
+  return head.sequence === last.sequence
+    ? `"head" has another hash than receipt ${last.sequence}, the last of the file`
+    : `"head" names receipt ${head.sequence}, but the file ends with ${last.sequence}`;
+}
+
+const NO_KEY = 'the service has no key';
 
 const mayBeShort = (head: ReceiptFile['head']): string =>
   `${
@@ -137,7 +152,7 @@ async function statementOf(jws: string, { keys }: JSONWebKeySet): Promise<Receip
   const header = headerSchema.safeParse(jsonIn(parts[0]));
   if (!header.success) throw new Error('the header is not that of a receipt');
   const jwk = keys.find(({ kid }) => kid === header.data.kid);
-  if (jwk === undefined) throw new Error(`the service has no key ${header.data.kid}`);
+  if (jwk === undefined) throw new Error(`${NO_KEY} ${header.data.kid}`);
   const { kty, crv, x } = jwk;
   if (kty !== 'OKP' || crv !== 'Ed25519' || x === undefined) throw new Error('the key is not an Ed25519 key');
   if (isOfSmallOrder(x)) throw new Error('the key is one for which everyone can sign');
@@ -195,9 +210,12 @@ function checkBeside({ sequence, salt }: Receipt, statement: ReceiptStatement, r
     report('the salt is not that of this receipt');
 }
 
+const missing = (first: number, last: number): string =>
+  first === last ? `receipt ${first} is missing` : `receipts ${first} to ${last} are missing`;
+
 function checkFirst({ prev, seq }: ReceiptStatement, since: string | undefined, report: Report): void {
   if ((seq === 1) !== (prev === null)) report('only the first receipt has none before it');
-  if (seq > 1 && prev !== since) report(`receipts 1 to ${seq - 1} are missing`);
+  if (seq > 1 && prev !== since) report(missing(1, seq - 1));
 }
 
 function checkAfter(
@@ -205,11 +223,14 @@ function checkAfter(
   before: { hash: string; statement: ReceiptStatement | undefined },
   report: Report,
 ): void {
-  if (prev !== before.hash) report('it does not follow the receipt before it in the file');
   // A receipt that cannot be read is reported already.
   const { statement } = before;
+  const isGap = statement !== undefined && seq > statement.seq + 1;
+  // Its "prev" is that of a receipt which is not there.
+  if (prev !== before.hash && !isGap) report('its "prev" is not the hash of the receipt before it');
   if (statement === undefined) return;
-  if (seq !== statement.seq + 1) report(`it is number ${seq}, after number ${statement.seq}`);
+  if (isGap) report(missing(statement.seq + 1, seq - 1));
+  else if (seq !== statement.seq + 1) report(`it is number ${seq}, after number ${statement.seq}`);
   // The URL of the service may change.
   if (sub !== statement.sub) report('it is of another subscription');
 }

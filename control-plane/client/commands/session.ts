@@ -68,6 +68,8 @@ export class CommandSession {
     const { store } = this;
     const wallet = this.#namesWallet ? (await this.account()).address : undefined;
     const token = store.read(wallet)?.token;
+    if (token === undefined && this.#options.tokenFile !== undefined)
+      throw new UsageError(`--token-file: there is no file ${this.#options.tokenFile}`);
     if (token === undefined)
       throw new UsageError(
         `no token in ${store.fileOf(wallet)}: run "${ownCommand('simrack')} subscribe" or "… recover"`,

@@ -60,7 +60,7 @@ export function addSmsCommands(program: Command, session: () => CommandSession):
   ])
     .description('Claim the received texts. Each is returned once.')
     .option('--wait [seconds]', `Wait for a text; default ${WAIT_SECONDS} seconds`, wholeNumber)
-    .option('--from <number>', 'Wait for a text from this sender; texts from others are also printed')
+    .option('--from <number>', 'Wait until this sender has texted. Texts from others that arrive meanwhile are claimed and printed, too')
     .action((options: ReceiveOptions) => receive(session(), options));
   answering(program.command('messages'), ['messages', 'count', ...Object.keys(historyMessageSchema.shape)])
     .description('List the texts, newest first. Claims nothing.')
@@ -97,11 +97,7 @@ async function send(at: CommandSession, { to, body, since, transliterate }: Send
     at.output.answer(await client.send({ to, body }));
     return;
   }
-  try {
-    at.output.answer(await client.sendLong({ to, body, since, transliterate }));
-  } catch (error) {
-    throw error instanceof RangeError ? new UsageError(error.message) : error;
-  }
+  at.output.answer(await client.sendLong({ to, body, since, transliterate }));
 }
 
 /** Ids without a message are skipped: there is nothing to delete. */

@@ -104,9 +104,11 @@ async function watch(
   const found = new AbortController();
   const ends = [interrupted, found.signal, ...(wait === undefined ? [] : [AbortSignal.timeout(wait * 1000)])];
   let rings: PresenceEvent | undefined;
+  let hasCall = false as boolean;
   await (await at.client()).watchCalls(number, {
     signal: AbortSignal.any(ends),
     onEvent(event) {
+      hasCall = true;
       if (!answers) output.line(event);
       else if (event.kind === 'ringing' && rings === undefined) {
         rings = event;
@@ -116,7 +118,7 @@ async function watch(
     onState: ({ connected, error }) =>
       output.waiting(connected ? `waiting for calls to ${number}` : `${error?.message}: connecting again`),
   });
-  if (!answers || rings !== undefined) return rings;
+  if (rings !== undefined || (!answers && (hasCall || interrupted.aborted || wait === undefined))) return rings;
   throw interrupted.reason instanceof InterruptedError
     ? interrupted.reason
     : noAnswer('timeout', 'no call arrived');

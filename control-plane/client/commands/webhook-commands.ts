@@ -9,7 +9,7 @@ import {
   webhookDeliverySchema,
   webhookSchema,
 } from '#shared/api/webhooks.ts';
-import { noAnswer } from '../api-error.ts';
+import { ApiError } from '../api-error.ts';
 import type { WebhookDelivery } from '../webhooks.ts';
 import { answering, dateTime, fieldsOf, wholeNumber } from './arguments.ts';
 import { UsageError } from './failures.ts';
@@ -75,8 +75,8 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
     .option('--claim', 'Count a text as claimed once the receiver has it')
     .option('--no-claim', 'Leave the texts to be claimed')
     .option('--description <text>', 'A note for yourself')
-    .option('--enable', 'Send events again, with those that waited')
-    .option('--disable', 'Send nothing')
+    .option('--enable', 'Send events again. Get those that occurred meanwhile with replay')
+    .option('--disable', 'Send nothing. Events that occur meanwhile are not kept')
     .action(async (id: string, { disable, enable, event, ...options }: ChangeOptions) => {
       if (enable === true && disable === true) throw new UsageError('use --enable or --disable, not both');
       const change = {
@@ -111,7 +111,7 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
       const at = session();
       const result = await (await webhooks(at)).test(id);
       at.output.answer(result);
-      if (!result.delivered) throw noAnswer('timeout', `the receiver did not take it: ${result.error}`);
+      if (!result.delivered) throw notDelivered(result.error);
     });
   answering(webhook.command('deliveries'), [
     'deliveries',
@@ -139,9 +139,15 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
     .option('--since <time>', 'All events since then, at most a week back', dateTime)
     .action(async (id: string, { delivery, since }: ReplayOptions) => {
       if ((delivery === undefined) === (since === undefined))
-        throw new UsageError('use either --delivery or --since');
+        throw new UsageError(
+          since === undefined ? 'name one of --delivery and --since' : 'use --delivery or --since, not both',
+        );
       const at = session();
       const what = since === undefined ? { delivery_id: Number(delivery) } : { since };
       at.output.answer({ queued: await (await webhooks(at)).replay(id, what) });
     });
 }
+
+/** Status 0, like all failures to get an answer: the receiver gave none, or refused. */
+const notDelivered = (error: string | null): ApiError =>
+  new ApiError({ status: 0, code: 'not_delivered', message: `the receiver did not take it: ${error}` });

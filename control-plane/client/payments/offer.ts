@@ -41,8 +41,19 @@ export function payableOffer<T extends { offer: Offer }>(found: readonly T[], li
   throw new NotPayableError(
     dear === undefined
       ? 'the service offers no payment that this client can make'
-      : `the service asks for ${dear.offer.amount}, more than the ${limit.maxAmount} allowed`,
+      : `the service asks for ${shown(dear.offer.amount, dear.offer)}, more than the maximum of ${shown(limit.maxAmount, dear.offer)}`,
   );
+}
+
+/** Dollars of USDC: 1,800 or 0.5. Other tokens have other units, so their amounts are in the smallest ones. */
+function shown(amount: bigint, { chainId, asset }: Offer): string {
+  const { usdc } = NETWORKS[chainId];
+  if (!isSameAddress(usdc.address, asset)) return `${amount} units of ${asset}`;
+  const whole = (amount / 1_000_000n).toLocaleString('en-US');
+  const fraction = String(amount % 1_000_000n)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  return `${whole}${fraction === '' ? '' : `.${fraction}`} USDC`;
 }
 
 function isAllowed({ chainId, asset }: Offer, { chainIds, assets = [] }: SpendLimit): boolean {

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { sleep, systemClock } from '#shared/clock.ts';
 import { isApiError } from '../api-error.ts';
+import { isTooLong } from '../long-text.ts';
 import type { HistoryMessage } from '../simrack-client.ts';
 import { API_VERSION, destinationOf, type Phone, phoneOf, type TwilioAccount } from './account.ts';
 import { Fields } from './fields.ts';
@@ -97,7 +98,7 @@ export class Messages {
     } catch (error) {
       this.#texts.delete(sent.sid);
       // More than 20 numbered texts.
-      throw error instanceof RangeError ? invalid(21_617, error.message) : error;
+      throw isTooLong(error) ? invalid(21_617, error.message) : error;
     } finally {
       isLate = true;
       waited.abort();

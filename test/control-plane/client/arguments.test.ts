@@ -37,6 +37,7 @@ t.test('an unknown option is refused, with the one that was probably meant', asy
 
 t.test('a wrong or missing value is refused, and is not in the message', async (t) => {
   for (const [method, args, message] of [
+    ['send', [], /^send\(\): the argument must be an object with "to", "body", not undefined$/],
     ['subscribe', [], /the options must be an object with "account", .*, not undefined$/],
     ['subscribe', [{ account: '0xsecret', maxAmount: 1n }], /"account" must be an account .*, not a string$/],
     [

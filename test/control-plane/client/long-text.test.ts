@@ -36,6 +36,7 @@ t.test('a curly quote costs 90 characters, unless it is replaced', async (t) => 
   const body = `It’s ${'a'.repeat(100)}`;
   await t.rejects(client.send({ to: TO, body }), {
     code: 'invalid_request',
+    message: /105 units, and at most 70 are allowed\. Replace ’, and up to 160 are allowed\./,
     details: { encoding: 'ucs2', units: 105, max_units: 70, segments: 2, ucs2_characters: ['’'] },
   });
   const { messages, replaced } = await client.sendLong({ to: TO, body, transliterate: true });
@@ -44,6 +45,17 @@ t.test('a curly quote costs 90 characters, unless it is replaced', async (t) => 
     [body.replace('’', "'")],
   );
   t.same(replaced, [{ from: '’', to: "'", count: 1 }]);
+});
+
+t.test('a text that needs more than 20 texts is refused like any other, and nothing is sent', async (t) => {
+  const { client, bodies } = await alice(t);
+  await t.rejects(client.sendLong({ to: TO, body: 'ж'.repeat(1_300) }), {
+    name: 'ApiError',
+    code: 'invalid_request',
+    message: 'too long: 20 texts hold about 1,240 characters (3,040 if all are GSM 7-bit)',
+    details: { field: 'body' },
+  });
+  t.same(await bodies(), []);
 });
 
 t.test('after a failure in the middle, a retry sends the rest', async (t) => {

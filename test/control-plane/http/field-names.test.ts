@@ -135,7 +135,7 @@ t.test('a wrong number: the form that is expected, and the number that was meant
   for (const to of ['3105550188', '(310) 555-0188', 3105550188])
     t.match(
       await send({ to, body: 'x' }),
-      { status: 400, body: { field: 'to', expected, suggestion } },
+      { status: 400, body: { field: 'to', message: /\. Did you mean \+13105550188\?$/, expected, suggestion } },
       String(to),
     );
   t.match(await send({ to: '', body: 'x' }), { status: 400, body: { field: 'to', expected } });
@@ -145,7 +145,17 @@ t.test('a wrong number: the form that is expected, and the number that was meant
   });
   t.match(await ask(OPERATION.dial, '', { phone_number: '2065550100', to: FRIEND }), {
     status: 404,
-    body: { error: 'phone_number_not_found', field: 'phone_number', expected, suggestion: OWN },
+    body: {
+      error: 'phone_number_not_found',
+      message: /"to" is the number to call\. Did you mean \+12065550100\?$/,
+      field: 'phone_number',
+      expected,
+      suggestion: OWN,
+    },
+  });
+  t.match(await ask(OPERATION.dial, '', { to: FRIEND }), {
+    status: 400,
+    body: { field: 'phone_number', message: /"phone_number" is your own number \(GET \/number\)/ },
   });
 });
 
@@ -176,6 +186,14 @@ t.test('each parameter of each tool', async (t) => {
     }
   }
   t.ok(asked > 10, `${asked} parameters`);
+});
+
+t.test('the beginning of a name is meant to be that name; a name like no other gets the list', async (t) => {
+  const client = await toolClient(t, url, { headers });
+  const { structured } = await client.call('receive_sms', { wait: 5 });
+  t.match(structured, { field: 'wait', suggestion: 'wait_seconds', message: /Did you mean "wait_seconds"\?$/ });
+  const unlike = await client.call('receive_sms', { per_page_maximum: 5 });
+  t.match(unlike.structured, { message: /Its fields are limit, wait_seconds\.$/ });
 });
 
 t.test('the demo names every field that it leaves out', async (t) => {

@@ -94,13 +94,22 @@ t.test('missing last receipts show only to a reader that kept the last hash', as
   const other = receiptFile(KEY, 6, { iat: 1_900_000_000 });
   t.same(await problemsOf(other), []);
   t.match(await problemsOf(other, hash(5)), [/^the receipt that you saw last/]);
-  t.match(await problemsOf({ ...FILE, head: null }), ['the head is not the last receipt']);
+  t.match(await problemsOf({ ...FILE, head: null }), ['"head" is null, but the file has receipts']);
+  t.match(await problemsOf({ ...FILE, receipts: FILE.receipts.slice(0, 4) }), [
+    /^"head" names receipt 6, but the file ends with 4$/,
+  ]);
+  const gap = withReceipts(FILE.receipts.filter((_, index) => index !== 2));
+  t.same(await problemsOf(gap), ['receipt 3 is missing']);
 });
 
 t.test('receipts and heads that the service did not sign are refused', async (t) => {
   const forger = signingKey('key-1');
   t.match(await problemsOf(receiptFile(forger, 1)), ['the signature is wrong']);
-  t.match(await problemsOf(receiptFile(signingKey('key-2'), 1)), ['the service has no key key-2']);
+  t.same(
+    await problemsOf(receiptFile(signingKey('key-2'), 3)),
+    ['the service has no key key-2'],
+    'once, and not for each receipt',
+  );
   const [, payload] = at(0).jws.split('.');
   const statement = JSON.parse(Buffer.from(String(payload), 'base64url').toString()) as object;
   const refused = async (jws: string, problem: RegExp) =>
@@ -122,7 +131,7 @@ t.test('receipts and heads that the service did not sign are refused', async (t)
     'of whom it is, is for the reader to compare',
   );
   const mixed = [at(0), ...receiptFile(KEY, 2, { sub: 'sub_2' }).receipts.slice(1)];
-  t.match(await problemsOf(withReceipts(mixed)), [/does not follow/, /another subscription/]);
+  t.match(await problemsOf(withReceipts(mixed)), [/"prev" is not the hash/, /another subscription/]);
 });
 
 t.test('a key for which everyone can sign', async (t) => {

@@ -32,7 +32,8 @@ def sign_payment(challenge: object, signer: Signer, max_amount: int, asset: Opti
         raise NotPayable("the service offers no payment that this client can make")
     offer = fitting[0]
     if int(offer["amount"]) > max_amount:
-        raise NotPayable(f"the service asks for {offer['amount']}, more than the {max_amount} allowed")
+        price, limit = _shown(int(offer["amount"]), offer), _shown(max_amount, offer)
+        raise NotPayable(f"the service asks for {price}, more than the maximum of {limit}")
     now = int(time.time())
     terms = {
         "from": signer.address,
@@ -57,6 +58,14 @@ def sign_payment(challenge: object, signer: Signer, max_amount: int, asset: Opti
     payload = {"signature": signature, "authorization": terms}
     header = {"x402Version": 1, "scheme": "exact", "network": offer["network"], "payload": payload}
     return base64.b64encode(json.dumps(header).encode()).decode()
+
+
+def _shown(amount: int, offer: Dict[str, Any]) -> str:
+    """Dollars of USDC: 1,800 or 0.5. Other tokens have other units, so their amounts are in the smallest ones."""
+    if offer["asset"].lower() != NETWORKS[offer["network"]][1]:
+        return f"{amount} units of {offer['asset']}"
+    fraction = f"{amount % 1_000_000:06}".rstrip("0")
+    return f"{amount // 1_000_000:,}{'.' if fraction else ''}{fraction} USDC"
 
 
 def _is_payable(offer: Any, asset: Optional[str]) -> bool:

@@ -6,6 +6,7 @@ import type { Database } from '../store/database/database.ts';
 import { type Refusals, readLastRefused, readRefusals } from '../store/fleet/node-refusals.ts';
 import { type NodeRow, putCode, readNodes } from '../store/fleet/nodes.ts';
 import type { UnregisteredSlot } from '../store/fleet/slots.ts';
+import { countAway } from '../store/fleet/sold-numbers.ts';
 
 /** An operator reaches the rack within a day. */
 const CODE_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -25,6 +26,10 @@ export interface NodeListing {
   /** When it got its key; null before enrollment. ISO 8601. */
   enrolled_at: string | null;
   sims: number;
+  /** Since when an enrolled node has no link; null with a link, and before the first one. ISO 8601. */
+  no_link_since: string | null;
+  /** Customers without service because the node has no link. */
+  customers_away: number;
   alarms: string[];
   /** Slots that serve no number, by the node's last report. */
   unregistered_slots: UnregisteredSlot[];
@@ -48,12 +53,15 @@ export async function newNodeCode(db: Database, name: string, now: Date): Promis
 
 export async function listNodes(db: Database, now: Date): Promise<NodeListing[]> {
   const [refusals, lastRefused] = [await readRefusals(db), await readLastRefused(db)];
+  const away = await countAway(db, now);
   return (await readNodes(db)).map((row) => ({
     name: row.id,
     state: stateOf(row, now),
     fingerprint: row.publicKey === null ? null : keyFingerprint(row.publicKey),
     enrolled_at: row.enrolledAt?.toISOString() ?? null,
     sims: row.sims,
+    no_link_since: stateOf(row, now) === 'enrolled' ? (row.linkAliveUntil?.toISOString() ?? null) : null,
+    customers_away: away.get(row.id) ?? 0,
     alarms: row.alarms,
     unregistered_slots: row.unregisteredSlots,
     is_suspended: row.claimsSuspendedAt !== null,

@@ -3,7 +3,11 @@ import { findService, inTurn, type RunningService } from './operator-socket.ts';
 import type { StoreOptions } from './operator-store.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 
-type OpenOperator = Operator & { close(): Promise<void> };
+export interface OpenOperator extends Operator {
+  /** Whether a running service answers. */
+  readonly isService: boolean;
+  close(): Promise<void>;
+}
 
 /**
  * Opens it. With `mayCreate` it makes the database where there is none; else it throws `OperatorRefusal`: an empty one would
@@ -27,6 +31,7 @@ async function open(options: StoreOptions, mayCreate: boolean): Promise<OpenOper
 }
 
 const throughService = ({ operator }: RunningService): OpenOperator => ({
+  isService: true,
   call: (name, input) => operator.call(name, input),
   close: async () => undefined,
 });

@@ -30,6 +30,7 @@ export async function openStore(options: StoreOptions, mayCreate: boolean) {
       acted: () => undefined,
       actor: COMMAND_LINE,
     }),
+    isService: false,
     /** Of a Postgres. */
     databaseId: async () => databaseIdOf(await secretOf(db, 'bus')),
     close,

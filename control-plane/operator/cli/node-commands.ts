@@ -36,6 +36,11 @@ Or, in a clone of the repository instead of the package:
   npx --no-install ${enroll}
 `;
 
+const guessText = (url: string): string =>
+  `No service runs here, so ${url} is only the default. If the service has another URL, write that one in the command below, or give --public-url.
+
+`;
+
 export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node add <name>',
@@ -44,13 +49,14 @@ export const NODE_COMMANDS = [
     options: { ...URL_OPTIONS, ...AGREED_OPTION },
     // It may come before the service was ever started.
     mayCreate: true,
-    async run(operator, { yes }, args) {
+    async run(operator, { publicUrl, yes }, args) {
       const node = nodeOf(args);
       const known = (await operator.call('nodes', {})).find(({ name }) => name === node);
       if (known?.fingerprint != null && known.state !== 'revoked')
         await agreeNaming(operator, keyWarning(known), { of: { node }, effect: 'served', isAgreed: yes });
       const { code, url, expires_at } = await operator.call('addNode', { node });
-      return codeText({ enroll: `node-daemon enroll ${url} ${code}`, code, until: expires_at });
+      const isGuess = !operator.isService && publicUrl === undefined;
+      return `${isGuess ? guessText(url) : ''}${codeText({ enroll: `node-daemon enroll ${url} ${code}`, code, until: expires_at })}`;
     },
   }),
   listCommand({

@@ -5,7 +5,7 @@ import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { type OptionsOf, type Specs, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
 import { OPTIONS } from '../../config/config.ts';
-import type { Operator } from '../procedures/all-procedures.ts';
+import type { OpenOperator } from '../open-operator.ts';
 
 const { databaseUrl, dataDir, host, port, publicUrl } = OPTIONS;
 
@@ -72,7 +72,7 @@ interface OperatorCommand<S extends Specs> {
   /** Works also where there is no database yet. */
   mayCreate?: boolean;
   /** Returns the text to print. */
-  run(operator: Operator, options: OptionsOf<S> & Where, args: readonly string[]): Promise<string | Csv>;
+  run(operator: OpenOperator, options: OptionsOf<S> & Where, args: readonly string[]): Promise<string | Csv>;
 }
 
 /** A command that opens the operator API, prints what `run` returns, and closes it. */

@@ -51,6 +51,7 @@ const AS_CODES: Writing = {
 };
 
 const notesOf = (node: NodeListing, writing: Writing): string[] => [
+  ...awayNotes(node),
   ...(node.is_suspended ? ['gets no new SIMs until you approve it'] : []),
   ...shownRefusals(node.refused),
   ...(node.refused_at === null ? [] : [`last refused at ${shownTime(node.refused_at)}`]),
@@ -59,6 +60,12 @@ const notesOf = (node: NodeListing, writing: Writing): string[] => [
   ...node.unregistered_slots.map((slot) => writing.slot(slot)),
   ...(node.code_until === null ? [] : [`code until ${node.code_until}`]),
 ];
+
+function awayNotes({ customers_away: customers, no_link_since: since }: NodeListing): string[] {
+  const count =
+    customers === 0 ? [] : [`${customers} ${customers === 1 ? 'customer' : 'customers'} without service`];
+  return [...(since === null ? [] : [`no link since ${shownTime(since)}`]), ...count];
+}
 
 const WORDS = {
   claims: 'of SIMs that other nodes hold, or that were imported for them',

@@ -140,6 +140,16 @@ export async function findCustomers(
   return { count: rows.length, numbers: rows.slice(0, NUMBERS_MAX).map(({ number }) => number) };
 }
 
+/** By node without a link: the customers whose SIM it has. */
+export async function countAway(db: Database, now: Date): Promise<Map<string, number>> {
+  const { rows } = await sql<{ node: string; count: number }>`
+    select node, count(*)::int as count
+    from subscriptions join ${SERVICE_ROWS(now)} as service on subscription_id = subscriptions.id
+    where subscriptions.expires_at > ${now}::timestamptz and service.state = 'node_away' and node is not null
+    group by node`.execute(db);
+  return new Map(rows.map(({ node, count }) => [node, count]));
+}
+
 /** A statement that counts paid numbers by the state of their service. */
 export const soldNumberStates = (now: Date) => sql<{ state: ServiceState; count: number }>`
   select service.state, count(*)::int as count

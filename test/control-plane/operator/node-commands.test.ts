@@ -2,6 +2,8 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { ALICE } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { relationsOf } from '../../fixtures/database/lived-database.ts';
 import { nodeCode } from '../../fixtures/nodes/enrolled-node.ts';
 import { linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
@@ -22,6 +24,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   const first = await control('add', 'lab');
   t.match(first, { status: 0, stdout: CODE, stderr: '' }, 'before any service ran');
   t.match(first.stdout, /\n {2}node-daemon enroll http:\/\/127\.0\.0\.1:8080 [0-9A-Z-]{23}\n/);
+  t.match(first.stdout, /^No service runs here, so http:\/\/127\.0\.0\.1:8080 is only the default\./);
 
   const service = await startControlPlane(rig.chain, { dataDir, heartbeatMs: 60_000 });
   const socket = statSync(join(dataDir, 'operator.sock'));
@@ -33,6 +36,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
     `  npx --no-install node-daemon enroll ${service.url} `,
     'with the URL of the service',
   );
+  t.notMatch(added.stdout, 'No service runs');
   const folder = join(dataDir, 'node');
   const code = String(CODE.exec(added.stdout)?.[0]);
   const enroll = (...args: string[]) =>
@@ -113,6 +117,18 @@ t.test('beside a service on Postgres', async (t) => {
   t.match((await runCommand(['node', 'list'], env)).stdout, /lab +linked +\d/);
   t.match(await runCommand(['node', 'revoke', 'lab', '--yes'], env), { status: 0 });
   await until('its link has ended', () => node.closeCode === 4403);
+});
+
+t.test('the list shows since when a node has no link, and how many customers it had', async (t) => {
+  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
+  const node = await linkNode(t, url, { nodeId: 'lab', slots: [slotAt(1)] });
+  await subscribeInStore(databaseUrl, ALICE, '+12065550001');
+  await node.drop();
+  const list = async () => (await runCommand(['node', 'list'], { DATABASE_URL: databaseUrl })).stdout;
+  const line = /lab +enrolled +1 +no link since 20\d\d-\d\d-\d\d \d\d:\d\dZ, 1 customer without service$/m;
+  await until('the note', async () => line.test(await list()));
+  const { stdout } = await runCommand(['slot', 'show', 'lab', 'm1'], { DATABASE_URL: databaseUrl });
+  t.match(stdout, /\nCustomer: sub_\w+, node away$/m);
 });
 
 t.test('the list shows each slot that serves no number, and why', async (t) => {

@@ -41,7 +41,9 @@ export const ALERT_COMMANDS = [
       const { alertChannelsOf } = await import('../../alerts/alert-channels.ts');
       const channels = alertChannelsOf(options);
       if (channels.length === 0)
-        throw new Error('no recipient for alerts is configured: set ALERT_WEBHOOK_URL or ALERT_MAIL_TO');
+        throw new Error(
+          'no recipient for alerts is configured in the environment of this command: set ALERT_WEBHOOK_URL or ALERT_MAIL_TO as for the service. The installed command reads /etc/simrack/control-plane.env',
+        );
       const id = `test_${randomBytes(12).toString('hex')}`;
       const message = { id, createdAt: new Date(), raised: [], escalated: [], recovered: [] };
       const { signal } = new AbortController();

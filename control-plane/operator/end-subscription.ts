@@ -20,7 +20,12 @@ interface EndOrder {
   shown?: string | undefined;
 }
 
-type EndOptions = Omit<RefundOptions, 'transfer'>;
+interface EndOptions extends Omit<RefundOptions, 'transfer'> {
+  /** Gets the text of an end that still needs a yes. */
+  onPreview?: ((text: string) => void) | undefined;
+  /** Gets a remark about an end that was done before. */
+  onNote?: ((text: string) => void) | undefined;
+}
 
 /**
  * Returns what was done, with the receipts. The end and the decision to refund are one transaction; then each payment is refunded, once. A
@@ -33,15 +38,20 @@ export async function endAndRefund(
 ): Promise<string> {
   const plan = await planOf(operator, order);
   if (!plan.is_decided) refuseOtherEnd(plan, order.endsAt);
-  if (!options.yes && !(plan.is_decided && (await isFinished(operator, plan)))) {
+  const wasFinished = plan.is_decided && (await isFinished(operator, plan));
+  if (!options.yes && !wasFinished) {
+    options.onPreview?.(intentOf(plan));
     const early = whyTooEarly(plan);
     throw new OperatorRefusal(
       early === undefined
-        ? `nothing was done: run the command with --yes to ${intentOf(plan)}`
-        : `nothing was done: the command would ${intentOf(plan)}\nThe refund cannot be sent yet: ${early}`,
+        ? 'nothing was done: run the command with --yes to do it'
+        : `nothing was done: the refund cannot be sent yet: ${early}`,
     );
   }
   const decided = plan.is_decided ? plan : await decide(operator, order, plan, options);
+  if (wasFinished)
+    options.onNote?.(`${order.id} had already ended, and its refund was over: nothing was done now`);
+  // The same text for a repetition, so that a script may run twice.
   const lines = [`${order.id} has ended`];
   for (const { id } of decided.payments) lines.push(await finish(operator, id, options));
   return lines.join('\n');
@@ -86,8 +96,8 @@ export const planOf = (operator: Operator, { id, number, amount }: EndOrder) =>
 
 const intentOf = (plan: Plan): string =>
   plan.is_decided
-    ? `finish its refund: ${shownRefunds(plan, true)}`
-    : `end ${plan.id} and send ${shownRefunds(plan, true)}`;
+    ? `${plan.id} has ended; the rest of its refund is sent: ${shownRefunds(plan, true)}`
+    : `${plan.id} ends now, and the payer gets ${shownRefunds(plan, true)}`;
 
 async function decide(operator: Operator, order: EndOrder, plan: Plan, options: EndOptions): Promise<Plan> {
   if (order.shown !== undefined && order.shown !== shownRefunds(plan, false))

@@ -14,10 +14,15 @@ const HEADING = 'This would happen:';
 
 const NOT_ASKED = 'nothing was changed: run the command with --yes to do it';
 
+/** Prints what would happen. */
+export const showPreview = (what: string): void => {
+  process.stderr.write(`${HEADING}\n${onLines(what)}\n`);
+};
+
 /** `what`: what is about to happen. Returns if `isAgreed`, or after a yes at the terminal; throws `OperatorRefusal` otherwise. */
 export async function agree(what: string, isAgreed: boolean): Promise<void> {
   if (isAgreed) return;
-  process.stderr.write(`${HEADING}\n${onLines(what)}\n`);
+  showPreview(what);
   if (!process.stdin.isTTY) throw new OperatorRefusal(NOT_ASKED);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const gone = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));

@@ -2,7 +2,7 @@
 import { getAddress } from 'viem';
 import * as z from 'zod';
 import { optionalInteger, switchOption } from '#shared/process/options.ts';
-import { alignedTable, toJson } from '#shared/process/terminal.ts';
+import { alignedTable, onLines, toJson } from '#shared/process/terminal.ts';
 import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
 import { REASSIGNED_QUARANTINE_DAYS, SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { SUBSCRIPTION_SORTS } from '../../store/money/subscription-list.ts';
@@ -20,7 +20,7 @@ import {
   walletSchema,
 } from '../procedures/fields.ts';
 import { DAYS_MAX } from '../procedures/subscriptions.ts';
-import { AGREED_OPTION, agree } from './agreement.ts';
+import { AGREED_OPTION, agree, showPreview } from './agreement.ts';
 import {
   CARRIER_OPTION,
   findOption,
@@ -177,7 +177,8 @@ export const SUBSCRIPTION_COMMANDS = [
       }
       const amount = refund === true ? undefined : refund;
       const { endAndRefund } = await import('../end-subscription.ts');
-      return endAndRefund(operator, { id, amount, endsAt }, options);
+      const onNote = (text: string): void => void process.stderr.write(`${onLines(text)}\n`);
+      return endAndRefund(operator, { id, amount, endsAt }, { ...options, onPreview: showPreview, onNote });
     },
   }),
 ];

@@ -1,8 +1,9 @@
 // Subscriptions: the list, one with its payments, another number, more days, and the end of one, with its refund.
 import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
+import { shownValue } from '../../domain/shown-value.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
-import { inTransaction } from '../../store/database/database.ts';
+import { type Database, inTransaction } from '../../store/database/database.ts';
 import { listPayments } from '../../store/money/payment-list.ts';
 import {
   endSubscription,
@@ -61,6 +62,14 @@ const seen = <T extends z.output<typeof endSeen>>({ expires_at: end, ...input }:
   ...input,
   expires_at: end === undefined ? undefined : new Date(end),
 });
+
+/** "pay_0f…: 981.369863 USDC" */
+async function decidedRefunds(db: Database, subscription: string, now: Date): Promise<string[]> {
+  const payments = await listPayments(db, { subscription, limit: LIMIT_MAX }, now);
+  return payments.flatMap(({ refund_value: value, ...payment }) =>
+    value === null ? [] : [`${payment.id}: ${shownValue({ ...payment, value })}`],
+  );
+}
 
 export const SUBSCRIPTION_PROCEDURES = {
   subscriptions: procedure({
@@ -125,21 +134,25 @@ export const SUBSCRIPTION_PROCEDURES = {
       reason: reasonSchema,
       refund: decisionSchema.optional(),
     }),
-    audit: {
-      how: 'change',
-      subject,
-      detail: ({ reason, refund }) => ({
-        reason,
-        ...(refund && { refund: refund.shares.map(({ id, value }) => `${id}: ${value}`) }),
-      }),
-    },
     run: ({ db, now }, { reason, refund, ...target }) =>
       inTransaction(db, async (trx) => ({
         expires_at:
           refund === undefined
             ? await endSubscription(trx, seen(target), now)
             : await endWithRefund(trx, seen(target), decisionOf(refund), { reason, now }),
+        refunds: refund === undefined ? [] : await decidedRefunds(trx, target.id, now),
       })),
+    audit: {
+      how: 'change',
+      subject,
+      detail: ({ reason, refund }, answer) => ({
+        reason,
+        ...(refund && {
+          // A refused end has decided no refund.
+          refund: answer?.refunds ?? refund.shares.map(({ id, value }) => `${id}: ${value} (smallest unit)`),
+        }),
+      }),
+    },
     after: ({ subscriptionChanged }, { id }) => subscriptionChanged(id),
   }),
 };

@@ -244,7 +244,8 @@ function checkSmsLength(body: string, segmentsMax: number): void {
   const { single, concatenated } = SEGMENT_UNITS[encoding];
   const max = segmentsMax === 1 ? single : segmentsMax * concatenated;
   const forcing = ucs2CharactersOf(body, FORCING_CHARACTERS_MAX);
-  const gsm7Max = segmentsMax === 1 ? SEGMENT_UNITS.gsm7.single : segmentsMax * SEGMENT_UNITS.gsm7.concatenated;
+  const gsm7Max =
+    segmentsMax === 1 ? SEGMENT_UNITS.gsm7.single : segmentsMax * SEGMENT_UNITS.gsm7.concatenated;
   const without =
     encoding === 'gsm7' ? '' : ` Replace ${shownCharacters(forcing)}, and up to ${gsm7Max} are allowed.`;
   throw new Refusal(

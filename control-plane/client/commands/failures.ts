@@ -103,8 +103,7 @@ export function explained(error: unknown): string {
   // On one line: the lines after it are hints.
   const text = onOneLine(code === message ? message : `${code}: ${message}`);
   const hint =
-    HINTS[code] ??
-    (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`);
+    HINTS[code] ?? (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`);
   return hint === undefined ? text : `${text}\n${hint}`;
 }
 

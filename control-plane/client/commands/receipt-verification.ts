@@ -105,8 +105,7 @@ export async function verifyReceipts(
   }
   const whole = headOf(receipts);
   const isHead = head?.sequence === whole?.sequence && head?.hash === whole?.hash;
-  if (head !== undefined && !isHead)
-    problems.push({ place: null, problem: headProblem(head, whole) });
+  if (head !== undefined && !isHead) problems.push({ place: null, problem: headProblem(head, whole) });
   if (hasMore === true)
     problems.push({
       place: null,

@@ -60,7 +60,10 @@ export function addSmsCommands(program: Command, session: () => CommandSession):
   ])
     .description('Claim the received texts. Each is returned once.')
     .option('--wait [seconds]', `Wait for a text; default ${WAIT_SECONDS} seconds`, wholeNumber)
-    .option('--from <number>', 'Wait until this sender has texted. Texts from others that arrive meanwhile are claimed and printed, too')
+    .option(
+      '--from <number>',
+      'Wait until this sender has texted. Texts from others that arrive meanwhile are claimed and printed, too',
+    )
     .action((options: ReceiveOptions) => receive(session(), options));
   answering(program.command('messages'), ['messages', 'count', ...Object.keys(historyMessageSchema.shape)])
     .description('List the texts, newest first. Claims nothing.')

@@ -118,7 +118,8 @@ async function watch(
     onState: ({ connected, error }) =>
       output.waiting(connected ? `waiting for calls to ${number}` : `${error?.message}: connecting again`),
   });
-  if (rings !== undefined || (!answers && (hasCall || interrupted.aborted || wait === undefined))) return rings;
+  if (rings !== undefined || (!answers && (hasCall || interrupted.aborted || wait === undefined)))
+    return rings;
   throw interrupted.reason instanceof InterruptedError
     ? interrupted.reason
     : noAnswer('timeout', 'no call arrived');

@@ -135,7 +135,10 @@ t.test('a wrong number: the form that is expected, and the number that was meant
   for (const to of ['3105550188', '(310) 555-0188', 3105550188])
     t.match(
       await send({ to, body: 'x' }),
-      { status: 400, body: { field: 'to', message: /\. Did you mean \+13105550188\?$/, expected, suggestion } },
+      {
+        status: 400,
+        body: { field: 'to', message: /\. Did you mean \+13105550188\?$/, expected, suggestion },
+      },
       String(to),
     );
   t.match(await send({ to: '', body: 'x' }), { status: 400, body: { field: 'to', expected } });
@@ -191,7 +194,11 @@ t.test('each parameter of each tool', async (t) => {
 t.test('the beginning of a name is meant to be that name; a name like no other gets the list', async (t) => {
   const client = await toolClient(t, url, { headers });
   const { structured } = await client.call('receive_sms', { wait: 5 });
-  t.match(structured, { field: 'wait', suggestion: 'wait_seconds', message: /Did you mean "wait_seconds"\?$/ });
+  t.match(structured, {
+    field: 'wait',
+    suggestion: 'wait_seconds',
+    message: /Did you mean "wait_seconds"\?$/,
+  });
   const unlike = await client.call('receive_sms', { per_page_maximum: 5 });
   t.match(unlike.structured, { message: /Its fields are limit, wait_seconds\.$/ });
 });

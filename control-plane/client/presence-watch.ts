@@ -86,7 +86,11 @@ function delayOf(failures: number, random: number, retryAfterSeconds = 0): numbe
 function closeError(code: number, reason: string): ApiError {
   return code === PRESENCE_CLOSE.tokenEnded
     ? new ApiError({ status: 401, code: 'unauthorized', message: reason })
-    : new ApiError({ status: 0, code: 'unreachable', message: `lost the connection to the service (${[code, reason].filter(Boolean).join(' ')})` });
+    : new ApiError({
+        status: 0,
+        code: 'unreachable',
+        message: `lost the connection to the service (${[code, reason].filter(Boolean).join(' ')})`,
+      });
 }
 
 const eventOf = (data: Uint8Array): PresenceEvent | undefined =>

@@ -43,7 +43,10 @@ export async function fetchText(url: string, init: RequestInit, signal: AbortSig
 
 /** The first line with text, as much of it as people read. */
 export const firstLineOf = (text: string): string =>
-  text.trim().split(/[\r\n]/, 1)[0]?.slice(0, SHOWN_CHARACTERS) ?? '';
+  text
+    .trim()
+    .split(/[\r\n]/, 1)[0]
+    ?.slice(0, SHOWN_CHARACTERS) ?? '';
 
 /** Whether a server answered a TLS handshake with something else, by the words of OpenSSL. */
 export const speaksNoTls = (error: unknown): boolean =>

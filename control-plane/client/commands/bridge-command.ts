@@ -121,7 +121,8 @@ async function serve(
 
 /** As a program reads it. */
 function lineOf(call: BridgedCall): object {
-  const { callId, callSid, accountId, direction, from, to, answered, connected, failed, reason, words } = call;
+  const { callId, callSid, accountId, direction, from, to, answered, connected, failed, reason, words } =
+    call;
   return {
     call_id: callId,
     call_sid: callSid ?? null,

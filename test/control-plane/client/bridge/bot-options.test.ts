@@ -33,7 +33,10 @@ t.test('wrong usage', async (t) => {
     [['--twiml', 'http://localhost', '--body', '{'], /--body is not JSON/],
     [['--twiml', 'http://localhost', '--body', '@/nowhere'], /^\/nowhere: no such file or directory$/],
     [['--vonage', 'ws://localhost:1', '--control'], /--control needs --raw or --command/],
-    [['--skip', 'Say', 'ws://localhost:1'], /--skip took ws:\/\/localhost:1 as a name: put the URL before --skip$/],
+    [
+      ['--skip', 'Say', 'ws://localhost:1'],
+      /--skip took ws:\/\/localhost:1 as a name: put the URL before --skip$/,
+    ],
     [['ws://localhost:1', '--skip', 'Say,Play'], /--skip: "Say,Play" is not a name/],
     [['--command', 'cat', '--header', 'A: b'], /--header needs a URL/],
     [['ws://localhost:1', '--header', 'no colon'], /--header must be/],

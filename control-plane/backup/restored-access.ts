@@ -7,39 +7,52 @@ export interface RestoredAccess {
   operators: string[];
   /** Nodes whose keys are accepted. */
   nodes: string[];
-  /** Nodes whose enrolment codes were voided. */
+  /** Nodes whose keys wait for an operator's approval. */
+  pending: string[];
+  /** Nodes without a valid key whose unused enrolment codes were voided. */
   voided: string[];
 }
 
 /** Voids all enrolment codes, in the transaction of the restore: one that was used since would work again. */
 export async function voidCodes(db: Database): Promise<string[]> {
-  const rows = await db
+  const waiting = await db
+    .selectFrom('nodes')
+    .select('id')
+    .where('code_hash', 'is not', null)
+    .where('code_key', 'is', null)
+    .where((eb) => eb.or([eb('public_key', 'is', null), eb('revoked_at', 'is not', null)]))
+    .execute();
+  await db
     .updateTable('nodes')
     .set({ code_hash: null, code_expires_at: null, code_key: null })
     .where('code_hash', 'is not', null)
-    .returning('id')
     .execute();
-  return rows.map(({ id }) => id).sort();
+  return waiting.map(({ id }) => id).sort();
 }
 
 export async function readAccess(db: Database): Promise<Omit<RestoredAccess, 'voided'>> {
   const operators = await db.selectFrom('operators').select('name').orderBy('name').execute();
   const nodes = await db
     .selectFrom('nodes')
-    .select('id')
+    .select(['id', 'approval_pending_since'])
     .where('public_key', 'is not', null)
     .where('revoked_at', 'is', null)
     .orderBy('id')
     .execute();
-  return { operators: operators.map(({ name }) => name), nodes: nodes.map(({ id }) => id) };
+  const ids = (isPending: boolean): string[] =>
+    nodes.filter((node) => (node.approval_pending_since !== null) === isPending).map(({ id }) => id);
+  return { operators: operators.map(({ name }) => name), nodes: ids(false), pending: ids(true) };
 }
 
 /** One line for each kind. */
-export function accessText({ nodes, operators, voided }: RestoredAccess): string {
+export function accessText({ nodes, operators, pending, voided }: RestoredAccess): string {
   const listed = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
   return [
     `Console operators whose keys are valid: ${listed(operators)}`,
     `Nodes whose keys are valid: ${listed(nodes)}`,
-    `Enrolment codes that were voided: ${voided.length === 0 ? 'none' : `${voided.join(', ')}. Run "node add" for new ones`}`,
+    ...(pending.length === 0
+      ? []
+      : [`Nodes whose keys wait for your approval: ${pending.join(', ')}. Run "node approve" for each`]),
+    `Unused enrolment codes that were voided: ${voided.length === 0 ? 'none' : `${voided.join(', ')}. Run "node add" for new ones`}`,
   ].join('\n');
 }

@@ -45,12 +45,20 @@ const monthNow = (month: string): RawBuilder<unknown> => sql`
   left join subscriptions on subscriptions.number = numbers.number
   left join earnings on earnings.number = numbers.number`;
 
-/** Cards that left the fleet in this month are in its report as they last were. */
+/**
+ * Cards that left the fleet in this month are in its report as they last were. A number that moved counts only for the card that has it now: a
+ * card that it left is listed for its cost alone.
+ */
 const presentMonth = (month: string): RawBuilder<unknown> => sql`
   ${monthNow(month)} union all
-  select iccid, number, label, node, carrier, plan, cost, earned::json, is_sold from (${storedMonth(month)}) as stored
+  select stored.iccid, case when moved.number is null then stored.number end, stored.label, stored.node, stored.carrier,
+    stored.plan, stored.cost, case when moved.number is null then stored.earned else '[]' end::json,
+    stored.is_sold and moved.number is null
+  from (${storedMonth(month)}) as stored
+  left join numbers as moved on moved.number = stored.number and moved.iccid <> stored.iccid and moved.retired_at is null
   where not exists (select from cards where cards.iccid = stored.iccid)
-    and not exists (select from numbers where numbers.iccid = stored.iccid and retired_at is null)`;
+    and not exists (select from numbers where numbers.iccid = stored.iccid and retired_at is null)
+    and (moved.number is null or stored.cost is not null)`;
 
 const storedMonth = (month: string): RawBuilder<unknown> => sql`
   select iccid, number, label, node_id as node, carrier, plan, cost::text as cost, earned, is_sold
@@ -96,6 +104,10 @@ export async function listSimCosts(db: Database, query: CostQuery, now: Date): P
 export async function storeMonth(db: Database, now: Date): Promise<void> {
   const month = monthOf(now);
   await inTransaction(db, async (trx) => {
+    await sql`
+      delete from sim_months using numbers
+      where month = ${month}::date and numbers.number = sim_months.number and numbers.iccid <> sim_months.iccid
+        and numbers.retired_at is null and sim_months.cost is null`.execute(trx);
     await sql`
       update sim_months set number = null, earned = '[]', is_sold = false from numbers
       where month = ${month}::date and numbers.number = sim_months.number and numbers.iccid <> sim_months.iccid

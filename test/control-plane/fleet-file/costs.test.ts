@@ -176,7 +176,7 @@ t.test(
     await sql`update sim_months set month = '2025-02-01'`.execute(db);
     const past = await csvOf('--month', '2025-02');
     t.match(past, new RegExp(`^${SIM_3},\\+1206…0001,.*,${earned},`, 'm'));
-    t.match(past, new RegExp(`^${SIM_1},,.*,0\\.00,`, 'm'), 'once');
+    t.notMatch(past, new RegExp(`^${SIM_1},`, 'm'), 'once');
   },
 );
 
@@ -221,6 +221,20 @@ t.test(
     ]);
   },
 );
+
+t.test('a number that moved earns once, also if no fleet file named its former card', TIMEOUT, async (t) => {
+  const { account, db, operator, report } = await operated(t);
+  await putPayment(db, account.subscriptionId, { id: 'pay_moved', value: '73000000' });
+  await storeMonth(db, NOW);
+  t.match((await report('--csv')).stdout, new RegExp(`^${SIM_1},.*${shareOf(73)}`, 'm'));
+  await operator.call('moveNumber', { number: '+12065550001', reason: 'it died', card: { iccid: SIM_3 } });
+  for (const saved of [false, true]) {
+    if (saved) await storeMonth(db, NOW);
+    const { stdout } = await report('--csv');
+    t.match(stdout, new RegExp(`^${SIM_3},.*${shareOf(73)}`, 'm'));
+    t.notMatch(stdout, new RegExp(`^${SIM_1},`, 'm'), 'the former card cost nothing and has no number');
+  }
+});
 
 t.test('a card that was dropped costs nothing from the next month on', TIMEOUT, async (t) => {
   const { databaseUrl, db, operator, report } = await operated(t);

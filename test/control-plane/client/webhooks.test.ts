@@ -70,7 +70,10 @@ t.test('the command line', async (t) => {
   await until('again', () => receiver.texts().length === 2);
   receiver.reply = (_event, response) => void response.writeHead(500).end();
   t.match(await start(['webhook', 'test', added.id]), { status: 3, stderr: /not_delivered: .*HTTP 500/ });
-  t.match(await simrack('webhook', 'replay', added.id), { status: 2, stderr: /name one of --delivery and --since/ });
+  t.match(await simrack('webhook', 'replay', added.id), {
+    status: 2,
+    stderr: /name one of --delivery and --since/,
+  });
   t.match(await simrack('webhook', 'change', added.id), { status: 2 });
   t.same((await simrack('webhook', 'remove', added.id)).json(), { removed: added.id });
   t.match(await simrack('webhook', 'remove', added.id, '--json'), { status: 1, stderr: /webhook_not_found/ });

@@ -89,11 +89,14 @@ export function findTroubles(
   const linked = new Map(nodes.map(({ id, isLinked }) => [id, isLinked]));
   // For a node that is away, only its absence is reported: the state of its slots is unknown.
   const isSilent = (subject: string): boolean => linked.get(String(subject.split('/')[0])) === false;
+  const pending = new Set(snapshot.pending);
+  const simsHeld = new Map(nodes.map((node) => [node.id, node.simsHeld]));
   const found = [
-    ...snapshot.down.map(numberTrouble),
-    ...nodes.map((node) => (node.isLinked ? journalTrouble(node, thresholds, isOpen) : offline(node))),
+    ...snapshot.down.map((number) => numberTrouble(number, pending)),
+    ...nodes.map((node) => (node.isLinked ? journalTrouble(node, thresholds, isOpen) : undefined)),
+    ...nodes.filter(({ id, isLinked }) => !isLinked && !pending.has(id)).map(offline),
     ...nodes.filter(({ isLinked }) => isLinked).flatMap(alarmTroubles),
-    ...snapshot.pending.map(pendingTrouble),
+    ...snapshot.pending.map((id) => pendingTrouble(id, simsHeld.get(id) ?? 0)),
     ...nodes.map(claimTrouble),
     ...snapshot.sending.map(sendingTrouble),
     ...snapshot.locked.map(pinTrouble),
@@ -112,6 +115,8 @@ export function findTroubles(
     troubles: [...new Map(found.map((trouble) => [alertKey(trouble), trouble])).values()],
     isKnown({ kind, subject }) {
       if (OF_LINKED_NODES.has(kind)) return !isSilent(subject);
+      // A new key that waits is no link yet.
+      if (kind === 'node_offline') return !pending.has(subject);
       if (kind === 'relayer_low')
         return !(gas.has(Number(subject)) && gas.get(Number(subject)) === undefined);
       return kind !== 'payment_stuck' || !payments.isCut;
@@ -119,28 +124,27 @@ export function findTroubles(
   };
 }
 
-function numberTrouble({
-  carrier,
-  expiresAt,
-  node,
-  reason,
-  slot,
-  state,
-  subscriptionId,
-}: SoldNumber): AlertTrouble {
+function numberTrouble(
+  { carrier, expiresAt, node, reason, slot, state, subscriptionId }: SoldNumber,
+  pending: ReadonlySet<string>,
+): AlertTrouble {
   const at = node === null ? '' : slot === null ? `on node ${node}` : `in slot ${slot} of node ${node}`;
   const isElsewhere = state === 'node_revoked' || state === 'sim_missing';
   const place = at === '' || isElsewhere ? '' : ` ${at}`;
   const last = at === '' || !isElsewhere ? '' : `; it was last ${at}`;
+  const isPending = node !== null && state === 'node_away' && pending.has(node);
+  const why = isPending ? ' (its new key waits for your approval)' : cause(reason);
+  const first = isPending ? approvalAdvice(node) : (adviceOn(state, reason) ?? '');
+  const program = ownCommand('control-plane');
   return {
     kind: 'number_down',
     subject: subscriptionId,
     severity: 'critical',
     reading: null,
     ...phaseOf(state, reason),
-    summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${last}${cause(reason)}${network(carrier)}`,
+    summary: `the number of ${subscriptionId}, paid until ${expiresAt.toISOString().slice(0, 10)}, has no service${place}: ${soldStatus(state).words}${last}${why}${network(carrier)}`,
     advice:
-      `${adviceOn(state, reason) ?? ''} "${ownCommand('control-plane')} subscription list --state down" shows all such numbers, with the node and the slot of each.`.trimStart(),
+      `${first} If it takes long, give the subscriber another number: "${program} subscription reassign ${subscriptionId}". "${program} subscription list --state down" shows all such numbers.`.trimStart(),
   };
 }
 
@@ -198,13 +202,17 @@ const alarmTroubles = ({ alarms, id }: NodeReading): AlertTrouble[] =>
     advice: NODE_ALARMS[alarm].advice,
   }));
 
-const pendingTrouble = (id: string): AlertTrouble => ({
+const approvalAdvice = (id: string): string =>
+  `Compare the fingerprint of ${id} with the one that "node-daemon enroll" printed, then run "${ownCommand('control-plane')} node approve ${id}".`;
+
+/** A node with SIMs was in service before its new key. */
+const pendingTrouble = (id: string, simsHeld: number): AlertTrouble => ({
   kind: 'node_pending',
   subject: id,
-  severity: 'warning',
+  severity: simsHeld === 0 ? 'warning' : 'critical',
   reading: null,
-  summary: `node ${id} waits for your approval`,
-  advice: `Compare its fingerprint with the one that "node-daemon enroll" printed, then run "${ownCommand('control-plane')} node approve ${id}".`,
+  summary: `node ${id} waits for your approval${simsHeld === 0 ? '' : simsAway(simsHeld)}`,
+  advice: approvalAdvice(id),
 });
 
 function claimTrouble({

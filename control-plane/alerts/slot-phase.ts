@@ -23,5 +23,14 @@ export function adviceOn(state: ServiceState, reason: string | null): string | u
   if (isRecovering(state, reason))
     return 'The daemon is restarting the modem. If that does not help, "slot list" shows the cause within a few minutes.';
   if (state === 'journal_unavailable') return NODE_ALARMS.journal_unavailable.advice;
-  return reasonAdvice(reason);
+  return reasonAdvice(reason) ?? STATE_ADVICE[state];
 }
+
+/** Of states that have no reason that says more. */
+const STATE_ADVICE: Partial<Record<ServiceState, string>> = {
+  node_away: 'Check the power and the network of the host, and the log of node-daemon on it.',
+  node_revoked: 'Put the card into another node.',
+  sim_missing: 'Put the card into a slot.',
+  sim_absent: 'Insert the card again, and clean its contacts.',
+  unreached: 'Restart the modem, then try the card in a phone.',
+};

@@ -20,7 +20,7 @@ export const ALERT_TEXTS = {
   },
   node_offline: {
     severity: 'critical',
-    raised: 'A node has no link. Revoked nodes do not count, nor do nodes without an approved key and a SIM.',
+    raised: 'A node has no link. Revoked nodes do not count, nor do nodes that wait for approval.',
     over: 'The node is linked.',
     options: ['HEARTBEAT_MS'],
   },
@@ -32,8 +32,9 @@ export const ALERT_TEXTS = {
     options: [],
   },
   node_pending: {
-    severity: 'warning',
-    raised: 'A node waits for the approval of its key.',
+    severity: 'warning, critical',
+    raised:
+      'A node waits for the approval of its key. Critical if it has SIMs: they have no service until then.',
     over: 'An operator has approved or revoked the node.',
     options: ['ENROLMENT_APPROVAL'],
   },

@@ -164,15 +164,16 @@ const ofPayment = (payment: Json<PaymentRow>): Trouble => ({
 
 function ofNode({ alarms, name, state, slots }: FleetNode): Trouble[] {
   const path = nodePath(name);
+  const slotCount = `${slots.length} ${slots.length === 1 ? 'slot' : 'slots'}`;
   if (state === 'pending')
     return [
       {
         alert: alertKey({ kind: 'node_pending', subject: name }),
-        health: 'warn',
+        health: slots.length === 0 ? 'warn' : 'bad',
         sign: 'lock',
         path,
         subject: name,
-        what: 'waits for your approval',
+        what: `waits for your approval${slots.length === 0 ? '' : `; ${slotCount}`}`,
       },
     ];
   const away: Trouble[] =
@@ -184,7 +185,7 @@ function ofNode({ alarms, name, state, slots }: FleetNode): Trouble[] {
             sign: 'away',
             path,
             subject: name,
-            what: `no link; ${slots.length} ${slots.length === 1 ? 'slot' : 'slots'}`,
+            what: `no link; ${slotCount}`,
           },
         ]
       : [];

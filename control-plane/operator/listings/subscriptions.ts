@@ -18,13 +18,14 @@ export const SUBSCRIPTIONS: Listing<Json<SubscriptionRow>> = {
       cell: ({ expires_at, reason, service }, { nowMs }) =>
         Date.parse(expires_at) <= nowMs ? { status: EXPIRED, text: 'expired' } : serviceCell(service, reason),
     },
-    // Where the SIM is now, not where it was.
-    { title: 'Node', sort: 'node', cell: ({ node, is_present }) => nodeCell(is_present ? node : null) },
+    // Where the SIM is, or where it was.
     {
-      title: 'Slot',
-      sort: 'slot',
-      cell: ({ node, slot, is_present }) => slotCell(is_present ? node : null, slot),
+      title: 'Node',
+      sort: 'node',
+      cell: ({ node, is_present }) =>
+        node === null || is_present ? nodeCell(node) : { words: `was ${node}`, text: node },
     },
+    { title: 'Slot', sort: 'slot', cell: ({ node, slot }) => slotCell(node, slot) },
     { title: 'Carrier', sort: 'carrier', cell: ({ carrier }) => carrierCell(carrier) },
     { title: 'Wallet', sort: 'wallet', cell: ({ wallet }, { isFull }) => walletCell(wallet, isFull) },
     { title: 'Since', sort: 'since', cell: ({ created_at }) => ({ time: created_at }) },

@@ -310,18 +310,22 @@ t.test('a node that waits for approval, or was revoked, is not offline', TIMEOUT
   await pass(5 * MINUTE_MS);
   t.same(
     hook.reported().sort(),
-    ['+node_offline rack-1', '+node_pending new', '+node_pending rack-1'],
-    'one that was in service before its new key is offline',
+    ['+node_pending new', '+node_pending rack-1'],
+    'also one that was in service before its new key',
   );
+  const raised = new Map(
+    hook.taken.flatMap(({ body }) => body.data.raised).map((alert) => [alert.subject, alert]),
+  );
+  t.match(raised.get('new'), { severity: 'warning', summary: /waits for your approval$/ });
+  t.match(raised.get('rack-1'), {
+    severity: 'critical',
+    summary: 'node rack-1 waits for your approval: its SIM cannot send or receive',
+    advice: /node approve rack-1/,
+  });
   await revokeNode(db, 'rack-1', now);
   await db.updateTable('nodes').set({ approval_pending_since: null }).where('id', '=', 'new').execute();
   await pass(5 * MINUTE_MS);
-  t.same(hook.reported().slice(3).sort(), [
-    '+node_offline new',
-    '-node_offline rack-1',
-    '-node_pending new',
-    '-node_pending rack-1',
-  ]);
+  t.same(hook.reported().slice(2).sort(), ['+node_offline new', '-node_pending new', '-node_pending rack-1']);
 });
 
 t.test('a relayer that runs dry', TIMEOUT, async (t) => {

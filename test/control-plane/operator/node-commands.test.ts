@@ -125,7 +125,7 @@ t.test('the list shows since when a node has no link, and how many customers it 
   await subscribeInStore(databaseUrl, ALICE, '+12065550001');
   await node.drop();
   const list = async () => (await runCommand(['node', 'list'], { DATABASE_URL: databaseUrl })).stdout;
-  const line = /lab +enrolled +1 +no link since 20\d\d-\d\d-\d\d \d\d:\d\dZ, 1 customer without service$/m;
+  const line = /lab +away +1 +no link since 20\d\d-\d\d-\d\d \d\d:\d\dZ, 1 customer without service$/m;
   await until('the note', async () => line.test(await list()));
   const { stdout } = await runCommand(['slot', 'show', 'lab', 'm1'], { DATABASE_URL: databaseUrl });
   t.match(stdout, /\nCustomer: sub_\w+, node away$/m);

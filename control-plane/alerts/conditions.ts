@@ -1,6 +1,6 @@
 // Derives troubles from the state of the fleet. Pure: other modules decide when an alert is sent, and to which channel.
 import { isCarrierCode, shownCarrier } from '#shared/carriers/carrier-name.ts';
-import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
+import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { SLOT_STATUS, soldStatus } from '#shared/operator/slot-health.ts';
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
@@ -19,6 +19,13 @@ import type {
 } from '../store/operations/fleet-snapshot.ts';
 import type { SendingWarning } from '../store/operations/sending-warnings.ts';
 import { movedTrouble, pinTrouble, planTrouble } from './card-conditions.ts';
+import {
+  alarmTroubles,
+  approvalAdvice,
+  claimTrouble,
+  offlineTrouble,
+  pendingTrouble,
+} from './node-conditions.ts';
 import { adviceOn, phaseOf } from './slot-phase.ts';
 
 /** A node without a link for two periods of its heartbeat is offline. */
@@ -91,10 +98,13 @@ export function findTroubles(
   const isSilent = (subject: string): boolean => linked.get(String(subject.split('/')[0])) === false;
   const pending = new Set(snapshot.pending);
   const simsHeld = new Map(nodes.map((node) => [node.id, node.simsHeld]));
+  const failing = new Set(
+    nodes.filter(({ alarms }) => alarms.includes('journal_unavailable')).map(({ id }) => id),
+  );
   const found = [
     ...snapshot.down.map((number) => numberTrouble(number, pending)),
     ...nodes.map((node) => (node.isLinked ? journalTrouble(node, thresholds, isOpen) : undefined)),
-    ...nodes.filter(({ id, isLinked }) => !isLinked && !pending.has(id)).map(offline),
+    ...nodes.filter(({ id, isLinked }) => !isLinked && !pending.has(id)).map(offlineTrouble),
     ...nodes.filter(({ isLinked }) => isLinked).flatMap(alarmTroubles),
     ...snapshot.pending.map((id) => pendingTrouble(id, simsHeld.get(id) ?? 0)),
     ...nodes.map(claimTrouble),
@@ -104,7 +114,10 @@ export function findTroubles(
     ...snapshot.moved.map(movedTrouble),
     ...snapshot.slots
       .filter(({ nodeId }) => linked.get(nodeId) === true)
-      .flatMap((slot) => [downTrouble(slot), storageTrouble(slot, thresholds, isOpen)]),
+      .flatMap((slot) => [
+        downTrouble(slot),
+        storageTrouble(slot, failing.has(slot.nodeId), thresholds, isOpen),
+      ]),
     ...[...gas].map((each) => gasTrouble(each, thresholds, isOpen)),
     ...snapshot.closedChains.map((chain) => chainTrouble(chain, now)),
     ...snapshot.relayed.map((payments) => keyTrouble(payments, snapshot.relayers)),
@@ -179,79 +192,6 @@ const OF_LINKED_NODES: ReadonlySet<AlertKind> = new Set([
 
 type IsOpen = Parameters<typeof findTroubles>[2];
 
-/** "; it has no SIM", ": its 3 SIMs cannot send or receive" */
-const simsAway = (count: number): string =>
-  count === 0 ? '; it has no SIM' : `: its ${count === 1 ? 'SIM' : `${count} SIMs`} cannot send or receive`;
-
-const offline = ({ id, simsHeld }: NodeReading): AlertTrouble => ({
-  kind: 'node_offline',
-  subject: id,
-  severity: 'critical',
-  reading: null,
-  summary: `node ${id} is offline${simsAway(simsHeld)}`,
-  advice: 'Check the power and the network of its host, and the log of node-daemon on it.',
-});
-
-const alarmTroubles = ({ alarms, id }: NodeReading): AlertTrouble[] =>
-  alarms.filter(isNodeAlarm).map((alarm) => ({
-    kind: 'node_alarm',
-    subject: `${id}/${alarm}`,
-    severity: NODE_ALARMS[alarm].severity,
-    reading: null,
-    summary: `node ${id}: ${NODE_ALARMS[alarm].means}`,
-    advice: NODE_ALARMS[alarm].advice,
-  }));
-
-const approvalAdvice = (id: string): string =>
-  `Compare the fingerprint of ${id} with the one that "node-daemon enroll" printed, then run "${ownCommand('control-plane')} node approve ${id}".`;
-
-/** A node with SIMs was in service before its new key. */
-const pendingTrouble = (id: string, simsHeld: number): AlertTrouble => ({
-  kind: 'node_pending',
-  subject: id,
-  severity: simsHeld === 0 ? 'warning' : 'critical',
-  reading: null,
-  summary: `node ${id} waits for your approval${simsHeld === 0 ? '' : simsAway(simsHeld)}`,
-  advice: approvalAdvice(id),
-});
-
-function claimTrouble({
-  id,
-  claims: { disputed, isSuspended, late, others, sims },
-}: NodeReading): AlertTrouble | undefined {
-  if (sims === 0 && others === 0 && disputed === 0 && late === 0 && !isSuspended) return undefined;
-  const what = [
-    ...(sims === 0 ? [] : [`${sims} ${sims === 1 ? 'SIM' : 'SIMs'} of other nodes`]),
-    ...(disputed === 0
-      ? []
-      : [
-          `${disputed} ${disputed === 1 ? 'number' : 'numbers'} that SIMs of other nodes also report (not sold)`,
-        ]),
-    ...(others === 0 ? [] : [`${others} texts or calls of SIMs that it does not hold`]),
-    ...(late === 0 ? [] : ['more than a rack has to report, and is read late']),
-  ];
-  return {
-    kind: 'node_claims',
-    subject: id,
-    severity: isSuspended ? 'critical' : 'warning',
-    reading: null,
-    summary: `node ${id} reports ${what.join(', and ') || 'many SIMs that other nodes had, or that are unknown'}${
-      isSuspended ? ': the service gives it no new SIMs' : ''
-    }`,
-    advice: claimAdvice({ disputed, isSuspended, others, sims }),
-  };
-}
-
-function claimAdvice({ disputed, isSuspended, others, sims }: Omit<NodeReading['claims'], 'late'>): string {
-  if (isSuspended)
-    return 'If you moved the cards, approve the node again. Otherwise its key may be stolen: revoke it.';
-  if (disputed > 0 && sims === 0)
-    return 'Import the numbers with the ICCIDs of your cards: "control-plane number import". Revoke the node that does not have the cards.';
-  if (sims === 0 && disputed === 0 && others === 0)
-    return 'Read the log of its daemon. If the daemon sends nothing of the kind, the key of the node is stolen: revoke it.';
-  return 'If you moved a card there, run "control-plane slot transfer". If the fleet file names another node for the card, correct it. Otherwise the key of the node may be stolen: revoke it.';
-}
-
 function journalTrouble(
   { id, journalDepth }: NodeReading,
   thresholds: AlertThresholds,
@@ -284,6 +224,7 @@ function downTrouble({ carrier, nodeId, slot, state, reason }: SlotReading): Ale
 
 function storageTrouble(
   { nodeId, slot, storage }: SlotReading,
+  isJournalFailing: boolean,
   { alertStoragePercent: percent }: AlertThresholds,
   isOpen: IsOpen,
 ): AlertTrouble | undefined {
@@ -297,8 +238,9 @@ function storageTrouble(
     severity: used >= total ? 'critical' : 'warning',
     reading: null,
     summary: `the message storage of slot ${slot} of node ${nodeId} has ${used} of ${total} places in use`,
-    advice:
-      'A slot with a full storage cannot receive messages. To list them, run "node-daemon sms <slot>" on the host.',
+    advice: isJournalFailing
+      ? `The node leaves texts on the SIM while the disk refuses its journal. ${NODE_ALARMS.journal_unavailable.advice}`
+      : 'A slot with a full storage cannot receive messages. To list them, run "node-daemon sms <slot>" on the host.',
   };
 }
 

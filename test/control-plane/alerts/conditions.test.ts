@@ -235,6 +235,18 @@ t.test('each alarm of a node has its own alert, with the advice for it', TIMEOUT
   t.equal(ended.length, Object.keys(NODE_ALARMS).length);
 });
 
+t.test('a storage that fills because the journal fails says so', TIMEOUT, async (t) => {
+  const { hook, node, pass } = await alarmedNode(t);
+  const slots = [slotAt(1, { storage: { used: 20, total: 20 } })];
+  node.send({ type: 'slots', slots, alarms: ['journal_unavailable'] });
+  await pass(3 * MINUTE_MS);
+  const raised = hook.taken.flatMap(({ body }) => body.data.raised);
+  t.match(
+    raised.find(({ kind }) => kind === 'storage_full'),
+    { advice: /Free disk space/ },
+  );
+});
+
 t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
   const { url, databaseUrl, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 2 });
   const slots = [slotAt(1), slotAt(2)];

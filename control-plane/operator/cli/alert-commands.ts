@@ -25,7 +25,8 @@ const CHANNELS = {
 export const ALERT_COMMANDS = [
   listCommand({
     usage: 'alert list',
-    about: 'List the current alerts, newest first; --all also lists those of the last 90 days that are over.',
+    about:
+      'List the current alerts with what to do about each, the most urgent first; --all also lists those of the last 90 days that are over.',
     options: { ...LIMIT_OPTION, all: switchOption('Also list the alerts that are over') },
     listing: ALERTS,
     read: async (operator, { all, limit }) => ({

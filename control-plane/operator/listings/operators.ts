@@ -36,5 +36,6 @@ export const ALERTS: Listing<Json<ListedAlert>> = {
     { title: 'Severity', cell: (alert) => ({ status: severityOf(alert), text: alert.severity }) },
     { title: 'Kind', cell: ({ kind }) => kind },
     { title: 'Summary', cell: ({ summary }) => summary },
+    { title: 'Next step', cell: ({ advice, recovered_at }) => (recovered_at === null ? advice : null) },
   ],
 };

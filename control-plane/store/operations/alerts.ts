@@ -108,7 +108,7 @@ export async function forgetAlerts(
     .execute();
 }
 
-/** Newest first. `isAll`: ended ones as well. */
+/** The most urgent first, then the newest: customers without service, what is critical, warnings, what is over. `isAll`: ended ones as well. */
 export function listAlerts(
   db: Database,
   { isAll, limit }: { isAll: boolean; limit: number },
@@ -119,5 +119,13 @@ export function listAlerts(
     .select((eb) => eb.ref('raised_at').$castTo<Date>().as('raised_at'))
     .where('raised_at', 'is not', null);
   if (!isAll) query = query.where('recovered_at', 'is', null);
-  return query.orderBy('raised_at', 'desc').orderBy('id').limit(limit).execute();
+  return query
+    .orderBy(sql`recovered_at is not null`)
+    .orderBy(sql`recovered_at is null and well_since is not null`)
+    .orderBy(sql`recovered_at is null and kind <> 'number_down'`)
+    .orderBy(sql`recovered_at is null and severity <> 'critical'`)
+    .orderBy('raised_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
 }

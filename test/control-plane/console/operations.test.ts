@@ -147,28 +147,31 @@ t.test('open and ended alerts are listed, and at a number its own', async (t) =>
   const { number, subscriptionId } = await subscribeInStore(fleet.databaseUrl, ALICE, String(FROM));
   const db = await openTestDatabase(t, fleet.databaseUrl);
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000);
-  const raised = async (id: string, subject: string, since: Date, end: Date) =>
+  const raised = async (id: string, subject: string, since: Date, end: Date | null) =>
     sql`insert into alerts (id, kind, subject, severity, summary, advice, since, seen_at, raised_at, recovered_at)
-      values (${id}, 'number_down', ${subject}, 'critical', ${`no service: ${id}`}, '', ${since}, ${since}, ${since}, ${end})`.execute(
+      values (${id}, 'number_down', ${subject}, 'critical', ${`no service: ${id}`}, 'call the carrier', ${since}, ${since}, ${since}, ${end})`.execute(
       db,
     );
   await raised('first', subscriptionId, at(1), at(2));
   await raised('of another', 'sub_other', at(3), at(4));
   await raised('before', 'sub_gone', at(-90), at(-80));
+  await raised('today', 'sub_today', at(-9000), null);
   await sql`insert into alerts (id, kind, subject, severity, summary, advice, since, seen_at, raised_at)
     select 'filler-' || n, 'slot_down', 'rack-1/x' || n, 'warning', 'slot x' || n, '', now(), now(), now() - interval '1 day'
     from generate_series(1, 120) as n`.execute(db);
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   const page = await ann.page('/alerts');
   t.match(page, /aria-current="page">Alerts</);
-  t.match(page, /of another.*first/s, 'newest first');
+  t.match(page, /no service: today.*call the carrier.*slot x\d/s, 'a customer without service first');
   const next = /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&#38;', '&') ?? '';
-  t.match(await ann.page(next), /slot x\d/);
+  const last = await ann.page(next);
+  t.match(last, /slot x\d.*of another.*first.*before/s, 'those that are over last, newest first');
+  t.notMatch(last, 'call the carrier');
   const ended = await ann.page('/alerts?state=ended');
   t.match(ended, /of another.*first.*before/s);
   t.notMatch(ended, 'slot x');
   t.notMatch(await ann.page('/alerts?state=open'), 'of another');
-  t.equal((await (await ann.get('/alerts.csv')).text()).trim().split('\r\n').length, 124, 'and the titles');
+  t.equal((await (await ann.get('/alerts.csv')).text()).trim().split('\r\n').length, 125, 'and the titles');
   const events = await ann.page(`/numbers/${encodeURIComponent(number)}`);
   t.match(events, /in service again.*without service.*no service: first.*<b>sold</s);
   t.notMatch(events, /of another|before/);

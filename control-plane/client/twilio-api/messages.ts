@@ -2,7 +2,6 @@
 import { LRUCache } from 'lru-cache';
 import { sleep, systemClock } from '#shared/clock.ts';
 import { isApiError } from '../api-error.ts';
-import { isTooLong } from '../long-text.ts';
 import type { HistoryMessage } from '../simrack-client.ts';
 import { API_VERSION, destinationOf, type Phone, phoneOf, type TwilioAccount } from './account.ts';
 import { Fields } from './fields.ts';
@@ -97,8 +96,7 @@ export class Messages {
       await Promise.race([sending, sleep(systemClock, ANSWER_MS, waited.signal).catch(() => undefined)]);
     } catch (error) {
       this.#texts.delete(sent.sid);
-      // More than 20 numbered texts.
-      throw isTooLong(error) ? invalid(21_617, error.message) : error;
+      throw error;
     } finally {
       isLate = true;
       waited.abort();

@@ -1,6 +1,6 @@
 // One text of the API, from the request to its last status: sent whole, or as numbered texts.
 import { ApiError } from '../api-error.ts';
-import { CLOCK_ERROR_MS, PartlySentError } from '../long-text.ts';
+import { CLOCK_ERROR_MS, isTooLong, PartlySentError } from '../long-text.ts';
 import type { HistoryMessage } from '../simrack-client.ts';
 import type { Phone } from './account.ts';
 import {
@@ -12,7 +12,7 @@ import {
   UNKNOWN_ERROR,
   worstOf,
 } from './message-json.ts';
-import { twilioRefusalOf } from './refusal.ts';
+import { invalid, twilioRefusalOf } from './refusal.ts';
 import { randomSid } from './sids.ts';
 
 interface Part {
@@ -83,6 +83,8 @@ export class TwilioMessage {
       this.#parts = messages.map(({ body, message_id: messageId }) => ({ messageId, body, status: 'sent' }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      // More than 20 numbered texts.
+      if (isTooLong(error)) throw invalid(21_617, error.message);
       const refusal =
         error instanceof PartlySentError && error.sent.length > 0
           ? undefined

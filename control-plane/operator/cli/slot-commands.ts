@@ -1,10 +1,9 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
 import { jsonRows, recordOf } from '#shared/operator/listing.ts';
-import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { type ServiceState, SLOT_STATUS } from '#shared/operator/slot-health.ts';
-import { reasonAdvice } from '#shared/operator/slot-reasons.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
+import { adviceOn } from '../../alerts/slot-phase.ts';
 import { SLOT_LIST_STATES, SLOT_SORTS } from '../../store/fleet/slot-service.ts';
 import { SLOTS } from '../listings/slots.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
@@ -53,7 +52,7 @@ async function customersIn(
 }
 
 function nextStep({ state, trouble }: { state: ServiceState; trouble: string | null }): string[] {
-  const advice = state === 'journal_unavailable' ? NODE_ALARMS[state].advice : reasonAdvice(trouble);
+  const advice = adviceOn(state, trouble);
   return advice === undefined ? [] : [`Next step: ${advice}`];
 }
 

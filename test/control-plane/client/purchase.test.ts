@@ -42,7 +42,7 @@ t.test('no more than the caller’s limit, and no refused payment, costs anythin
     const onSigned = (): void => void t.fail('signed beyond the limit');
     await t.rejects(client.subscribe({ account, way, maxAmount: PRICE - 1n, onSigned }), {
       name: 'NotPayableError',
-      message: /1800000000.*1799999999/,
+      message: /1,800 USDC.*1,799\.999999 USDC/,
     });
   }
   await t.rejects(client.subscribe({ account, maxAmount: PRICE, chainIds: [8453] }), {

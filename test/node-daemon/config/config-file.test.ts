@@ -115,9 +115,10 @@ t.test('each problem has its place, its key and what is allowed', async (t) => {
     ['- 1', '1:1: must be a map'],
     ['slosts: []', '1:1: slosts: unknown key; did you mean slots?'],
     [
-      'recovery:\n  usb-reset: off\n  power: [x]',
+      'recovery:\n  usb-reset: off\n  power: [x]\n  relay: [x]',
       '2:3: recovery.usb-reset: unknown key; did you mean usb_reset?',
-      '3:3: recovery.power: unknown key; allowed are usb_reset, power_cycle, limits_per_hour',
+      '3:3: recovery.power: unknown key; did you mean power_cycle?',
+      '4:3: recovery.relay: unknown key; allowed are usb_reset, power_cycle, limits_per_hour',
     ],
     ['sims:\n  89: {}', '2:3: sims.89: must be an ICCID: 18 to 22 digits'],
     [

@@ -137,7 +137,7 @@ for (const row of BOT_ROWS.filter(({ id }) => id !== 'livekit')) {
     const next = await bot.call(1);
     phone.line.end(second, { reason: 'remote_hangup', cause: 16 });
     await until('it notices the end', () => next.hasEnded());
-    t.match(await end(), { words: 'the call ended: 16 normal_clearing' });
+    t.match(await end(), { words: 'the call ended: the far end hung up (16 normal_clearing)' });
   });
 }
 

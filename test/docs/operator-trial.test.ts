@@ -102,7 +102,10 @@ t.test(
 
     const [, id = ''] = /(sub_[0-9a-f]+) has the number/.exec(bought.stdout) ?? [];
     const end = await paste(`${program} subscription end ${id} --refund --reason trial`);
-    t.match(end.stderr, /sub_\w+ ends now, and the payer gets 1795\.\d+ USDC \(364 of 365 days of pay_\w+\) to 0x90F79bf6/);
+    t.match(
+      end.stderr,
+      /sub_\w+ ends now, and the payer gets 1795\.\d+ USDC \(364 of 365 days of pay_\w+\) to 0x90F79bf6/,
+    );
     const chain = connectAnvil(rpcUrl);
     await until('every transaction is final, although no other one comes', async () => {
       const [head, safe] = [await chain.getBlock(), await chain.getBlock({ blockTag: 'safe' })];

@@ -100,7 +100,7 @@ t.test('in JavaScript, with curl, and a bot on the phone', async (t) => {
     await until('the call ends', () => said.includes('the program has ended'), 60_000);
     await until('the recording', () => existsSync(heard), 10_000);
     bridge?.kill('SIGTERM');
-    t.match(JSON.parse((await bridging).stdout), { connected: true, words: 'the program has ended' });
+    t.match(JSON.parse((await bridging).stdout), { bot_connected: true, words: 'the program has ended' });
     const { stdout: speech } = spawnSync(process.execPath, [join(folder, 'bot.mjs')]);
     t.ok(speech.length > 2 * 32_000, 'more than two seconds of speech');
     const recorded = readFileSync(heard).subarray(44);

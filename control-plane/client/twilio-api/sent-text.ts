@@ -82,9 +82,9 @@ export class TwilioMessage {
       const { messages } = await client.sendLong(this.#request);
       this.#parts = messages.map(({ body, message_id: messageId }) => ({ messageId, body, status: 'sent' }));
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
       // More than 20 numbered texts.
       if (isTooLong(error)) throw invalid(21_617, error.message);
+      if (!(error instanceof ApiError)) throw error;
       const refusal =
         error instanceof PartlySentError && error.sent.length > 0
           ? undefined

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { NODES } from '#control-plane/operator/listings/nodes.ts';
+import { tableOf } from '#shared/operator/listing.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { telephoneClient } from '../../fixtures/agents/telephone.ts';
@@ -309,9 +310,7 @@ t.test('a number that is no US mobile number is never sold', async (t) => {
   const listed = await operator.call('nodes', {});
   t.match(listed, [{ name: 'rogue', refused: { numbers: numbers.length } }]);
   t.match(
-    NODES.columns
-      .map(({ cell }) => cell(listed[0] as (typeof listed)[number], { isFull: false, nowMs: 0 }))
-      .join(),
+    tableOf(NODES.columns, listed, { isFull: false, nowMs: 0 }),
     /refused: 5 numbers outside the US .*, last refused at 20\d\d-\d\d-\d\d \d\d:\d\dZ/,
   );
   await t.rejects(

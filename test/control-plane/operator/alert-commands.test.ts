@@ -101,7 +101,7 @@ t.test('the list of a service on the embedded database, through its socket', asy
     const text = await metric();
     return /^simrack_alerts\{kind="pool_low"\} 1$/m.test(text) && text;
   });
-  t.match(await list(), /critical +pool_low +0 numbers are available$/m);
-  t.match(await list(), /^SINCE +OVER SINCE +ENDED +SEVERITY +KIND +SUMMARY\n20/);
+  t.match(await list(), /critical +pool_low +0 numbers are available +".*number list" shows/m);
+  t.match(await list(), /^SINCE +OVER SINCE +ENDED +SEVERITY +KIND +SUMMARY +NEXT STEP\n20/);
   t.match(page, /^simrack_alerts\{kind="node_offline"\} 0$/m);
 });

@@ -81,6 +81,9 @@ t.test('the bot hears the caller, answers, and stops when the caller speaks', as
   const [{ audio_end_ms: heardMs } = {}] = model.of({ type: 'conversation.item.truncate' });
   t.ok(Number(heardMs) <= heard * 20, `${heardMs} ms of ${heard * 20} ms`);
   phone.line.end(call, { reason: 'remote_hangup', cause: 16 });
-  t.match(await phone.end(), { connected: true, words: 'the call ended: 16 normal_clearing' });
+  t.match(await phone.end(), {
+    connected: true,
+    words: 'the call ended: the far end hung up (16 normal_clearing)',
+  });
   t.same(errors, []);
 });

@@ -103,9 +103,10 @@ export function findTroubles(
   );
   const found = [
     ...snapshot.down.map((number) => numberTrouble(number, pending)),
-    ...nodes.map((node) => (node.isLinked ? journalTrouble(node, thresholds, isOpen) : undefined)),
+    ...nodes
+      .filter(({ isLinked }) => isLinked)
+      .flatMap((node) => [journalTrouble(node, thresholds, isOpen), ...alarmTroubles(node)]),
     ...nodes.filter(({ id, isLinked }) => !isLinked && !pending.has(id)).map(offlineTrouble),
-    ...nodes.filter(({ isLinked }) => isLinked).flatMap(alarmTroubles),
     ...snapshot.pending.map((id) => pendingTrouble(id, simsHeld.get(id) ?? 0)),
     ...nodes.map(claimTrouble),
     ...snapshot.sending.map(sendingTrouble),

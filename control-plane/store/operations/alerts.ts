@@ -108,7 +108,10 @@ export async function forgetAlerts(
     .execute();
 }
 
-/** The most urgent first, then the newest: customers without service, what is critical, warnings, what is over. `isAll`: ended ones as well. */
+const URGENCY = sql`case when recovered_at is not null then 4 when well_since is not null then 3
+  when kind = 'number_down' then 0 when severity = 'critical' then 1 else 2 end`;
+
+/** Customers without service first, then what is critical, warnings, what is over, and what has ended; of each, the newest first. `isAll`: ended ones as well. */
 export function listAlerts(
   db: Database,
   { isAll, limit }: { isAll: boolean; limit: number },
@@ -119,13 +122,5 @@ export function listAlerts(
     .select((eb) => eb.ref('raised_at').$castTo<Date>().as('raised_at'))
     .where('raised_at', 'is not', null);
   if (!isAll) query = query.where('recovered_at', 'is', null);
-  return query
-    .orderBy(sql`recovered_at is not null`)
-    .orderBy(sql`recovered_at is null and well_since is not null`)
-    .orderBy(sql`recovered_at is null and kind <> 'number_down'`)
-    .orderBy(sql`recovered_at is null and severity <> 'critical'`)
-    .orderBy('raised_at', 'desc')
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+  return query.orderBy(URGENCY).orderBy('raised_at', 'desc').orderBy('id').limit(limit).execute();
 }

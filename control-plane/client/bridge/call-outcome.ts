@@ -17,13 +17,14 @@ export interface CallOutcome {
   reason: EndReason | null;
 }
 
-/** `isOver`: waits for the record of the end, two seconds at most. Never rejects. */
-export async function outcomeOf(
+/** The record of a call among the last ones of its number; undefined if the service cannot be asked. `isOver`: waits for its end, two seconds at most. Never rejects. */
+export async function recordOf(
   client: SimrackClient,
   callId: string,
   { isOver }: { isOver: boolean },
-): Promise<CallOutcome> {
+): Promise<Call | undefined> {
   let record: Call | undefined;
+  const late = new AbortController();
   const read = async (): Promise<void> => {
     for (;;) {
       const { calls } = await client.calls({ limit: LAST_CALLS });
@@ -32,9 +33,13 @@ export async function outcomeOf(
       await sleep(systemClock, PAUSE_MS, late.signal);
     }
   };
-  const late = new AbortController();
   await withTimeout(systemClock, read(), RECORD_MS, () => new Error('late')).catch(() => undefined);
   late.abort();
+  return record;
+}
+
+export async function outcomeOf(...asked: Parameters<typeof recordOf>): Promise<CallOutcome> {
+  const record = await recordOf(...asked);
   return record === undefined
     ? { answered: null, reason: null }
     : { answered: record.answered_at !== null, reason: record.reason };

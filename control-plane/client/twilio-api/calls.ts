@@ -4,6 +4,7 @@ import { sleep, systemClock } from '#shared/clock.ts';
 import { isApiError } from '../api-error.ts';
 import type { PresenceEvent } from '../api-types.ts';
 import type { ConnectBot } from '../bridge/bot.ts';
+import { recordOf } from '../bridge/call-outcome.ts';
 import { readTwiml } from '../bridge/twiml.ts';
 import { givenTwimlBot, twimlBot } from '../bridge/twiml-bot.ts';
 import type { Call } from '../simrack-client.ts';
@@ -18,9 +19,8 @@ import { callIsOver, invalid, notFinished } from './refusal.ts';
 /** A refusal of the service comes within this time; the far end may ring much later. */
 const ANSWER_MS = 1_000;
 
-/** An app that ends a call reads that it is over, if the modem hangs up within this time. */
+/** A modem hangs up within this time. */
 const HANG_UP_MS = 2_000;
-const HANG_UP_PAUSE_MS = 200;
 
 /** Calls of the API whose statuses are known without the service. */
 const REMEMBERED_MAX = 10_000;
@@ -128,19 +128,9 @@ export class Calls {
       if (isApiError(error, 'call_not_found')) throw callIsOver(by);
       throw error;
     }
-    return this.#viewOf(await this.#ended(found));
-  }
-
-  /** Its record, once it is over or after a time. */
-  async #ended({ phone, call }: { phone: Phone; call: Call }): Promise<Call> {
-    const until = Date.now() + HANG_UP_MS;
-    let latest = call;
-    while (latest.state !== 'ended' && Date.now() < until) {
-      const { calls } = await phone.client.calls({ limit: PAGE_LIMIT });
-      latest = calls.find(({ call_id: id }) => id === call.call_id) ?? latest;
-      if (latest.state !== 'ended') await sleep(systemClock, HANG_UP_PAUSE_MS);
-    }
-    return latest;
+    // An app that ends a call reads that it is over.
+    const record = await recordOf(found.phone.client, found.call.call_id, { isOver: true });
+    return this.#viewOf(record ?? found.call);
   }
 
   /** Undefined if the account has none with this id. */

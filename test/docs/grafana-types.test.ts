@@ -2,24 +2,14 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import typescript from 'typescript';
 import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { typeProblems } from '../fixtures/type-problems.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 const FOLDER = join(PROJECT_FOLDER, 'docs/service/grafana');
 const PACKAGES = {
   '@grafana/schema': 'test/tools/node_modules/@grafana/schema',
   '@grafana/grafana-foundation-sdk': 'node_modules/@grafana/grafana-foundation-sdk',
-};
-const OPTIONS: typescript.CompilerOptions = {
-  target: typescript.ScriptTarget.ES2022,
-  module: typescript.ModuleKind.ESNext,
-  moduleResolution: typescript.ModuleResolutionKind.Bundler,
-  allowImportingTsExtensions: true,
-  strict: true,
-  skipLibCheck: true,
-  noEmit: true,
-  types: [],
 };
 
 /** A panel of a type that is not listed is an error: give it its own options here. Queries have Prometheus's own type. */
@@ -64,19 +54,16 @@ writeFileSync(join(folder, 'types.ts'), TYPES);
 
 /** By the name of each text: all that TypeScript finds wrong in it. */
 function problemsOf(t: Test, texts: ReadonlyMap<string, string>): Map<string, string[]> {
-  const paths = new Map([...texts.keys()].map((name) => [name, join(folder, `${name}.ts`)]));
-  for (const [name, text] of texts)
+  const names = [...texts.keys()];
+  const paths = names.map((name) => join(folder, `${name}.ts`));
+  for (const [index, text] of [...texts.values()].entries())
     writeFileSync(
-      paths.get(name) ?? name,
+      String(paths[index]),
       `import type { Board } from './types.ts';\nexport const board: Board = ${text};\n`,
     );
-  const program = typescript.createProgram([...paths.values(), join(folder, 'types.ts')], OPTIONS);
-  const found = (path: string): string[] =>
-    program
-      .getSemanticDiagnostics(program.getSourceFile(path))
-      .map(({ messageText }) => typescript.flattenDiagnosticMessageText(messageText, ' '));
-  t.same(found(join(folder, 'types.ts')), [], 'the types of this test');
-  return new Map([...paths].map(([name, path]) => [name, found(path)]));
+  const [own = [], ...found] = typeProblems([join(folder, 'types.ts'), ...paths]);
+  t.same(own, [], 'the types of this test');
+  return new Map(names.map((name, index) => [name, found[index] ?? []]));
 }
 
 t.test('every dashboard has the fields and values that the types of Grafana list', async (t) => {

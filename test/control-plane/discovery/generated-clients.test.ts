@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import t from 'tap';
-import typescript from 'typescript';
 import { subscriber } from '../../fixtures/agents/subscriber.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { typeProblems } from '../../fixtures/type-problems.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
@@ -39,22 +39,7 @@ async function imported<T>(name: string, program: string): Promise<T> {
 }
 
 /** All that TypeScript finds wrong in a file of the folder. */
-function problemsOf(name: string): string[] {
-  const path = join(folder, name);
-  const program = typescript.createProgram([path], {
-    target: typescript.ScriptTarget.ES2022,
-    module: typescript.ModuleKind.ESNext,
-    moduleResolution: typescript.ModuleResolutionKind.Bundler,
-    allowImportingTsExtensions: true,
-    strict: true,
-    skipLibCheck: true,
-    noEmit: true,
-    types: [],
-  });
-  return program
-    .getSemanticDiagnostics(program.getSourceFile(path))
-    .map(({ messageText }) => typescript.flattenDiagnosticMessageText(messageText, ' '));
-}
+const problemsOf = (name: string): string[] => typeProblems([join(folder, name)]).flat();
 
 /** The headers of each request by path, answered with 401. */
 async function listening() {

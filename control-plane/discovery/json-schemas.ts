@@ -119,9 +119,7 @@ export interface PlainSchema extends JsonSchema {
 /** Every tool has the schema of a refusal, and several have the same input: to translate one takes milliseconds. */
 const plainSchemas = new WeakMap<z.ZodType, JsonSchema>();
 
-/**
- * A schema for inline use, which callers do not change. Its dialect is not declared: some readers of 2020-12 do not know the name.
- */
+/** A schema for inline use, frozen. Its dialect is not declared: some readers of 2020-12 do not know the name. */
 export function plainJsonSchema(schema: z.ZodObject): PlainSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema;
 export function plainJsonSchema(schema: z.ZodType): JsonSchema {
@@ -132,7 +130,7 @@ export function plainJsonSchema(schema: z.ZodType): JsonSchema {
 
 function translate(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', override: plain });
-  return JSON.parse(JSON.stringify(json), (_key, value) => oneTypeEach(value)) as JsonSchema;
+  return JSON.parse(JSON.stringify(json), (_key, value) => Object.freeze(oneTypeEach(value))) as JsonSchema;
 }
 
 /** Some model interfaces support only one type per schema. */

@@ -32,18 +32,26 @@ const EXTERNAL = [
   'utf-8-validate',
 ];
 
-/** The file of viem that has each export. */
-const viemFiles = new Map();
 const VIEM = join(PROJECT, 'node_modules/viem/_esm');
-for (const [, names, file] of (await readFile(join(VIEM, 'index.js'), 'utf8')).matchAll(/export \{([^}]*)\} from '(\.[^']+)'/g)) {
-  for (const name of names.replace(/\/\*.*?\*\//g, '').split(',')) viemFiles.set(name.trim(), join(VIEM, file));
-}
 
-/** A program that loads one file of viem's index loads them all, which takes longer than most commands. Lines keep their numbers. */
+/** The file that has each export of an index of viem. */
+async function filesOf(index) {
+  const text = await readFile(join(VIEM, index), 'utf8');
+  const exports = [...text.matchAll(/export \{([^}]*)\} from '(\.[^']+)'/g)];
+  return new Map(
+    exports.flatMap(([, names, file]) => {
+      const path = join(VIEM, dirname(index), file);
+      return names.replace(/\/\*.*?\*\//g, '').split(',').map((name) => [name.trim(), path]);
+    }),
+  );
+}
+const VIEM_FILES = { viem: await filesOf('index.js'), 'viem/accounts': await filesOf('accounts/index.js') };
+
+/** A program that loads one file of an index loads them all, which takes longer than most commands. Lines keep their numbers. */
 const fromViemFiles = (text) =>
-  text.replace(/^import \{([^}]*)\} from 'viem';/gm, (whole, names) => {
+  text.replace(/^import \{([^}]*)\} from '(viem(?:\/accounts)?)';/gm, (whole, names, index) => {
     const values = names.split(',').map((name) => name.trim()).filter((name) => name !== '' && !name.startsWith('type '));
-    const imports = values.map((name) => `import { ${name} } from '${viemFiles.get(name) ?? 'viem'}';`);
+    const imports = values.map((name) => `import { ${name} } from '${VIEM_FILES[index].get(name) ?? index}';`);
     return imports.join(' ') + '\n'.repeat(whole.split('\n').length - 1);
   });
 

@@ -1,6 +1,6 @@
 // The control plane's options: only this module reads its environment and flags.
 import * as z from 'zod';
-import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
+import { type ChainId, NETWORKS, SAFE_DEPTH_BLOCKS } from '#shared/api/payment-networks.ts';
 import { DEFAULT_DESTINATIONS, destinationsOption } from '#shared/destination-list.ts';
 import {
   booleanOption,
@@ -11,7 +11,6 @@ import {
   optionalInteger,
   readOptions,
 } from '#shared/process/options.ts';
-import { SAFE_DEPTH_BLOCKS } from '../payments/chain/blocks.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
 import type { RelayerKeys } from '../payments/relayer-wallet.ts';
 import { addressOptionSchema } from './address-option.ts';

@@ -1,7 +1,7 @@
 // The lists that can be filtered, sorted and exported: each with its procedure, its filters and its path.
 import type { Context } from 'koa';
 import type { Listing } from '#shared/operator/listing.ts';
-import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { SLOT_LIST_STATES, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { NUMBER_STATES } from '../domain/number-state.ts';
 import { SUBSCRIPTION_STATES } from '../domain/subscription.ts';
 import { AUDIT_LOG, AUDIT_STATUS } from '../operator/listings/audit-log.ts';
@@ -11,12 +11,10 @@ import { ALERTS } from '../operator/listings/operators.ts';
 import { PROBES } from '../operator/listings/probes.ts';
 import { SLOTS } from '../operator/listings/slots.ts';
 import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
-import { TRAFFIC } from '../operator/listings/traffic.ts';
+import { TRAFFIC, TRAFFIC_GROUPS } from '../operator/listings/traffic.ts';
 import type { Operator, PROCEDURES } from '../operator/procedures/all-procedures.ts';
 import { LIMIT_MAX } from '../operator/procedures/fields.ts';
 import { AUDIT_RESULTS, PROBE_KINDS, PROBE_RESULTS } from '../store/database/operation-tables.ts';
-import { SLOT_LIST_STATES } from '../store/fleet/slot-service.ts';
-import { TRAFFIC_GROUPS } from '../store/messages/traffic.ts';
 import type { FilterField, FilterValues } from './pages/listing.ts';
 
 interface ConsoleList {

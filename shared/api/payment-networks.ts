@@ -29,6 +29,12 @@ export const NETWORKS = {
   },
 } as const satisfies Record<ChainId, KnownNetwork>;
 
+/**
+ * For an RPC without a `safe` block: a block with this many blocks on top is final. On Base that is 2 minutes; deeper reorganizations have
+ * not been seen there.
+ */
+export const SAFE_DEPTH_BLOCKS = 64;
+
 export const CHAIN_IDS = Object.keys(NETWORKS).map(Number) as ChainId[];
 
 /** CAIP-2. */

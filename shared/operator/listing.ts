@@ -29,21 +29,21 @@ export interface View {
   readonly nowMs: number;
 }
 
-export interface Column<Row> {
+export interface Column<Row, Sort extends string = string> {
   readonly title: string;
   /** The name by which the list can be sorted by this column. */
-  readonly sort?: string;
+  readonly sort?: Sort;
   cell(row: Row, view: View): Cell;
 }
 
 /** A list of operators: numbers, payments, slots … */
-export interface Listing<Row> {
+export interface Listing<Row, Sort extends string = string> {
   /** Its name in JSON. */
   readonly name: string;
   readonly title: string;
   /** The text in place of an empty list. */
   readonly empty: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly Column<Row, Sort>[];
   /** The row as JSON shows it without `isFull`. */
   masked?(row: Row): Row;
 }

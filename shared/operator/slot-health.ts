@@ -1,5 +1,5 @@
 // The health of a slot: one definition for pages, commands and alerts.
-import type { SlotState } from '../link/messages.ts';
+import { type SlotState, slotStateSchema } from '../link/messages.ts';
 
 /** `good`, `busy`: in service; `warn`: starting or searching; `bad`: a person has to act; `off`: not in service. */
 export type Health = 'good' | 'busy' | 'warn' | 'bad' | 'off';
@@ -56,8 +56,12 @@ export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
 /** Of a slot on the network that is not sold: an operator or a probe took it out of service. */
 export const OUT_OF_SERVICE: Status = { health: 'off', sign: 'pause', words: 'out of service' };
 
-/** Of a slot that reports a SIM which another node holds. */
+/** The reason of a slot that reports a SIM which another node holds. */
+export const CLAIM_REFUSED = 'claim_refused';
 export const CLAIMED: Status = { health: 'bad', sign: 'barred', words: 'SIM of another node' };
+
+/** The states that slots can be listed by. */
+export const SLOT_LIST_STATES = ['node_away', 'journal_unavailable', ...slotStateSchema.options] as const;
 
 export const SERVICE_STATES = Object.keys(SLOT_STATUS) as readonly ServiceState[];
 

@@ -1,7 +1,6 @@
 // Links to what can be done, and the question that each leads to: on a page of its own, or in a dialog where there is a script.
 import { type Html, html } from '#shared/html.ts';
-import { REASON_LENGTH_MAX } from '../../operator/procedures/fields.ts';
-import { DAYS_MAX } from '../../operator/procedures/subscriptions.ts';
+import { DAYS_MAX, REASON_LENGTH_MAX } from '../../operator/procedures/fields.ts';
 import { ACTION_WORDS, type ActionName } from '../actions/action-words.ts';
 import type { Action, AskedField } from '../actions/actions.ts';
 import { PREVIEWED, type Preview } from '../actions/previews.ts';

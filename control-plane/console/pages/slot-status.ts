@@ -1,8 +1,13 @@
 // The status of slots and nodes on the pages.
-import { CLAIMED, OUT_OF_SERVICE, SLOT_STATUS, type Status } from '#shared/operator/slot-health.ts';
+import {
+  CLAIM_REFUSED,
+  CLAIMED,
+  OUT_OF_SERVICE,
+  SLOT_STATUS,
+  type Status,
+} from '#shared/operator/slot-health.ts';
 import { NODE_STATUS } from '../../operator/listings/nodes.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
-import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
 
 const CALL_WORDS = { dialing: 'dialling', ringing: 'ringing', active: 'on a call' } as const;
 

@@ -7,7 +7,7 @@ import { type OptionSpec, type OptionsOf, type Specs, switchOption } from '#shar
 import { toJson } from '#shared/process/terminal.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
-import { carrierSchema, findSchema, LIMIT_MAX, sortNames, timeSchema } from '../procedures/fields.ts';
+import { carrierSchema, findSchema, LIMIT_MAX, timeSchema } from '../procedures/fields.ts';
 import { choiceOption, filterOption, JSON_OPTION, operatorCommand } from './operator-command.ts';
 
 const LIMIT_DEFAULT = 100;
@@ -57,10 +57,18 @@ export const timeOptions = (what: string) => ({
   until: filterOption(`Only those ${what} before this time (ISO 8601, UTC)`, timeSchema),
 });
 
-export const sortOptions = <By extends string>(sorts: Readonly<Record<By, unknown>>) => ({
-  sort: choiceOption('Sort by this column', sortNames(sorts)),
+/** By the columns of the listings. */
+export const sortOptions = <By extends string>(
+  ...listings: readonly Pick<Listing<never, By>, 'columns'>[]
+) => ({
+  sort: choiceOption('Sort by this column', sortsOf(listings)),
   descending: switchOption('Sort from the last to the first, with --sort'),
 });
+
+function sortsOf<By extends string>(listings: readonly Pick<Listing<never, By>, 'columns'>[]): [By, ...By[]] {
+  const sorts = listings.flatMap(({ columns }) => columns.flatMap(({ sort }) => sort ?? []));
+  return [...new Set(sorts)] as [By, ...By[]];
+}
 
 /** The order as procedures take it. */
 export const sortOf = <By extends string>({

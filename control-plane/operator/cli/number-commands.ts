@@ -1,7 +1,6 @@
 // `control-plane number …`: what is sold, what is kept off the market, what comes in and goes.
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import { cardFields } from '../../domain/shown-value.ts';
-import { NUMBER_SORTS } from '../../store/fleet/numbers.ts';
 import { NUMBER_STATUS, NUMBERS } from '../listings/numbers.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import { cardTextSchema, nodeSchema, numberSchema, reasonSchema } from '../procedures/fields.ts';
@@ -44,7 +43,7 @@ export const NUMBER_COMMANDS = [
       node: filterOption('Only numbers whose SIM is in this node', nodeSchema),
       ...CARRIER_OPTION,
       ...findOption('a number, label, ICCID, IMEI, wallet or slot'),
-      ...sortOptions(NUMBER_SORTS),
+      ...sortOptions(NUMBERS),
       after: filterOption('Continue after this number, the last one of the previous page', numberSchema),
     },
     listing: NUMBERS,

@@ -1,6 +1,5 @@
 // `control-plane operator add | list | remove`: the people who may sign in to the console; `audit list`: the changes that they asked for.
 import { AUDIT_RESULTS } from '../../store/database/operation-tables.ts';
-import { AUDIT_SORTS } from '../../store/operations/audit-log.ts';
 import { AUDIT_LOG, AUDIT_STATUS } from '../listings/audit-log.ts';
 import { OPERATORS } from '../listings/operators.ts';
 import { actorSchema, nodeSchema, operatorNameSchema } from '../procedures/fields.ts';
@@ -60,7 +59,7 @@ export const AUDIT_COMMANDS = [
       node: filterOption('Only changes of this node and its slots', nodeSchema),
       ...timeOptions('made'),
       ...findOption('the action, the subject, the detail or the reason'),
-      ...sortOptions(AUDIT_SORTS),
+      ...sortOptions(AUDIT_LOG),
       after: AFTER_POSITION,
     },
     listing: AUDIT_LOG,

@@ -8,8 +8,8 @@ import { toJson } from '#shared/process/terminal.ts';
 import { PROBE_OPTIONS } from '../../config/probe-options.ts';
 import { OperatorUnfinished } from '../../domain/refusal.ts';
 import { PROBE_KINDS, PROBE_RESULTS } from '../../store/database/operation-tables.ts';
-import { PROBE_SORTS, type ProbeRow } from '../../store/operations/probe-list.ts';
-import { PROBED_SLOT_SORTS } from '../../store/operations/probed-slots.ts';
+import type { PROBE_SORTS, ProbeRow } from '../../store/operations/probe-list.ts';
+import type { PROBED_SLOT_SORTS } from '../../store/operations/probed-slots.ts';
 import { CARRIER_FIGURES, PROBED_SLOTS, PROBES, SLOT_FIGURES } from '../listings/probes.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import {
@@ -38,6 +38,9 @@ import {
   operatorCommand,
 } from './operator-command.ts';
 
+type Sort = keyof typeof PROBE_SORTS;
+type SlotSort = keyof typeof PROBED_SLOT_SORTS;
+
 const POLL_MS = 500;
 /** The carrier's report comes before the wait for the recipient begins. */
 const LATE_MS = 60_000;
@@ -60,7 +63,7 @@ const PROBE_LIST_OPTIONS = {
   kind: choiceOption(`Only probes of this kind, ${OF_PROBES}`, PROBE_KINDS),
   ...timeOptions(`begun, ${OF_PROBES},`),
   span: spanOption('week'),
-  ...sortOptions({ ...PROBED_SLOT_SORTS, ...PROBE_SORTS }),
+  ...sortOptions<Sort | SlotSort>(PROBED_SLOTS, PROBES),
   after: filterOption(
     'Continue after this row, the last one of the previous page',
     z
@@ -75,14 +78,14 @@ function readProbes(operator: Operator, options: ProbeListOptions) {
   const filters = { node, slot, carrier, result, kind, since, until };
   const position = after === undefined ? undefined : checked('--after', positionTextSchema, after);
   // The procedure refuses a column of the other list.
-  const sort = sortOf(given) as { by: keyof typeof PROBE_SORTS; isDescending: boolean } | undefined;
+  const sort = sortOf(given) as { by: Sort; isDescending: boolean } | undefined;
   return operator.call('probes', { ...filters, sort, after: position, limit });
 }
 
 async function readProbedSlots(operator: Operator, options: ProbeListOptions) {
   const { node, carrier, result, span, after, limit, ...given } = options;
   const place = after === undefined ? undefined : checked('--after', placeTextSchema, after);
-  const sort = sortOf(given) as { by: keyof typeof PROBED_SLOT_SORTS; isDescending: boolean } | undefined;
+  const sort = sortOf(given) as { by: SlotSort; isDescending: boolean } | undefined;
   const { rows, next } = await operator.call('probedSlots', {
     node,
     carrier,

@@ -1,9 +1,8 @@
 // `control-plane report …`: what the SIMs cost and earn, and how the texts of subscribers end.
 import * as z from 'zod';
 import { iccidSchema } from '#shared/identities.ts';
-import { TRAFFIC_GROUPS, TRAFFIC_SORTS } from '../../store/messages/traffic.ts';
 import { COST_GROUPS, COSTS } from '../listings/costs.ts';
-import { TRAFFIC } from '../listings/traffic.ts';
+import { TRAFFIC, TRAFFIC_GROUPS } from '../listings/traffic.ts';
 import { hoursSchema, monthSchema, nodeSchema } from '../procedures/fields.ts';
 import {
   CARRIER_OPTION,
@@ -30,7 +29,7 @@ const TRAFFIC_OPTIONS = {
   hours: filterOption('Texts that were sent in the last hours, up to 192 (default 24)', hoursSchema),
   node: filterOption('Only texts of this node', nodeSchema),
   ...CARRIER_OPTION,
-  ...sortOptions(TRAFFIC_SORTS),
+  ...sortOptions(...Object.values(TRAFFIC)),
   after: filterOption('Continue after this row, the last one of the previous page', z.string().max(100)),
 };
 const GROUP_OPTIONS = { month: SIM_OPTIONS.month };

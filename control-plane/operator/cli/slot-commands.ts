@@ -1,10 +1,9 @@
 // `control-plane slot …`: the places for modems: whether their numbers are sold, and a modem that restarts.
 import { jsonRows, recordOf } from '#shared/operator/listing.ts';
-import { type ServiceState, SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { type ServiceState, SLOT_LIST_STATES, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { adviceOn } from '../../alerts/slot-phase.ts';
-import { SLOT_LIST_STATES, SLOT_SORTS } from '../../store/fleet/slot-service.ts';
 import { SLOTS } from '../listings/slots.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import {
@@ -67,7 +66,7 @@ export const SLOT_COMMANDS = [
       state: choiceOption('Only slots in this state', SLOT_LIST_STATES, (state) => SLOT_STATUS[state].words),
       ...CARRIER_OPTION,
       ...findOption('a slot, number, label, ICCID, IMEI or wallet'),
-      ...sortOptions(SLOT_SORTS),
+      ...sortOptions(SLOTS),
       after: filterOption('Continue after this slot, given as node/slot', placeTextSchema),
     },
     listing: SLOTS,

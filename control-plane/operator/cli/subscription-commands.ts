@@ -5,12 +5,11 @@ import { optionalInteger, switchOption } from '#shared/process/options.ts';
 import { alignedTable, onLines, toJson } from '#shared/process/terminal.ts';
 import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
 import { REASSIGNED_QUARANTINE_DAYS, SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
-import { SUBSCRIPTION_SORTS } from '../../store/money/subscription-list.ts';
-import { refuseOtherEnd } from '../end-subscription.ts';
 import { shownRefund } from '../listings/payments.ts';
 import { SUBSCRIPTIONS } from '../listings/subscriptions.ts';
 import type { Operator } from '../procedures/all-procedures.ts';
 import {
+  DAYS_MAX,
   decimalAmountSchema,
   nodeSchema,
   numberSchema,
@@ -19,7 +18,6 @@ import {
   timeSchema,
   walletSchema,
 } from '../procedures/fields.ts';
-import { DAYS_MAX } from '../procedures/subscriptions.ts';
 import { AGREED_OPTION, agree, showPreview } from './agreement.ts';
 import {
   CARRIER_OPTION,
@@ -87,7 +85,7 @@ export const SUBSCRIPTION_COMMANDS = [
       ...CARRIER_OPTION,
       ...timeOptions('created'),
       ...findOption('an id, number, wallet, label, ICCID, IMEI or slot'),
-      ...sortOptions(SUBSCRIPTION_SORTS),
+      ...sortOptions(SUBSCRIPTIONS),
       after: filterOption('Continue after this subscription', subscriptionIdSchema),
     },
     listing: SUBSCRIPTIONS,
@@ -146,6 +144,7 @@ export const SUBSCRIPTION_COMMANDS = [
     async run(operator, { days, endsAt, reason, yes }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
       const { number, expires_at } = await findSubscription(operator, id);
+      const { refuseOtherEnd } = await import('../end-subscription.ts');
       refuseOtherEnd({ id, expires_at }, endsAt);
       const extension = { id, expires_at, days, reason };
       const shown = yes ? undefined : await operator.call('previewExtend', extension);
@@ -166,6 +165,7 @@ export const SUBSCRIPTION_COMMANDS = [
     async run(operator, { endsAt, refund, ...given }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
       const options = withKey(given);
+      const { endAndRefund, refuseOtherEnd } = await import('../end-subscription.ts');
       if (refund === undefined) {
         const seen = await findSubscription(operator, id);
         refuseOtherEnd(seen, endsAt);
@@ -176,7 +176,6 @@ export const SUBSCRIPTION_COMMANDS = [
         return Date.parse(end) > Date.now() ? `${id} ends at ${timeOrDash(end)}` : `${id} has ended`;
       }
       const amount = refund === true ? undefined : refund;
-      const { endAndRefund } = await import('../end-subscription.ts');
       const onNote = (text: string): void => void process.stderr.write(`${onLines(text)}\n`);
       return endAndRefund(operator, { id, amount, endsAt }, { ...options, onPreview: showPreview, onNote });
     },

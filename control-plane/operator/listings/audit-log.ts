@@ -5,7 +5,7 @@ import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import { withMaskedNumbers } from '../../domain/shown-value.ts';
-import type { AuditRow } from '../../store/operations/audit-log.ts';
+import type { AUDIT_SORTS, AuditRow } from '../../store/operations/audit-log.ts';
 import { numberCell } from './cells.ts';
 
 export const AUDIT_STATUS: Readonly<Record<AuditRow['result'], Status>> = {
@@ -29,7 +29,7 @@ const detailOf = ({ detail, why }: Json<AuditRow>): string =>
     ),
   ].join(', ');
 
-export const AUDIT_LOG: Listing<Json<AuditRow>> = {
+export const AUDIT_LOG: Listing<Json<AuditRow>, keyof typeof AUDIT_SORTS> = {
   name: 'audit_log',
   title: 'Audit log',
   empty: 'No changes yet.',

@@ -1,10 +1,9 @@
 // The list of nodes, and words for what of their requests was refused.
 import { type Listing, shownTime } from '#shared/operator/listing.ts';
-import { CLAIMED, SLOT_STATUS, type Status } from '#shared/operator/slot-health.ts';
+import { CLAIM_REFUSED, CLAIMED, SLOT_STATUS, type Status } from '#shared/operator/slot-health.ts';
 import { stateWithReason } from '#shared/operator/slot-reasons.ts';
 import type { NodeListing } from '../../nodes/registry.ts';
 import type { Refusals } from '../../store/fleet/node-refusals.ts';
-import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
 import { nodeCell } from './cells.ts';
 
 export const NODE_STATUS: Readonly<Record<NodeListing['state'], Status>> = {

@@ -4,7 +4,7 @@ import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import type { NumberState } from '../../domain/number-state.ts';
 import { listedNumber, maskedWallet } from '../../domain/shown-value.ts';
-import type { NumberRow } from '../../store/fleet/numbers.ts';
+import type { NUMBER_SORTS, NumberRow } from '../../store/fleet/numbers.ts';
 import { carrierCell, EXPIRED, nodeCell, numberCell, serviceCell, slotCell, walletCell } from './cells.ts';
 
 export const NUMBER_STATUS: Readonly<Record<NumberState, Status>> = {
@@ -26,7 +26,7 @@ function numberServiceCell(row: Json<NumberRow>, nowMs: number): Cell {
   return service === null ? null : serviceCell(service, reason);
 }
 
-export const NUMBERS: Listing<Json<NumberRow>> = {
+export const NUMBERS: Listing<Json<NumberRow>, keyof typeof NUMBER_SORTS> = {
   name: 'numbers',
   title: 'Numbers',
   empty: 'No numbers.',

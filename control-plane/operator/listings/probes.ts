@@ -3,8 +3,8 @@ import type { Column, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
-import type { ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
-import type { ProbedSlotRow } from '../../store/operations/probed-slots.ts';
+import type { PROBE_SORTS, ProbeRow, ProbeSummaryRow } from '../../store/operations/probe-list.ts';
+import type { PROBED_SLOT_SORTS, ProbedSlotRow } from '../../store/operations/probed-slots.ts';
 import { carrierCell, nodeCell, placeCell, secondsCell, shareCell, slotCell } from './cells.ts';
 
 const RESULTS = {
@@ -14,7 +14,7 @@ const RESULTS = {
 } as const satisfies Record<string, Status>;
 const UNDER_WAY: Status = { health: 'busy', sign: 'wait', words: 'under way' };
 
-export const PROBES: Listing<Json<ProbeRow>> = {
+export const PROBES: Listing<Json<ProbeRow>, keyof typeof PROBE_SORTS> = {
   name: 'probes',
   title: 'Last probes',
   empty: 'No probes. Set PROBE_MINUTES to let spare SIMs text each other, or send one with "probe send".',
@@ -65,7 +65,7 @@ const CARRIER: Column<ProbeSummaryRow> = { title: 'Carrier', cell: ({ carrier })
 export const CARRIER_FIGURES: readonly Column<ProbeSummaryRow>[] = [CARRIER, ...FIGURES];
 
 /** Slots of probes, one row each. */
-export const PROBED_SLOTS: Listing<Json<ProbedSlotRow>> = {
+export const PROBED_SLOTS: Listing<Json<ProbedSlotRow>, keyof typeof PROBED_SLOT_SORTS> = {
   name: 'probed_slots',
   title: 'Slots',
   empty: PROBES.empty,

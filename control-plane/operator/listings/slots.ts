@@ -2,10 +2,9 @@
 import { callSettingsText } from '#shared/operator/call-settings.ts';
 import type { Cell, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { CLAIMED, OUT_OF_SERVICE, SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { CLAIM_REFUSED, CLAIMED, OUT_OF_SERVICE, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { listedNumber } from '../../domain/shown-value.ts';
-import type { SlotRow } from '../../store/fleet/slot-service.ts';
-import { CLAIM_REFUSED } from '../../store/fleet/slots.ts';
+import type { SLOT_SORTS, SlotRow } from '../../store/fleet/slot-service.ts';
 import { carrierCell, nodeCell, numberCell, slotCell, stateCell } from './cells.ts';
 
 /** `text` is the state that the node reports: a slot that an operator took out of service, or its number, is `registered`. */
@@ -30,7 +29,7 @@ function settingsCell({ voice_settings: settings }: Json<SlotRow>): Cell {
   };
 }
 
-export const SLOTS: Listing<Json<SlotRow>> = {
+export const SLOTS: Listing<Json<SlotRow>, keyof typeof SLOT_SORTS> = {
   name: 'slots',
   title: 'Slots',
   empty: 'No slots.',

@@ -2,10 +2,10 @@
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { maskedNumber, maskedWallet } from '../../domain/shown-value.ts';
-import type { SubscriptionRow } from '../../store/money/subscription-list.ts';
+import type { SUBSCRIPTION_SORTS, SubscriptionRow } from '../../store/money/subscription-list.ts';
 import { carrierCell, EXPIRED, nodeCell, numberCell, serviceCell, slotCell, walletCell } from './cells.ts';
 
-export const SUBSCRIPTIONS: Listing<Json<SubscriptionRow>> = {
+export const SUBSCRIPTIONS: Listing<Json<SubscriptionRow>, keyof typeof SUBSCRIPTION_SORTS> = {
   name: 'subscriptions',
   title: 'Subscriptions',
   empty: 'No subscriptions.',

@@ -1,10 +1,11 @@
 // How the texts of subscribers ended, by carrier, node or slot.
 import type { Column, Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import type { TrafficGroup, TrafficRow } from '../../store/messages/traffic.ts';
+import type { TRAFFIC_SORTS, TrafficGroup, TrafficRow } from '../../store/messages/traffic.ts';
 import { carrierCell, nodeCell, secondsCell, shareCell, slotCell } from './cells.ts';
 
 type Row = Json<TrafficRow>;
+type Sort = keyof typeof TRAFFIC_SORTS;
 
 /** "carrier_refused 3, expired 1": the most frequent first. */
 const failuresOf = ({ failures }: Row): string =>
@@ -13,7 +14,7 @@ const failuresOf = ({ failures }: Row): string =>
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 
-const FIGURES: readonly Column<Row>[] = [
+const FIGURES: readonly Column<Row, Sort>[] = [
   { title: 'Sent', sort: 'sent', cell: ({ sent }) => String(sent) },
   { title: 'Success', sort: 'success', cell: ({ share }) => (share === null ? null : shareCell(share)) },
   { title: 'Delivered', cell: ({ delivered }) => String(delivered) },
@@ -24,17 +25,17 @@ const FIGURES: readonly Column<Row>[] = [
   { title: 'Failures', cell: (row) => failuresOf(row) },
 ];
 
-const listingOf = (names: readonly Column<Row>[]): Listing<Row> => ({
+const listingOf = (names: readonly Column<Row, Sort>[]): Listing<Row, Sort> => ({
   name: 'traffic',
   title: 'Traffic',
   empty: 'No subscriber sent a text in this period.',
   columns: [...names, ...FIGURES],
 });
 
-const CARRIER: Column<Row> = { title: 'Carrier', cell: ({ carrier }) => carrierCell(carrier) };
-const NODE: Column<Row> = { title: 'Node', cell: ({ node }) => nodeCell(node) };
+const CARRIER: Column<Row, Sort> = { title: 'Carrier', cell: ({ carrier }) => carrierCell(carrier) };
+const NODE: Column<Row, Sort> = { title: 'Node', cell: ({ node }) => nodeCell(node) };
 
-export const TRAFFIC: Readonly<Record<TrafficGroup, Listing<Row>>> = {
+export const TRAFFIC: Readonly<Record<TrafficGroup, Listing<Row, Sort>>> = {
   carrier: listingOf([{ ...CARRIER, sort: 'name' }]),
   node: listingOf([{ ...NODE, sort: 'name' }]),
   slot: listingOf([
@@ -43,3 +44,5 @@ export const TRAFFIC: Readonly<Record<TrafficGroup, Listing<Row>>> = {
     CARRIER,
   ]),
 };
+
+export const TRAFFIC_GROUPS = Object.keys(TRAFFIC) as [TrafficGroup, ...TrafficGroup[]];

@@ -7,6 +7,8 @@ import { slotNameSchema } from '#shared/link/messages.ts';
 export const LIMIT_MAX = 1_000;
 export const IMPORT_LINES_MAX = 10_000;
 export const REASON_LENGTH_MAX = 200;
+/** A goodwill of ten years is a mistake. */
+export const DAYS_MAX = 3_650;
 
 /** Printed one a line in terminals and logs. */
 export const reasonSchema = z

@@ -1,6 +1,7 @@
 // Slots: the list, whether their numbers are sold, the holder of their SIM, and a modem that restarts.
 import * as z from 'zod';
 import { iccidSchema } from '#shared/identities.ts';
+import { SLOT_LIST_STATES } from '#shared/operator/slot-health.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { transferSim } from '../../store/fleet/sim-transfer.ts';
 import {
@@ -8,7 +9,6 @@ import {
   listSlots,
   putSlotInService,
   refuseUnknown,
-  SLOT_LIST_STATES,
   SLOT_SORTS,
   takeSlotOutOfService,
 } from '../../store/fleet/slot-service.ts';

@@ -16,6 +16,7 @@ import { planRefund, type RefundDecision } from '../../store/money/subscription-
 import {
   atomicSchema,
   carrierSchema,
+  DAYS_MAX,
   decimalAmountSchema,
   findSchema,
   LIMIT_MAX,
@@ -31,9 +32,6 @@ import {
 } from './fields.ts';
 import { pageOf, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';
-
-/** A goodwill of ten years is a mistake. */
-export const DAYS_MAX = 3_650;
 
 /** A wallet pays once a year. */
 const SHARES_MAX = 100;

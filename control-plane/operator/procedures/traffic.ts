@@ -1,6 +1,7 @@
 // The texts of subscribers by carrier, node or slot.
 import * as z from 'zod';
-import { listTraffic, TRAFFIC_GROUPS, TRAFFIC_SORTS } from '../../store/messages/traffic.ts';
+import { listTraffic, TRAFFIC_SORTS } from '../../store/messages/traffic.ts';
+import { TRAFFIC_GROUPS } from '../listings/traffic.ts';
 import { carrierSchema, hoursSchema, limitSchema, nodeSchema, sortSchema } from './fields.ts';
 import { pageOf, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';

@@ -1,12 +1,7 @@
 // The newest block, and the newest block that is final.
 import type { PublicClient } from 'viem';
+import { SAFE_DEPTH_BLOCKS } from '#shared/api/payment-networks.ts';
 import { isUnreachable } from './rpc.ts';
-
-/**
- * For an RPC without a `safe` block: a block with this many blocks on top is final. On Base that is 2 minutes; deeper reorganizations have
- * not been seen there.
- */
-export const SAFE_DEPTH_BLOCKS = 64;
 
 /** `safeDepthBlocks`: a block with so many blocks on top is final, for an RPC without a `safe` block. */
 export function blocksOf(publicClient: PublicClient, safeDepthBlocks = SAFE_DEPTH_BLOCKS) {

@@ -1,6 +1,7 @@
 // Slots in and out of service. The number of a SIM in a slot out of service is not sold, but a current subscriber keeps it.
 import { sql } from 'kysely';
-import { slotStateSchema, type VoiceSettings } from '#shared/link/messages.ts';
+import type { VoiceSettings } from '#shared/link/messages.ts';
+import type { SLOT_LIST_STATES } from '#shared/operator/slot-health.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
@@ -46,8 +47,6 @@ export interface SlotRow extends SlotPlace {
   by: 'operator' | 'probe' | null;
 }
 
-/** The states that slots can be listed by. */
-export const SLOT_LIST_STATES = ['node_away', 'journal_unavailable', ...slotStateSchema.options] as const;
 type SlotListState = (typeof SLOT_LIST_STATES)[number];
 
 /** The columns that slots can be sorted by. */

@@ -1,11 +1,9 @@
 // The slots of all nodes: written from reports, read by lists, pages, alerts and metrics.
 import { sql } from 'kysely';
 import type { Slot } from '#shared/link/messages.ts';
+import { CLAIM_REFUSED } from '#shared/operator/slot-health.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { naturalOrder } from '../database/sorted-page.ts';
-
-/** The reason of a slot whose SIM another node holds. */
-export const CLAIM_REFUSED = 'claim_refused';
 
 /** For a row of `nodes`: the disk of the node refuses its journal. It keeps no text, and takes no command. */
 export const HAS_NO_JOURNAL = sql<boolean>`'journal_unavailable' = any (nodes.alarms)`;

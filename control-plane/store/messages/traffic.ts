@@ -5,8 +5,7 @@ import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import { allOf, naturalOrder, type Sort, sortedPage } from '../database/sorted-page.ts';
 
-export const TRAFFIC_GROUPS = ['carrier', 'node', 'slot'] as const;
-export type TrafficGroup = (typeof TRAFFIC_GROUPS)[number];
+export type TrafficGroup = 'carrier' | 'node' | 'slot';
 
 export interface TrafficRow {
   /** Of the row in its list: carrier, node, or node/slot. */

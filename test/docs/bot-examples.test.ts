@@ -109,7 +109,8 @@ t.test('receptionist.mjs speaks first, hears the caller, and texts the message t
   );
   const updates = model.of({ type: 'session.update' });
   t.match(JSON.stringify(updates), /take_message/);
-  const { audio } = (updates.at(-1) as { session: { audio: Record<'input' | 'output', object> } }).session;
+  // The SDK may update how the session is traced after that.
+  const audio = updates.flatMap(({ session }) => (session as { audio?: object }).audio ?? []).at(-1);
   t.match(audio, { input: { format: { type: 'audio/pcmu' } }, output: { format: { type: 'audio/pcmu' } } });
   speak(model);
   await until('the caller hears it', () => {

@@ -63,7 +63,11 @@ export class CredentialStore {
       if (error instanceof FolderInUseError) throw new BusyError('another "simrack subscribe" is running');
       throw new UsageError((error as Error).message);
     });
-    return work().finally(unlock);
+    try {
+      return await work();
+    } finally {
+      await unlock();
+    }
   }
 
   /** A payment of this wallet that was sent and whose outcome is unknown. */

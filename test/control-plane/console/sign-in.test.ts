@@ -28,7 +28,11 @@ const statusOf = async (client: ReturnType<typeof clientOf>, path = '/'): Promis
 
 async function removeOperator({ databaseUrl }: FleetConsole, name: string): Promise<void> {
   const { close, ...operator } = await openOperator({ databaseUrl, dataDir: DATA_DIR, url: '' });
-  await operator.call('removeOperator', { name }).finally(close);
+  try {
+    await operator.call('removeOperator', { name });
+  } finally {
+    await close();
+  }
 }
 
 /** With a `Host` that fetch would not write; a form where there are fields. */

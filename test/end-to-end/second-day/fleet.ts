@@ -70,7 +70,11 @@ export async function startFleet(t: Test, perRack: number) {
   /** A procedure of the operator API, as the commands call it, without a process for each. */
   const ask: Operator['call'] = async (name, input) => {
     const { call, close } = await openOperator({ ...place, url });
-    return call(name, input).finally(close);
+    try {
+      return await call(name, input);
+    } finally {
+      await close();
+    }
   };
   const racks: Rack[] = await Promise.all(
     RACKS.map(async (name, index) => {

@@ -233,12 +233,13 @@ t.test(
   'a node that refuses a PIN did not try it; a forged key and an older node get none',
   TIMEOUT,
   async (t) => {
-    const { apply, becomes, connect, stateOf } = await operated(t);
+    const { apply, becomes, connect, operator, stateOf } = await operated(t);
     await apply([{ index: 1, pin: '0042' }]);
     const forged = await connect('forged', [locked(1)], { isForged: true });
     forged.report([locked(1), locked(7)]);
     await until('stored', async () => (await stateOf(1)) !== null);
     await forged.node.drop();
+    await until('it is away', async () => (await operator.call('nodes', {}))[0]?.state === 'enrolled');
     const refusing = await connect('refusing', [locked(1)], { isRefusing: true });
     await until('asked', () => refusing.got.length > 0, 20_000);
     await becomes(1, 'untried');

@@ -127,6 +127,6 @@ export const actorSchema = z.string().min(1, 'must be the name of an operator').
 
 /** A column of a list, and the direction. */
 export const sortSchema = <By extends string>(sorts: Readonly<Record<By, unknown>>) =>
-  z.object({ by: z.enum(sortNames(sorts)), isDescending: z.boolean().default(false) }).optional();
-export const sortNames = <By extends string>(sorts: Readonly<Record<By, unknown>>) =>
-  Object.keys(sorts) as [By, ...By[]];
+  z
+    .object({ by: z.enum(Object.keys(sorts) as [By, ...By[]]), isDescending: z.boolean().default(false) })
+    .optional();

@@ -61,7 +61,7 @@ export const OPTIONS = {
   },
   messagingAfterMs: {
     env: 'MESSAGING_AFTER_MS',
-    about: 'How long it then takes until the modem can handle messages',
+    about: 'How long after that restart the modem cannot handle messages yet',
     schema: integerOption(0, 600_000, SIMULATOR_DEFAULTS.messagingAfterMs),
   },
   storageFirstMs: {

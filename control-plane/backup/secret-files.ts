@@ -12,12 +12,12 @@ const IDENTITY = /^AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]{20,}$/;
 
 const passphraseFile = {
   env: 'BACKUP_PASSPHRASE_FILE',
-  about: 'file whose first line is the passphrase; or set BACKUP_PASSPHRASE',
+  about: 'File whose first line is the passphrase; or set BACKUP_PASSPHRASE',
   schema: secretFileSchema.optional(),
 };
 const passphrase = {
   env: 'BACKUP_PASSPHRASE',
-  about: 'the passphrase',
+  about: 'The passphrase',
   schema: z.string().optional(),
   isEnvironmentOnly: true as const,
 };
@@ -26,12 +26,12 @@ const passphrase = {
 export const LOCK_OPTIONS = {
   recipient: {
     env: 'BACKUP_RECIPIENT',
-    about: 'encrypt for these age public keys (age1…), separated by commas',
+    about: 'Encrypt for these age public keys (age1…), separated by commas',
     schema: z.string().optional(),
   },
   recipientsFile: {
     env: 'BACKUP_RECIPIENTS_FILE',
-    about: 'file of age public keys, one per line',
+    about: 'File of age public keys, one per line',
     schema: secretFileSchema.optional(),
   },
   passphraseFile,
@@ -42,7 +42,7 @@ export const LOCK_OPTIONS = {
 export const KEY_OPTIONS = {
   identityFile: {
     env: 'BACKUP_IDENTITY_FILE',
-    about: 'file of age-keygen with the private key that decrypts the backup',
+    about: 'File of age-keygen with the private key that decrypts the backup',
     schema: secretFileSchema.optional(),
   },
   passphraseFile,

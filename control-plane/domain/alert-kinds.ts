@@ -28,7 +28,7 @@ export const ALERT_TEXTS = {
     severity: 'warning, critical',
     raised:
       'A linked node reports an alarm of the whole node: `no_modem`, `modem_given_up`, `journal_unavailable`, `ports_hang`, or, as a warning, `disk_nearly_full`.',
-    over: 'The node reports the alarm no longer.',
+    over: 'The node no longer reports the alarm.',
     options: [],
   },
   node_pending: {
@@ -69,7 +69,7 @@ export const ALERT_TEXTS = {
   plan_ending: {
     severity: 'warning, critical',
     raised:
-      'The plan of a card ends within so many days, or has ended (`plan_expires` of the fleet file). Critical once it has ended and a customer has the number.',
+      'The plan of a card ends within `ALERT_PLAN_DAYS` days, or has ended (`plan_expires` of the fleet file). Critical once it has ended and a customer has the number.',
     over: 'The fleet file has a later day.',
     options: ['ALERT_PLAN_DAYS'],
   },

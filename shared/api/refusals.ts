@@ -56,7 +56,7 @@ export const REFUSALS = {
   recipient_opted_out: {
     status: 403,
     meaning: 'The recipient answered your number with STOP or a word like it. The text was not sent.',
-    action: 'Do not text this recipient, until it sends START to your number.',
+    action: 'Do not text this recipient until it sends START to your number.',
   },
   origin_not_allowed: {
     status: 403,

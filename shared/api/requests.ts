@@ -82,7 +82,7 @@ export const splitToolSchema = z.strictObject({
   body: smsSendRequestSchema.shape.body.max(10_000, 'must have at most 10,000 characters'),
   transliterate: z.boolean().default(false).meta({
     description:
-      'Replace curly quotes, dashes, ellipses and special spaces, so that a text has 160 characters and not 70. Letters stay.',
+      'Replace curly quotes, dashes, ellipses and special spaces, so that a text can have 160 characters instead of 70. Letters stay.',
   }),
 });
 

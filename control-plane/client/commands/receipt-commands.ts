@@ -28,7 +28,7 @@ export function addReceiptCommands(program: Command, session: () => CommandSessi
     .option('--keys <file>', `Key set of the service, to verify offline; default: fetch ${KEYS_PATH}`)
     .option(
       '--since <hash>',
-      'Hash of the newest receipt that you know: the file must have it, or begin after it. Without it, missing newest receipts do not show',
+      'Hash of the newest receipt that you know: the file must have it, or begin after it. Without it, the command does not notice if the newest receipts are missing',
     )
     .action(async (path: string, { keys, since }: { keys?: string; since?: string }) => {
       if (since !== undefined && !receiptHashSchema.safeParse(since).success)

@@ -47,7 +47,10 @@ export function addSmsCommands(program: Command, session: () => CommandSession):
     .description('Send a text. A long one is sent as numbered texts, in order.')
     .option('--to <number>', 'Number of the recipient, E.164; required')
     .option('--body <text>', 'Text to send; required')
-    .option('--transliterate', 'Replace curly quotes, dashes and the like, so that a text has 160 characters')
+    .option(
+      '--transliterate',
+      'Replace curly quotes, dashes and the like, so that a text can have 160 characters instead of 70',
+    )
     .option(
       '--since <time>',
       'Continue an attempt of that time: send only what is not in the history',

@@ -61,7 +61,7 @@ const PROBE_LIST_OPTIONS = {
   ...CARRIER_OPTION,
   result: choiceOption('Only slots with this last result, or probes with this result', PROBE_RESULTS),
   kind: choiceOption(`Only probes of this kind, ${OF_PROBES}`, PROBE_KINDS),
-  ...timeOptions(`begun, ${OF_PROBES},`),
+  ...timeOptions(`that began (${OF_PROBES})`),
   span: spanOption('week'),
   ...sortOptions<Sort | SlotSort>(PROBED_SLOTS, PROBES),
   after: filterOption(

@@ -26,7 +26,7 @@ const SIM_OPTIONS = {
 const BY = ['sim', 'node', 'carrier'] as const;
 const TRAFFIC_OPTIONS = {
   ...LIMIT_OPTION,
-  hours: filterOption('Texts that were sent in the last hours, up to 192 (default 24)', hoursSchema),
+  hours: filterOption('How many hours back, up to 192 (default 24)', hoursSchema),
   node: filterOption('Only texts of this node', nodeSchema),
   ...CARRIER_OPTION,
   ...sortOptions(...Object.values(TRAFFIC)),

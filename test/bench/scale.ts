@@ -22,7 +22,7 @@ export const SCALE_BENCHES = {
 /** A text through the instance that has the node's link and through another one, a ring for watchers of two others, payers at all. */
 async function benchAcross(): Promise<Measurement[]> {
   const nats = await NatsServer.start();
-  const plane = await startBenchService({ NATS_URL: nats.url, SMS_PER_MINUTE: '100000' });
+  const plane = await startBenchService({ NATS_URL: nats.url });
   try {
     const others = [await plane.beside(), await plane.beside()] as const;
     const line = new ScriptedLine(plane.url);

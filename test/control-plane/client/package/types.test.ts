@@ -15,6 +15,8 @@ const COMPILERS = {
   '7': 'test/tools/node_modules/typescript-7',
 } as const;
 type Version = keyof typeof COMPILERS;
+const VERSIONS = Object.keys(COMPILERS) as Version[];
+const COMPILE_MS = 120_000;
 
 const { folder, installed } = await installClientPackage(t, ['viem']);
 
@@ -28,9 +30,7 @@ const SETTINGS = [
   [{ module: 'commonjs' }, 'agent.ts'],
 ] as const;
 
-const CASES = (Object.keys(COMPILERS) as Version[]).flatMap((version) =>
-  SETTINGS.map(([options, file]) => ({ version, options, file })),
-);
+const CASES = VERSIONS.flatMap((version) => SETTINGS.map(([options, file]) => ({ version, options, file })));
 
 /** The example of the README. */
 const README = readFileSync(join(installed, 'README.md'), 'utf8');
@@ -78,11 +78,13 @@ async function problemsOf(version: Version, path: string, given: object): Promis
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [path] }));
   const args = [join(PROJECT_FOLDER, COMPILERS[version], 'bin/tsc'), '--pretty', 'false'];
-  const text = await promisify(execFile)(process.execPath, args, { cwd: folder }).then(
-    ({ stdout }) => stdout,
-    ({ stdout }: { stdout: string }) => stdout,
-  );
-  return text.split('\n').filter((line) => /^(?!\.\.|\s).*error TS/.test(line));
+  const compiled = promisify(execFile)(process.execPath, args, { cwd: folder, timeout: COMPILE_MS });
+  const { stdout } = await compiled.catch((error: { stdout: string }) => {
+    // A compiler that crashes or is not there lists no error of the program.
+    if (!error.stdout.includes('error TS')) throw error;
+    return error;
+  });
+  return stdout.split('\n').filter((line) => /^(?!\.\.|\s).*error TS/.test(line));
 }
 
 t.test('without viem and without types of Node it compiles with each, in each setting', async (t) => {
@@ -90,6 +92,16 @@ t.test('without viem and without types of Node it compiles with each, in each se
     const path = join(folder, file);
     writeFileSync(path, WITHOUT_VIEM);
     t.same(await problemsOf(version, path, options), [], `${version} ${JSON.stringify(options)} ${file}`);
+  }
+});
+
+t.test('each finds what a program does wrong', async (t) => {
+  const path = join(folder, 'wrong.mts');
+  writeFileSync(path, WITHOUT_VIEM.replaceAll('// @ts-expect-error', '//'));
+  for (const version of someOf(t, VERSIONS, 1)) {
+    const problems = await problemsOf(version, path, { module: 'nodenext' });
+    t.match(problems, [/^wrong\.mts.*\bto\b/, /^wrong\.mts.*cash/, /^wrong\.mts/], version);
+    t.equal(problems.length, 3, version);
   }
 });
 

@@ -22,7 +22,7 @@ const PROGRAMS: ReadonlyArray<[name: string, args: readonly string[]]> = [
   ['control-plane', [join(PROJECT_FOLDER, 'control-plane/bin.mjs')]],
   ['simrack', [join(PROJECT_FOLDER, 'control-plane/client/bin.mjs')]],
   ['node-daemon', [join(PROJECT_FOLDER, 'node-daemon/bin.cjs')]],
-  ['hardware-sim', [join(PROJECT_FOLDER, 'dist/hardware-sim/main.js')]],
+  ['hardware-sim', [join(PROJECT_FOLDER, 'hardware-sim/bin.mjs')]],
 ];
 
 export async function benchStartup(): Promise<Measurement[]> {

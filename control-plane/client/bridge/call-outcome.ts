@@ -17,7 +17,10 @@ export interface CallOutcome {
   reason: EndReason | null;
 }
 
-/** The record of a call among the last ones of its number; undefined if the service cannot be asked. `isOver`: waits for its end, two seconds at most. Never rejects. */
+/**
+ * The record of a call among the last ones of its number; undefined if the service cannot be asked. `isOver`: waits for its end, two seconds at
+ * most. Never rejects.
+ */
 export async function recordOf(
   client: SimrackClient,
   callId: string,

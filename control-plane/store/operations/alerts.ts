@@ -111,7 +111,10 @@ export async function forgetAlerts(
 const URGENCY = sql`case when recovered_at is not null then 4 when well_since is not null then 3
   when kind = 'number_down' then 0 when severity = 'critical' then 1 else 2 end`;
 
-/** Customers without service first, then what is critical, warnings, what is over, and what has ended; of each, the newest first. `isAll`: ended ones as well. */
+/**
+ * Customers without service first, then what is critical, warnings, what is over, and what has ended; of each, the newest first. `isAll`: ended
+ * ones as well.
+ */
 export function listAlerts(
   db: Database,
   { isAll, limit }: { isAll: boolean; limit: number },

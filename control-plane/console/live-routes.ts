@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import * as z from 'zod';
 import type { Html } from '#shared/html.ts';
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
-import { slotNameSchema } from '#shared/link/messages.ts';
+import { slotNameSchema } from '#shared/link/slot.ts';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { doneWords } from './actions/action-words.ts';

@@ -1,6 +1,6 @@
 // Decides which SIMs a node holds after its report. Pure. A node speaks for a SIM while it holds it. It gets another node's SIM only after
 // that node has released it.
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 
 /** An honest node loses a SIM before it appears elsewhere, or seconds later. More contested SIMs than this at once are guesses. */
 const CONTESTED_MAX = 3;

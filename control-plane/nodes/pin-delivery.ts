@@ -1,8 +1,8 @@
 // Gives a node the PINs of the locked cards that it holds, sealed for its key.
 import { randomUUID } from 'node:crypto';
 import { Encrypter } from 'age-encryption';
-import type { Slot } from '#shared/link/messages.ts';
 import { type PinKey, pinKeyText, type SealedPin } from '#shared/link/pin-seal.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import type { Base } from '../bus/base.ts';
 import { PinUnreadable, type PinVault } from '../pins/pin-vault.ts';
 import {

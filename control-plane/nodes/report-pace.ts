@@ -1,7 +1,7 @@
 // How fast the slot reports of a node are stored. One with a stolen key, or a broken one, must not take the database of the others.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { TokenBucket } from '#shared/token-bucket.ts';
 import { upTo } from '../bus/cache-size.ts';
 import { withoutReadings } from '../store/fleet/sim-readings.ts';

@@ -2,8 +2,8 @@
 // much has to wait, only the last is stored.
 import { createHash } from 'node:crypto';
 import type { Timer } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
 import type { PinKey } from '#shared/link/pin-seal.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { setAlarms, setJournalDepth } from '../store/fleet/node-links.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { refreshReadings, withoutReadings } from '../store/fleet/sim-readings.ts';

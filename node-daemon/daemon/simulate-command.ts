@@ -17,8 +17,8 @@ import { enrollCommand } from '../config/enroll-command.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { type DaemonSettings, daemonOptions } from '../config/options.ts';
 import { nodeNameOf } from '../link/identity.ts';
-import { SlotNames } from '../modem/slot/slot-names.ts';
 import { print } from '../operator/cli/with-operator.ts';
+import { SlotNames } from '../slot/slot-names.ts';
 
 /** Not every package contains it. */
 const SIMULATOR = join(import.meta.dirname, '../../dist/hardware-sim/main.js');

@@ -1,6 +1,6 @@
 // Sends a modem the queries that the checks need, one at a time.
 import { OperatorError } from '#shared/operator/operator-error.ts';
-import { findProfile } from '../modem/profiles/find-profile.ts';
+import { findProfile } from '../profiles/find-profile.ts';
 import type { UsbId } from '../usb/usb-device.ts';
 import { messageOf } from './audio-port.ts';
 import { REGISTRATION_QUERIES } from './checks/network.ts';

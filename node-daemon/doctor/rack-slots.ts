@@ -6,8 +6,8 @@ import { compareNaturally } from '#shared/natural-order.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { ShownSlot } from '../host/shown-slots.ts';
 import type { LinkFailure, LinkState } from '../link/control-link.ts';
-import { isIgnored, isModem, type Place, placeAt, placeOf, VENDORS } from '../modem/place/place.ts';
 import type { AtAnswer } from '../operator/procedures/at-answer.ts';
+import { isIgnored, isModem, type Place, placeAt, placeOf, VENDORS } from '../slot/place.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 
 /** The way to the modems: through the daemon that runs, or by opening the rack. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { OpenPort } from '../at/port.ts';
 import { openCardPcm } from '../audio/card-pcm.ts';
 import { openSerialPcm } from '../audio/pcm-device.ts';
-import type { Place } from '../modem/place/place.ts';
-import type { MakeVoice } from '../modem/profiles/profile.ts';
+import type { MakeVoice } from '../profiles/profile.ts';
+import type { Place } from '../slot/place.ts';
 import type { AudioAccess } from '../voice/telephone.ts';
 
 /** Undefined if the modem's audio is unknown. */

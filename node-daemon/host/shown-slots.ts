@@ -1,6 +1,6 @@
 // The slots as a person sees them: a slot on the network has no service while the journal of the node fails. One rule for the list, the
 // status page, doctor and the metrics. The control plane applies the same rule to the alarm of the node.
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Rack } from '../modem/rack.ts';
 

@@ -1,6 +1,7 @@
 // Corrects the times of facts by the error of this host's clock, which the control plane reported.
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { Fact, Slot } from '#shared/link/messages.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../journal/journal.ts';
 

@@ -13,8 +13,9 @@ import {
   parseServerFrame,
   type ServerFrame,
 } from '#shared/link/frame.ts';
-import type { Slot, SlotEvent } from '#shared/link/messages.ts';
+import type { SlotEvent } from '#shared/link/messages.ts';
 import type { PinKey } from '#shared/link/pin-seal.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { LINK_FRAME_BYTES_MAX, LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
 import type { Logger } from '#shared/log.ts';
 import type { LiveCall } from '#shared/voice/call.ts';

@@ -1,6 +1,6 @@
 // The metrics of a node for Prometheus. They contain no phone number, ICCID or text, only the names of slots.
 import { type Counter, type Gauge, Registry } from 'prom-client';
-import { slotStateSchema } from '#shared/link/messages.ts';
+import { slotStateSchema } from '#shared/link/slot.ts';
 import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { Instruments } from '#shared/process/instruments.ts';
 import type { ShownSlot } from '../host/shown-slots.ts';

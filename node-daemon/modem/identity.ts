@@ -3,9 +3,9 @@ import { imeiSchema } from '#shared/identities.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
+import { findProfile } from '../profiles/find-profile.ts';
+import type { ModemProfile } from '../profiles/profile.ts';
 import type { UsbId } from '../usb/usb-device.ts';
-import { findProfile } from './profiles/find-profile.ts';
-import type { ModemProfile } from './profiles/profile.ts';
 
 /** The identity of a modem. */
 interface ModemIdentity {

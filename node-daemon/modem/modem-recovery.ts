@@ -2,9 +2,10 @@
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { OpenPort } from '../at/port.ts';
-import type { ModemLocation } from './place/location.ts';
-import type { Place } from './place/place.ts';
-import { findProfile } from './profiles/find-profile.ts';
+import { findProfile } from '../profiles/find-profile.ts';
+import type { ModemLocation } from '../slot/location.ts';
+import type { Place } from '../slot/place.ts';
+import type { SlotRecord } from '../slot/slot-record.ts';
 import { limitsAt, type OutsideSteps } from './recovery/outside-steps.ts';
 import {
   lost,
@@ -18,7 +19,6 @@ import {
 } from './recovery/recovery.ts';
 import { takeStep } from './recovery/recovery-steps.ts';
 import type { Trouble } from './recovery/trouble.ts';
-import type { SlotRecord } from './slot/slot-record.ts';
 
 /** A modem that crashed is back on the bus within this time. After it, the daemon waits for it as for any missing modem. */
 const CRASHED_MS = 30_000;

@@ -1,25 +1,25 @@
 // One modem: opens it, serves it, and recovers it whenever it is lost. No other modem is affected.
 import { type Clock, sleep } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtChannel } from '../at/channel.ts';
 import type { CommandEnd } from '../at/command-end.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { CarrierSettings, SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
+import { CommandRefusal } from '../slot/command-refusal.ts';
+import { KnownModem, ModemLocation } from '../slot/location.ts';
+import type { Place } from '../slot/place.ts';
+import { SlotRecord } from '../slot/slot-record.ts';
 import type { Telephone, Telephony } from '../voice/telephone.ts';
 import { findPort } from './find-port.ts';
 import { ModemRecovery } from './modem-recovery.ts';
-import { KnownModem, ModemLocation } from './place/location.ts';
-import type { Place } from './place/place.ts';
 import { untilPortsAppear } from './port-appearance.ts';
 import { Liveness } from './recovery/liveness.ts';
 import type { OutsideSteps } from './recovery/outside-steps.ts';
 import type { RecoveryLimits, RecoveryStep } from './recovery/recovery.ts';
 import { sessionFailureOf, type Trouble } from './recovery/trouble.ts';
 import { ModemSession } from './session.ts';
-import { CommandRefusal } from './slot/command-refusal.ts';
-import { SlotRecord } from './slot/slot-record.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
 
 /** Checking for a missing device is cheap, and it may come back at any time. */

@@ -1,7 +1,7 @@
 // Waits until a modem has ports: until it is plugged in, and until it has left mass-storage mode.
 import type { Logger } from '#shared/log.ts';
-import type { ModemLocation } from './place/location.ts';
-import type { Place, UsbPlace } from './place/place.ts';
+import type { ModemLocation } from '../slot/location.ts';
+import type { Place, UsbPlace } from '../slot/place.ts';
 import type { OutsideSteps } from './recovery/outside-steps.ts';
 
 interface Remedy {

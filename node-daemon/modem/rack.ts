@@ -1,13 +1,13 @@
 // All modems of the host: those at configured ports, and those that appear and disappear over USB.
 
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
 import { compareNaturally } from '#shared/natural-order.ts';
 import { type IgnoredDevice, type NamedSlot, SLOTS_MAX } from '../config/node-config.ts';
+import { isIgnored, isModem, mayBeModem, type Place, placeAt, placeOf } from '../slot/place.ts';
+import { SlotNames } from '../slot/slot-names.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { Modem } from './modem.ts';
-import { isIgnored, isModem, mayBeModem, type Place, placeAt, placeOf } from './place/place.ts';
-import { SlotNames } from './slot/slot-names.ts';
 
 /** Makes the supervisor of one modem, without starting it. */
 type CreateModem = (options: {

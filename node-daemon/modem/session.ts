@@ -7,6 +7,9 @@ import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { CarrierSettings, SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
+import { findProfile } from '../profiles/find-profile.ts';
+import type { ModemProfile } from '../profiles/profile.ts';
+import { type SlotReport, UNKNOWN_SERVICE } from '../slot/slot-record.ts';
 import type { UsbId } from '../usb/usb-device.ts';
 import { endLeftCalls, listCalls } from '../voice/call-list.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';
@@ -17,13 +20,10 @@ import { NetworkWatch } from './network/network-watch.ts';
 import { Ussd } from './network/ussd.ts';
 import { changeFromOutside } from './outside-change.ts';
 import { Pauses, POLL_MS } from './pauses.ts';
-import { findProfile } from './profiles/find-profile.ts';
-import type { ModemProfile } from './profiles/profile.ts';
 import { endOf, SessionEndedError } from './recovery/trouble.ts';
 import { readImsi, readOwnNumber, readSimState } from './sim/sim-card.ts';
 import { type Sim, SimGuard } from './sim/sim-guard.ts';
 import { awaitSim } from './sim/sim-wait.ts';
-import { type SlotReport, UNKNOWN_SERVICE } from './slot/slot-record.ts';
 import {
   haveChanged,
   improveIndications,

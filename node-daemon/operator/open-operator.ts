@@ -1,6 +1,6 @@
 // Opens the operator API of a host: that of the running daemon, or, while none runs, one on the modems themselves.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { isAway, SocketClient } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';

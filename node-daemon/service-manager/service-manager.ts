@@ -1,6 +1,6 @@
 // Notifies systemd: that the daemon is ready, its status, its watchdog, and the time that its stop needs.
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Notify, notifySocket } from '#shared/process/notify-socket.ts';
 import { LINK_WORDS, type LinkState } from '../link/control-link.ts';

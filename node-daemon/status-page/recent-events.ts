@@ -1,5 +1,5 @@
 // Keeps the latest events of this host for the status page, without phone numbers and texts.
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import type { Host } from '../host/host.ts';
 import { countFacts } from '../metrics/counting.ts';
 import { describedState } from './words.ts';

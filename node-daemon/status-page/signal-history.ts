@@ -1,6 +1,6 @@
 // The signal of each slot over the last day, one sample per minute, in a ring in memory.
 import type { Clock, Timer } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 
 const MINUTE_MS = 60_000;
 /** A day of minutes. */

@@ -4,7 +4,7 @@ import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
-import type { CardAudio, SerialAudio } from '../modem/profiles/profile.ts';
+import type { CardAudio, SerialAudio } from '../profiles/profile.ts';
 
 /** SIM7600 accepts the command only some time after the call is answered, within 12 s (reports of users). */
 const CONFIRM_MAX_MS = 12_000;

@@ -4,8 +4,7 @@ import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand, withPrefix } from '../at/command.ts';
-import { SessionEndedError } from '../modem/recovery/trouble.ts';
-import { causeOfReport, type ListedCall, listedCalls } from './state/call-event.ts';
+import { causeOfReport, type ListedCall, listedCalls } from '../profiles/call-event.ts';
 
 const LIST = atCommand('AT+CLCC', { answer: withPrefix('+CLCC:') });
 /** 3GPP TS 27.007 §6.5, and V.250 §6.3.6 for modems that do not support it. */
@@ -17,6 +16,11 @@ const CAUSE_REPORT = atCommand('AT+CEER', { answer: withPrefix('+CEER:') });
 /** A hang-up without effect is repeated. After this many attempts the modem is set up again. */
 const HANG_UP_ATTEMPTS = 3;
 const HANG_UP_PAUSE_MS = 300;
+
+/** The modem did not end its calls. It must be set up again. */
+export class HangUpFailedError extends Error {
+  override name = 'HangUpFailedError';
+}
 
 /** Resolves with the voice calls of a modem; none if it does not support the command. Rejects if it does not answer. */
 export async function listCalls(channel: AtChannel): Promise<ListedCall[]> {
@@ -37,7 +41,7 @@ export async function askCause(channel: AtChannel): Promise<number | undefined> 
   return lines?.map(causeOfReport).find((cause) => cause !== undefined);
 }
 
-/** Ends all calls. If the modem keeps one, ends the session and rejects with `SessionEndedError`. */
+/** Ends all calls. If the modem keeps one, closes the channel and rejects with `HangUpFailedError`. */
 export async function hangUpAll(channel: AtChannel, clock: Clock): Promise<void> {
   for (let attempt = 1; attempt <= HANG_UP_ATTEMPTS; attempt += 1) {
     const isTaken = await channel.send(HANG_UP, 'urgent').then(
@@ -49,7 +53,7 @@ export async function hangUpAll(channel: AtChannel, clock: Clock): Promise<void>
     if (left?.length === 0 || (left === undefined && isTaken)) return;
     await sleep(clock, HANG_UP_PAUSE_MS * attempt);
   }
-  const trouble = new SessionEndedError('faulty', 'the modem did not hang up');
-  await channel.close(trouble);
-  throw trouble;
+  const failure = new HangUpFailedError('the modem did not hang up');
+  await channel.close(failure);
+  throw failure;
 }

@@ -6,12 +6,12 @@ import { CAUSE, type EndReason, reasonOfCause } from '#shared/voice/release-caus
 import { AtError, CallFailedError, isUnanswered } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
-import type { MakeVoice } from '../modem/profiles/profile.ts';
-import { CommandRefusal } from '../modem/slot/command-refusal.ts';
+import { type CallEvent, commonCallEvent } from '../profiles/call-event.ts';
+import type { MakeVoice } from '../profiles/profile.ts';
+import { CommandRefusal } from '../slot/command-refusal.ts';
 import { askCause, endLeftCalls, hangUpAll, listCalls } from './call-list.ts';
 import { dialString } from './dial-string.ts';
 import { KeyPresser } from './key-presser.ts';
-import { type CallEvent, commonCallEvent } from './state/call-event.ts';
 import { type LineCall, nextCall, nextCallOfList, type Step } from './state/line-state.ts';
 
 /** Modems send the caller's number with the first ring or with the second. The line does not wait for the second. */

@@ -1,8 +1,9 @@
 // Text frames of the control link, and the only parser of link JSON. Unknown fields are ignored.
 import * as z from 'zod';
 import { liveCallSchema } from '../voice/call.ts';
-import { alarmsSchema, factSchema, journalDepthSchema, slotEventSchema, slotSchema } from './messages.ts';
+import { alarmsSchema, factSchema, journalDepthSchema, slotEventSchema } from './messages.ts';
 import { pinKeySchema } from './pin-seal.ts';
+import { slotSchema } from './slot.ts';
 import { LINK_FRAME_BYTES_MAX } from './version.ts';
 
 /** Why a node refuses a command, by code. A refused command was never tried: no part of it reached a modem. */

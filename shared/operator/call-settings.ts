@@ -1,5 +1,5 @@
 // Words for the settings of a modem for calls, as its daemon read them back.
-import type { VoiceSettings } from '../link/messages.ts';
+import type { VoiceSettings } from '../link/slot.ts';
 
 /** "yes", or why not: "no (refused)". */
 export const callSettingsText = ({ state, why }: VoiceSettings): string =>

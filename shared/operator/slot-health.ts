@@ -1,5 +1,5 @@
 // The health of a slot: one definition for pages, commands and alerts.
-import { type SlotState, slotStateSchema } from '../link/messages.ts';
+import { type SlotState, slotStateSchema } from '../link/slot.ts';
 
 /** `good`, `busy`: in service; `warn`: starting or searching; `bad`: a person has to act; `off`: not in service. */
 export type Health = 'good' | 'busy' | 'warn' | 'bad' | 'off';

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { CommandHandler } from '#node-daemon/link/command-handler.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { NodeFrame } from '#shared/link/frame.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { silentLogger } from '#shared/log.ts';
 import { until } from '../fixtures/until.ts';
 import { createLink } from '../node-daemon/link/link-rig.ts';

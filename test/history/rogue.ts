@@ -1,6 +1,6 @@
 // One stolen node key beside the honest daemon: it claims every SIM, forges for all of them, and notes what it is shown.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { rememberService } from '../fixtures/nodes/enrolled-node.ts';
 import { type Command, ScriptedNode, slotAt } from '../fixtures/nodes/scripted-node.ts';
 import { until } from '../fixtures/until.ts';

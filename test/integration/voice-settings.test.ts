@@ -4,7 +4,7 @@ import { commandFamily } from '#hardware-sim/behaviours/behaviour.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
 import type { SimulatorOptions } from '#hardware-sim/simulator.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { until } from '../fixtures/until.ts';
 import { ended, startToolRig, type ToolRig } from '../node-daemon/operator/tool-rig.ts';
 

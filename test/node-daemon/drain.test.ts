@@ -1,7 +1,7 @@
 // A signal to stop while calls are up: they may end, messages go on, nothing new begins. The real daemon on a rack.
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { startDaemonOnRack } from '../fixtures/nodes/daemon-on-rack.ts';
 import { until } from '../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';

@@ -13,14 +13,18 @@ export function fileGraph(sources: readonly Source[]): Graph {
   );
 }
 
-/** The same between their folders. A folder and one inside it are two folders. */
-export function folderGraph(files: Graph): Graph {
+/**
+ * The same between their folders. A folder and one inside it are two folders, unless they are deeper than `levels`: a folder at that
+ * level stands for all that is inside it.
+ */
+export function folderGraph(files: Graph, levels = Number.POSITIVE_INFINITY): Graph {
+  const folderOf = (path: string): string => dirname(path).split('/').slice(0, levels).join('/');
   const folders = new Map<string, Set<string>>();
   for (const [path, imports] of files) {
-    const folder = dirname(path);
+    const folder = folderOf(path);
     const imported = folders.get(folder) ?? new Set();
     folders.set(folder, imported);
-    for (const other of imports) if (dirname(other) !== folder) imported.add(dirname(other));
+    for (const other of imports) if (folderOf(other) !== folder) imported.add(folderOf(other));
   }
   return folders;
 }

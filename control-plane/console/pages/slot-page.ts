@@ -2,7 +2,7 @@
 
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
-import type { VoiceSettings } from '#shared/link/messages.ts';
+import type { VoiceSettings } from '#shared/link/slot.ts';
 import { callSettingsDetail } from '#shared/operator/call-settings.ts';
 import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { listedNumber, shownWallet } from '../../domain/shown-value.ts';

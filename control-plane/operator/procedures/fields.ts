@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { E164_PATTERN, iccidSchema } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
-import { slotNameSchema } from '#shared/link/messages.ts';
+import { slotNameSchema } from '#shared/link/slot.ts';
 
 export const LIMIT_MAX = 1_000;
 export const IMPORT_LINES_MAX = 10_000;

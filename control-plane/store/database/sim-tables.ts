@@ -1,7 +1,8 @@
 // Kysely types of the tables for SIM tenures and refused claims.
 
 import type { ColumnType, Generated } from 'kysely';
-import type { Fact, VoiceSettings } from '#shared/link/messages.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import type { VoiceSettings } from '#shared/link/slot.ts';
 import type { RefusalCause, Sighting } from '../../domain/sim-claim.ts';
 
 /** Which node holds a SIM and which nodes held it before: the newest few per SIM. */

@@ -1,6 +1,6 @@
 // All nodes and their slots as they are now: SIM, number, subscriber and live call of each slot.
 import { sql } from 'kysely';
-import type { SlotState, VoiceSettings } from '#shared/link/messages.ts';
+import type { SlotState, VoiceSettings } from '#shared/link/slot.ts';
 import { compareNaturally } from '#shared/natural-order.ts';
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import { keyFingerprint } from '../../domain/shown-value.ts';

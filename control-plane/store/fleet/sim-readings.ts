@@ -1,6 +1,6 @@
 // Values that change with each poll of a modem: signal, storage, the time of the sweep. They decide nothing about who holds a SIM.
 import { sql } from 'kysely';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import type { Database } from '../database/database.ts';
 
 /** A slot without them: equal for two reports between which only they changed. */

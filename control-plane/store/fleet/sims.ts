@@ -1,6 +1,6 @@
 // The SIMs that nodes hold: their slots, the numbers they report, and the subscriptions they are bound to.
 import { sql } from 'kysely';
-import type { Slot, VoiceSettings } from '#shared/link/messages.ts';
+import type { Slot, VoiceSettings } from '#shared/link/slot.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import { decideClaims, newSimsMax, type SimSlot } from '../../domain/sim-claim.ts';
 import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';

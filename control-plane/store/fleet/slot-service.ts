@@ -1,6 +1,6 @@
 // Slots in and out of service. The number of a SIM in a slot out of service is not sold, but a current subscriber keeps it.
 import { sql } from 'kysely';
-import type { VoiceSettings } from '#shared/link/messages.ts';
+import type { VoiceSettings } from '#shared/link/slot.ts';
 import type { SLOT_LIST_STATES } from '#shared/operator/slot-health.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';

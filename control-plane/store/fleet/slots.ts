@@ -1,6 +1,6 @@
 // The slots of all nodes: written from reports, read by lists, pages, alerts and metrics.
 import { sql } from 'kysely';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { CLAIM_REFUSED } from '#shared/operator/slot-health.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { naturalOrder } from '../database/sorted-page.ts';

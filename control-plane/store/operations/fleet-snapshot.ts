@@ -1,6 +1,6 @@
 // Nodes, slots, payments and the pool at one moment, as alerts check them.
 import { sql } from 'kysely';
-import type { SlotState } from '#shared/link/messages.ts';
+import type { SlotState } from '#shared/link/slot.ts';
 import { findLockedCards, type LockedCard } from '../cards/card-pins.ts';
 import { findPlanEnds, type PlanEnd } from '../cards/plan-ends.ts';
 import type { DatabaseTransaction } from '../database/database.ts';

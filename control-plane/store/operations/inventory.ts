@@ -1,6 +1,6 @@
 // Counts by state for an operator's graphs.
 import { type RawBuilder, sql } from 'kysely';
-import { slotStateSchema } from '#shared/link/messages.ts';
+import { slotStateSchema } from '#shared/link/slot.ts';
 import { SERVICE_STATES } from '#shared/operator/slot-health.ts';
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import type { Inventory, InventoryStates } from '../../metrics/inventory-metrics.ts';

@@ -2,8 +2,8 @@
 import { DEFAULT_BEHAVIOURS } from '../../../hardware-sim/behaviours/default-behaviours.ts';
 import { MAKES } from '../../../hardware-sim/makes/all-makes.ts';
 import { timeoutOf } from '../../../node-daemon/at/command-timeout.ts';
-import { PROFILES } from '../../../node-daemon/modem/profiles/find-profile.ts';
-import type { ModemProfile } from '../../../node-daemon/modem/profiles/profile.ts';
+import { PROFILES } from '../../../node-daemon/profiles/find-profile.ts';
+import type { ModemProfile } from '../../../node-daemon/profiles/profile.ts';
 import { code, codes, shownMs, table } from '../markdown.ts';
 import type { Page } from '../page.ts';
 import { type SentCommand, sentCommands } from '../source/at-literals.ts';

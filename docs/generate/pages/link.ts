@@ -5,9 +5,9 @@ import {
   commandSchemas,
   factSchema,
   slotEventSchema,
-  slotSchema,
   smsOutcomeSchema,
 } from '../../../shared/link/messages.ts';
+import { slotSchema } from '../../../shared/link/slot.ts';
 import { LINK_FRAME_BYTES_MAX, LINK_PATH, LINK_VERSION } from '../../../shared/link/version.ts';
 import { audioStatisticsSchema, liveCallSchema } from '../../../shared/voice/call.ts';
 import {
@@ -24,6 +24,7 @@ import { fieldRows, jsonSchemaOf, type Schema, typeText } from '../source/json-f
 const SOURCES = [
   'shared/link/frame.ts',
   'shared/link/messages.ts',
+  'shared/link/slot.ts',
   'shared/voice/call.ts',
   'shared/voice/media.ts',
 ];

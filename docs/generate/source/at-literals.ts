@@ -9,7 +9,7 @@ const SENDERS = ['modem', 'voice', 'doctor'] as const;
 type Sender = (typeof SENDERS)[number];
 
 /** Folder of the profiles, which hold what texts and what calls send. */
-const PROFILES = 'node-daemon/modem/profiles';
+const PROFILES = 'node-daemon/profiles';
 
 export interface SentCommand {
   /** `+CMGS`, `D`, `&F`. */
@@ -35,7 +35,7 @@ export function sentCommands(): readonly SentCommand[] {
 }
 
 function sourcesOf(sender: Sender): string[] {
-  const folders = [join('node-daemon', sender), ...(sender === 'voice' ? [PROFILES] : [])];
+  const folders = [join('node-daemon', sender), ...(sender === 'doctor' ? [] : [PROFILES])];
   return folders.flatMap(sourcesIn);
 }
 

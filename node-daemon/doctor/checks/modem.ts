@@ -4,7 +4,7 @@ import { ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import { modelOf } from '../../modem/identity.ts';
-import { GENERIC } from '../../modem/profiles/generic.ts';
+import { GENERIC } from '../../profiles/generic.ts';
 import { modemCheck, type SlotCheck } from './check.ts';
 
 /** Which modem is it, and is its make known? */

@@ -1,6 +1,6 @@
 // Checks of the USB tree as a whole: endpoints of each controller, and hubs in a row.
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
-import { findUsbProduct } from '../../modem/profiles/find-profile.ts';
+import { findUsbProduct } from '../../profiles/find-profile.ts';
 import type { UsbController, UsbNode, UsbTopology } from '../seen/usb-topology.ts';
 import type { HostCheck, SlotCheck } from './check.ts';
 

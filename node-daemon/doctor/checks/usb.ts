@@ -1,7 +1,7 @@
 // Checks of a modem as a USB device: mode, driver, power, speed and autosuspend.
 
 import { ok, problem, skipped, warning } from '#shared/operator/findings.ts';
-import { findUsbProduct } from '../../modem/profiles/find-profile.ts';
+import { findUsbProduct } from '../../profiles/find-profile.ts';
 import type { SlotCheck } from './check.ts';
 
 /** Is the device a modem, or still a disk with drivers for Windows? */

@@ -1,8 +1,8 @@
 // Finds the diagnosis of a make of modems.
-import { HUAWEI } from '../../modem/profiles/huawei.ts';
-import type { ModemProfile } from '../../modem/profiles/profile.ts';
-import { QUECTEL } from '../../modem/profiles/quectel.ts';
-import { SIMCOM } from '../../modem/profiles/simcom.ts';
+import { HUAWEI } from '../../profiles/huawei.ts';
+import type { ModemProfile } from '../../profiles/profile.ts';
+import { QUECTEL } from '../../profiles/quectel.ts';
+import { SIMCOM } from '../../profiles/simcom.ts';
 import { HUAWEI_DIAGNOSIS } from './huawei-diagnosis.ts';
 import { GENERIC_DIAGNOSIS, type MakeDiagnosis } from './make-diagnosis.ts';
 import { QUECTEL_DIAGNOSIS } from './quectel-diagnosis.ts';

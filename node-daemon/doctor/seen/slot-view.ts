@@ -1,7 +1,7 @@
 // The facts of one slot that the checks use, and the answers of its modem.
 import type { ShownSlot } from '../../host/shown-slots.ts';
-import type { Place } from '../../modem/place/place.ts';
-import type { ModemProfile } from '../../modem/profiles/profile.ts';
+import type { ModemProfile } from '../../profiles/profile.ts';
+import type { Place } from '../../slot/place.ts';
 import type { UsbDevice } from '../../usb/usb-device.ts';
 import type { DeviceNode } from './device-node.ts';
 import type { UsbAttributes } from './usb-attributes.ts';

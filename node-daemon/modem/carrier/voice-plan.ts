@@ -1,10 +1,15 @@
 // Decides what a modem needs for calls on the network of its card, and what to send it. Pure.
 import { US_NETWORKS } from '#shared/carriers/us-networks.ts';
-import type { VoiceSettings } from '#shared/link/messages.ts';
+import type { VoiceSettings } from '#shared/link/slot.ts';
 import type { CarrierSettings } from '../../config/node-config.ts';
 import type { VoiceSettingsRecord } from '../../journal/record.ts';
-import type { ModemProfile } from '../profiles/profile.ts';
-import type { NetworkNeeds, SettingAnswers, SettingName, VoiceSetting } from '../profiles/voice-setting.ts';
+import type { ModemProfile } from '../../profiles/profile.ts';
+import type {
+  NetworkNeeds,
+  SettingAnswers,
+  SettingName,
+  VoiceSetting,
+} from '../../profiles/voice-setting.ts';
 
 /** Mobile country codes of North America, whose mobile network codes have three digits (ITU-T E.212 annex A). */
 const THREE_DIGITS = /^3(0[2-9]|1[0-6]|3[0-9]|4[0-9]|5[0-9]|6[0-9])/;

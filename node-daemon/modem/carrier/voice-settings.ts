@@ -1,7 +1,7 @@
 // Gives a modem the settings for calls on the network of its card: reads them, writes what differs, restarts it once if needed.
 import { createHash } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
-import type { VoiceSettings } from '#shared/link/messages.ts';
+import type { VoiceSettings } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../../at/ask.ts';
 import { AtTimeoutError } from '../../at/at-error.ts';
@@ -10,9 +10,9 @@ import { atCommand } from '../../at/command.ts';
 import type { CarrierSettings } from '../../config/node-config.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { VoiceSettingsRecord } from '../../journal/record.ts';
+import type { ModemProfile } from '../../profiles/profile.ts';
+import type { NetworkNeeds, SettingAnswers } from '../../profiles/voice-setting.ts';
 import { listCalls } from '../../voice/call-list.ts';
-import type { ModemProfile } from '../profiles/profile.ts';
-import type { NetworkNeeds, SettingAnswers } from '../profiles/voice-setting.ts';
 import { homeNetworkOf, needsOf, planOf, type VoicePlan, voicePlanReportOf } from './voice-plan.ts';
 
 /** Cards that go in and out of one modem restart it no more often than this. */

@@ -4,7 +4,7 @@ import { ask } from '../../at/ask.ts';
 import type { AtChannel } from '../../at/channel.ts';
 import { atCommand, atQuery } from '../../at/command.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
-import type { ModemProfile, RegistrationDomain } from '../profiles/profile.ts';
+import type { ModemProfile, RegistrationDomain } from '../../profiles/profile.ts';
 import {
   dbmOf,
   extendedSignalOf,

@@ -1,6 +1,6 @@
 // Reads the modem's lines about registration, operator and signal (3GPP TS 27.007 §7.2, §7.3, §8.5, §8.69). Pure.
 import { fieldsOf, integerField } from '../../at/fields.ts';
-import type { RegistrationDomain, SignalScale } from '../profiles/profile.ts';
+import type { RegistrationDomain, SignalScale } from '../../profiles/profile.ts';
 
 /** The registration in one domain. */
 interface DomainRegistration {

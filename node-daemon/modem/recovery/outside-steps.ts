@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { NodeConfig, RecoverySettings } from '../../config/node-config.ts';
+import type { Place, UsbPlace } from '../../slot/place.ts';
 import type { HangGuard } from '../../system/hang-guard.ts';
 import { fillIn, hubPortOf, runCommand } from '../../usb/operator-command.ts';
-import type { Place, UsbPlace } from '../place/place.ts';
 import type { RecoveryLimits } from './recovery.ts';
 
 /** The configured steps. Each rejects if it fails. */

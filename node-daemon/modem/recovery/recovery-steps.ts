@@ -1,8 +1,8 @@
 // Takes the steps of the recovery ladder.
 import type { Clock } from '#shared/clock.ts';
 import type { OpenPort } from '../../at/port.ts';
-import type { Place } from '../place/place.ts';
-import type { ModemProfile } from '../profiles/profile.ts';
+import type { ModemProfile } from '../../profiles/profile.ts';
+import type { Place } from '../../slot/place.ts';
 import { BlindLine } from './blind-line.ts';
 import type { OutsideSteps } from './outside-steps.ts';
 import type { RecoveryStep } from './recovery.ts';

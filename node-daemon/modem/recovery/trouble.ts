@@ -1,5 +1,6 @@
 // The reasons why the session with a modem ended. The recovery chooses its steps by them.
 import { AtTimeoutError, PortClosedError } from '../../at/at-error.ts';
+import { HangUpFailedError } from '../../voice/call-list.ts';
 
 /**
  * `port_gone`: the device or its port disappeared. `silent`: the modem does not answer. `restarted`: it restarted or lost its settings.
@@ -31,7 +32,8 @@ export function endOf(error: unknown): SessionEndedError {
 
 function troubleOf(error: unknown, cause: unknown): Trouble {
   if (cause instanceof AtTimeoutError) return 'silent';
-  return error instanceof PortClosedError ? 'port_gone' : 'faulty';
+  const isPortGone = error instanceof PortClosedError && !(cause instanceof HangUpFailedError);
+  return isPortGone ? 'port_gone' : 'faulty';
 }
 
 /**

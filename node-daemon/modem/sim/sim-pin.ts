@@ -7,7 +7,7 @@ import type { AtChannel } from '../../at/channel.ts';
 import { atCommand, quoted } from '../../at/command.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { PinRecord } from '../../journal/record.ts';
-import type { PinTriesQuery } from '../profiles/profile.ts';
+import type { PinTriesQuery } from '../../profiles/profile.ts';
 
 /** A wrong PIN at the last attempt would lock the card with its PUK. */
 const TRIES_LEFT_MIN = 2;

@@ -5,7 +5,7 @@ import { ask } from '../../at/ask.ts';
 import { AtError, CmeError, CmsError, isUnanswered } from '../../at/at-error.ts';
 import type { AtChannel } from '../../at/channel.ts';
 import { type AtCommand, atCommand, atQuery, quoted } from '../../at/command.ts';
-import type { ModemProfile } from '../profiles/profile.ts';
+import type { ModemProfile } from '../../profiles/profile.ts';
 import { parseStorages, type Storages } from './sms-storage.ts';
 import { choice, onOneLine, type StorageForm } from './storage-access.ts';
 

@@ -1,6 +1,6 @@
 // The state of one line's call, computed from the earlier state and the modem's lines. A line has at most one call. Pure.
 import type { CallDirection, LiveCallState } from '#shared/voice/call.ts';
-import type { CallEvent, ListedCall } from './call-event.ts';
+import type { CallEvent, ListedCall } from '../../profiles/call-event.ts';
 
 export interface LineCall {
   readonly direction: CallDirection;

@@ -1,5 +1,5 @@
 // The SIMs of a large fleet: ten in each node, numbered through.
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 
 export const SLOTS_A_NODE = 10;

@@ -4,7 +4,7 @@ import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
 import { moveNumber } from '#control-plane/store/fleet/number-move.ts';
 import { takeSlotOutOfService } from '#control-plane/store/fleet/slot-service.ts';
 import type { SubscriptionRow } from '#control-plane/store/money/subscription-list.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { ALICE, BUYERS, type Wallet } from '../../dev-stack/wallets.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';

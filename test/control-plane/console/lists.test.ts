@@ -1,6 +1,6 @@
 // The lists and what is behind them: where a number is, what befell it; wallets, numbers of others and texts are not shown.
 import t from 'tap';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { PinVault } from '#control-plane/pins/pin-vault.ts';
 import { PinBox } from '#node-daemon/link/pin-box.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
 import { type Command, linkNode, type ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { validIccid } from '../../fixtures/nodes/valid-iccid.ts';

@@ -1,6 +1,6 @@
 // Two SIMs of two nodes report one number, and neither has proven it: it is not sold until an operator or a probe decides.
 import t, { type Test } from 'tap';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { heard } from '../../fixtures/nodes/heard.ts';
 import {

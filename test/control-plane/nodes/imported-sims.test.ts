@@ -1,6 +1,6 @@
 // Numbers that an operator imported before their cards are in a rack: a stolen node key that guesses ICCIDs gets none of them.
 import t, { type Test } from 'tap';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { heard } from '../../fixtures/nodes/heard.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';

@@ -1,6 +1,6 @@
 // Unknown SIMs are sold once an operator or a probe has admitted them.
 import t from 'tap';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { heard, report } from '../../fixtures/nodes/heard.ts';

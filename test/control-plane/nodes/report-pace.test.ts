@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { inTransaction } from '#control-plane/store/database/database.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { inTransaction, openDatabase } from '#control-plane/store/database/database.ts';
 import { lockReservations } from '#control-plane/store/fleet/number-pool.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runCommand } from '../../fixtures/run-command.ts';

@@ -1,6 +1,7 @@
 // Probes of sold numbers: their holders see nothing of them, and nothing else is hidden from a holder, even by an attacker.
 import t, { type Test } from 'tap';
-import type { FactOf, Slot } from '#shared/link/messages.ts';
+import type { FactOf } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { BOB } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { type Row, subscriber } from '../../fixtures/agents/subscriber.ts';

@@ -3,10 +3,10 @@ import type { DaemonView, Seen } from '#node-daemon/doctor/checks/check.ts';
 import type { HostView } from '#node-daemon/doctor/seen/host-view.ts';
 import { ModemView, type SlotView } from '#node-daemon/doctor/seen/slot-view.ts';
 import type { UsbAttributes } from '#node-daemon/doctor/seen/usb-attributes.ts';
-import type { ModemProfile } from '#node-daemon/modem/profiles/profile.ts';
-import { QUECTEL } from '#node-daemon/modem/profiles/quectel.ts';
+import type { ModemProfile } from '#node-daemon/profiles/profile.ts';
+import { QUECTEL } from '#node-daemon/profiles/quectel.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 
 export const EC25: UsbDevice = {
   usbPath: '1-1.1',

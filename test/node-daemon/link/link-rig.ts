@@ -8,7 +8,8 @@ import type { CommandAnswer, LinkCommand } from '#node-daemon/link/command-handl
 import { ControlLink } from '#node-daemon/link/control-link.ts';
 import type { Identity } from '#node-daemon/link/identity.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
-import type { Fact, Slot } from '#shared/link/messages.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { silentLogger } from '#shared/log.ts';
 import { newKey } from '../../fixtures/nodes/enrolled-node.ts';
 import { until } from '../../fixtures/until.ts';

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { encodeFrame, type NodeFrame, parseNodeFrame, type ServerFrame } from '#shared/link/frame.ts';
-import type { Fact, FactOf, Slot } from '#shared/link/messages.ts';
+import type { Fact, FactOf } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { LINK_PATH, LINK_VERSION } from '#shared/link/version.ts';
 import { until } from '../../fixtures/until.ts';
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { shownSlots } from '#node-daemon/host/shown-slots.ts';
 import { countCommands, countFacts } from '#node-daemon/metrics/counting.ts';
 import { NodeMetrics, type NodeView } from '#node-daemon/metrics/node-metrics.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { ScriptedHost } from '../modem/scripted-host.ts';
 
 const SLOT: Slot = {

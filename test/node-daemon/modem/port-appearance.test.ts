@@ -1,10 +1,10 @@
 // The steps for a device that is plugged in and shows no modem.
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { ModemLocation } from '#node-daemon/modem/place/location.ts';
-import type { Place } from '#node-daemon/modem/place/place.ts';
 import { untilPortsAppear } from '#node-daemon/modem/port-appearance.ts';
 import type { OutsideSteps } from '#node-daemon/modem/recovery/outside-steps.ts';
+import { ModemLocation } from '#node-daemon/slot/location.ts';
+import type { Place } from '#node-daemon/slot/place.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 

@@ -8,7 +8,7 @@ import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/n
 import { Journal } from '#node-daemon/journal/journal.ts';
 import type { SessionEndedError } from '#node-daemon/modem/recovery/trouble.ts';
 import { ModemSession, type SessionParts } from '#node-daemon/modem/session.ts';
-import type { SlotReport } from '#node-daemon/modem/slot/slot-record.ts';
+import type { SlotReport } from '#node-daemon/slot/slot-record.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';

@@ -8,7 +8,7 @@ import { AtChannel } from '#node-daemon/at/channel.ts';
 import { DEFAULT_CARRIER_SETTINGS, simSettings } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { ModemSession } from '#node-daemon/modem/session.ts';
-import type { SlotReport } from '#node-daemon/modem/slot/slot-record.ts';
+import type { SlotReport } from '#node-daemon/slot/slot-record.ts';
 import type { UsbId } from '#node-daemon/usb/usb-device.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';

@@ -2,7 +2,8 @@
 import t, { type Test } from 'tap';
 import type { HostObserver } from '#node-daemon/host/host.ts';
 import { EVENTS_MAX, EVENTS_PER_SLOT_MAX, RecentEvents } from '#node-daemon/status-page/recent-events.ts';
-import type { Fact, Slot } from '#shared/link/messages.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { ScriptedHost } from '../modem/scripted-host.ts';
 

@@ -6,7 +6,7 @@ import type { NodeStatus } from '#node-daemon/status-page/node-status.ts';
 import type { HostEvent } from '#node-daemon/status-page/recent-events.ts';
 import { MINUTES } from '#node-daemon/status-page/signal-history.ts';
 import { serveStatus } from '#node-daemon/status-page/status-server.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { MINUTES, SignalHistory } from '#node-daemon/status-page/signal-history.ts';
 import { binned, describedSignal, signalPlot } from '#node-daemon/status-page/signal-plot.ts';
-import type { Slot } from '#shared/link/messages.ts';
+import type { Slot } from '#shared/link/slot.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 

@@ -1,11 +1,11 @@
 // Keys that a client asks for: each by itself and in order, and no other character reaches the modem.
 import fc from 'fast-check';
 import t from 'tap';
-import { GENERIC_VOICE } from '#node-daemon/modem/profiles/generic.ts';
-import { HUAWEI_VOICE } from '#node-daemon/modem/profiles/huawei.ts';
-import type { MakeVoice } from '#node-daemon/modem/profiles/profile.ts';
-import { QUECTEL_VOICE } from '#node-daemon/modem/profiles/quectel.ts';
-import { SIMCOM_VOICE } from '#node-daemon/modem/profiles/simcom.ts';
+import { GENERIC_VOICE } from '#node-daemon/profiles/generic.ts';
+import { HUAWEI_VOICE } from '#node-daemon/profiles/huawei.ts';
+import type { MakeVoice } from '#node-daemon/profiles/profile.ts';
+import { QUECTEL_VOICE } from '#node-daemon/profiles/quectel.ts';
+import { SIMCOM_VOICE } from '#node-daemon/profiles/simcom.ts';
 import { LineRig } from './line-rig.ts';
 
 const KEY = /^AT(?:\+VTS="[0-9*#A-D]"|\^DTMF=1,[0-9*#A-D])$/;

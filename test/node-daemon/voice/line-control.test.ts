@@ -1,9 +1,9 @@
 // A line whose modem sends lines at the wrong time: no unknown call is left up, and each call ends once.
 import t from 'tap';
-import { GENERIC_VOICE } from '#node-daemon/modem/profiles/generic.ts';
-import { HUAWEI_VOICE } from '#node-daemon/modem/profiles/huawei.ts';
-import { QUECTEL_VOICE } from '#node-daemon/modem/profiles/quectel.ts';
-import { SIMCOM_VOICE } from '#node-daemon/modem/profiles/simcom.ts';
+import { GENERIC_VOICE } from '#node-daemon/profiles/generic.ts';
+import { HUAWEI_VOICE } from '#node-daemon/profiles/huawei.ts';
+import { QUECTEL_VOICE } from '#node-daemon/profiles/quectel.ts';
+import { SIMCOM_VOICE } from '#node-daemon/profiles/simcom.ts';
 import { lines } from '../../fixtures/nodes/scripted-port.ts';
 import { LineRig, runTasks } from './line-rig.ts';
 

@@ -1,7 +1,7 @@
 // One line over a scripted modem that takes every command, has no call, and says what a test has it say.
 import { AtChannel } from '#node-daemon/at/channel.ts';
-import { GENERIC_VOICE } from '#node-daemon/modem/profiles/generic.ts';
-import type { MakeVoice } from '#node-daemon/modem/profiles/profile.ts';
+import { GENERIC_VOICE } from '#node-daemon/profiles/generic.ts';
+import type { MakeVoice } from '#node-daemon/profiles/profile.ts';
 import { AudioSwitch } from '#node-daemon/voice/audio-switch.ts';
 import { type CallEnd, LineControl } from '#node-daemon/voice/line-control.ts';
 import type { LineCall } from '#node-daemon/voice/state/line-state.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { HELD_FRAMES_MAX } from '#node-daemon/audio/jitter-buffer.ts';
-import { QUECTEL_VOICE } from '#node-daemon/modem/profiles/quectel.ts';
+import { QUECTEL_VOICE } from '#node-daemon/profiles/quectel.ts';
 import { type MediaEvents, Telephone } from '#node-daemon/voice/telephone.ts';
 import { silentLogger } from '#shared/log.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';

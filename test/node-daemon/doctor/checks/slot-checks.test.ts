@@ -2,9 +2,9 @@
 import t from 'tap';
 import { SLOT_CHECKS } from '#node-daemon/doctor/checks/all-checks.ts';
 import type { Seen } from '#node-daemon/doctor/checks/check.ts';
-import { GENERIC } from '#node-daemon/modem/profiles/generic.ts';
-import { HUAWEI } from '#node-daemon/modem/profiles/huawei.ts';
-import { SIMCOM } from '#node-daemon/modem/profiles/simcom.ts';
+import { GENERIC } from '#node-daemon/profiles/generic.ts';
+import { HUAWEI } from '#node-daemon/profiles/huawei.ts';
+import { SIMCOM } from '#node-daemon/profiles/simcom.ts';
 import type { Outcome } from '#shared/operator/findings.ts';
 import { daemonView, EC25, hostView, modemView, seen, slotOf, slotView, usbAttributes } from '../seen.ts';
 

@@ -2,9 +2,9 @@
 import t from 'tap';
 import { DEFAULT_CARRIER_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { homeNetworkOf, needsOf, planOf } from '#node-daemon/modem/carrier/voice-plan.ts';
-import { HUAWEI } from '#node-daemon/modem/profiles/huawei.ts';
-import { QUECTEL } from '#node-daemon/modem/profiles/quectel.ts';
-import { SIMCOM } from '#node-daemon/modem/profiles/simcom.ts';
+import { HUAWEI } from '#node-daemon/profiles/huawei.ts';
+import { QUECTEL } from '#node-daemon/profiles/quectel.ts';
+import { SIMCOM } from '#node-daemon/profiles/simcom.ts';
 
 const LIST = 'AT+QMBNCFG="List"';
 const AUTO = 'AT+QMBNCFG="AutoSel"';

@@ -1,8 +1,8 @@
 // Where the commands of recovery steps go, and what a stop leaves behind.
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
-import { GENERIC } from '#node-daemon/modem/profiles/generic.ts';
 import { type StepParts, takeStep } from '#node-daemon/modem/recovery/recovery-steps.ts';
+import { GENERIC } from '#node-daemon/profiles/generic.ts';
 import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
 import { runUntil } from '../../../fixtures/clocks/running-clock.ts';
 import { lines, ScriptedPort } from '../../../fixtures/nodes/scripted-port.ts';

@@ -1,7 +1,7 @@
 // How long a stuck modem is away with the timings of production: the whole supervisor on a clock that runs fast.
 import t, { type Test } from 'tap';
 import type { Modem } from '#node-daemon/modem/modem.ts';
-import type { Place } from '#node-daemon/modem/place/place.ts';
+import type { Place } from '#node-daemon/slot/place.ts';
 import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
 import { runUntil } from '../../../fixtures/clocks/running-clock.ts';
 import { ScriptedModem, ScriptedPort } from '../../../fixtures/nodes/scripted-port.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import type { CallEvent, ListedCall, ListedState } from '#node-daemon/voice/state/call-event.ts';
+import type { CallEvent, ListedCall, ListedState } from '#node-daemon/profiles/call-event.ts';
 import { type LineCall, nextCall, nextCallOfList, type Step } from '#node-daemon/voice/state/line-state.ts';
 
 const PEER = '+13105550188';

@@ -1,8 +1,8 @@
 // The place of a modem: a serial port that the operator named, or the current ports of a USB device.
 import { join } from 'node:path';
-import type { IgnoredDevice, NamedSlot } from '../../config/node-config.ts';
-import { isOnlyStorage, isSameUsbId, type UsbDevice, type UsbId } from '../../usb/usb-device.ts';
+import type { IgnoredDevice, NamedSlot } from '../config/node-config.ts';
 import { findUsbProduct, isStorageMode, PROFILES } from '../profiles/find-profile.ts';
+import { isOnlyStorage, isSameUsbId, type UsbDevice, type UsbId } from '../usb/usb-device.ts';
 
 /** The place of a device, and its USB ids. */
 export interface UsbPlace {

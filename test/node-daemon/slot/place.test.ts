@@ -1,6 +1,6 @@
 // The rack's view of a USB device: a modem with ports in the right order, a disk that will be one, or nothing.
 import t from 'tap';
-import { isModem, mayBeModem, placeOf } from '#node-daemon/modem/place/place.ts';
+import { isModem, mayBeModem, placeOf } from '#node-daemon/slot/place.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
 
 function device(

@@ -1,7 +1,7 @@
 // The state of one slot, and the time for which its modem answered.
 import type { Clock } from '#shared/clock.ts';
-import type { Slot } from '#shared/link/messages.ts';
-import type { Place } from '../place/place.ts';
+import type { Slot } from '#shared/link/slot.ts';
+import type { Place } from './place.ts';
 
 /** States in which the modem answers. */
 const ANSWERING: ReadonlySet<Slot['state']> = new Set(['registered', 'sim_absent', 'sim_locked', 'denied']);

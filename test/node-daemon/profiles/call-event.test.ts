@@ -8,18 +8,18 @@
 //   [MM]      ModemManager: the tests of its simtech plugin, the expressions of its huawei plugin
 //   [log]     logs of users: of a SIM7600G-H, of Huawei sticks and modules, of an EG25 with data up
 import t, { type Test } from 'tap';
-import { GENERIC_VOICE } from '#node-daemon/modem/profiles/generic.ts';
-import { HUAWEI_VOICE } from '#node-daemon/modem/profiles/huawei.ts';
-import type { MakeVoice } from '#node-daemon/modem/profiles/profile.ts';
-import { QUECTEL_VOICE } from '#node-daemon/modem/profiles/quectel.ts';
-import { SIMCOM_VOICE } from '#node-daemon/modem/profiles/simcom.ts';
 import {
   type CallEvent,
   causeOfReport,
   commonCallEvent,
   type ListedCall,
   listedCalls,
-} from '#node-daemon/voice/state/call-event.ts';
+} from '#node-daemon/profiles/call-event.ts';
+import { GENERIC_VOICE } from '#node-daemon/profiles/generic.ts';
+import { HUAWEI_VOICE } from '#node-daemon/profiles/huawei.ts';
+import type { MakeVoice } from '#node-daemon/profiles/profile.ts';
+import { QUECTEL_VOICE } from '#node-daemon/profiles/quectel.ts';
+import { SIMCOM_VOICE } from '#node-daemon/profiles/simcom.ts';
 import { type LineCall, nextCall } from '#node-daemon/voice/state/line-state.ts';
 
 const eventOf = (voice: MakeVoice, line: string): CallEvent | undefined =>

@@ -2,7 +2,7 @@
 //
 // Source: the SIM7500_SIM7600 AT command manual. It documents no command that turns calls over LTE on: the firmware decides by the network
 // (github.com/Xinyuan-LilyGO/T-SIM7600X/issues/81, /104). Not tried on hardware by us.
-import { fieldsOf } from '../../at/fields.ts';
+import { fieldsOf } from '../at/fields.ts';
 import { IMS_CONTEXT, type NetworkNeeds, type VoiceSetting } from './voice-setting.ts';
 
 const NEEDS: NetworkNeeds = { lte: true, imsApn: 'ims' };

@@ -1,6 +1,6 @@
 // The place of one modem: where it is now, and whether the device there may be used as this modem.
 import type { Clock } from '#shared/clock.ts';
-import { isSameUsbId } from '../../usb/usb-device.ts';
+import { isSameUsbId } from '../usb/usb-device.ts';
 import type { Place, UsbPlace } from './place.ts';
 
 /** The place of one modem; `undefined` while it is not plugged in. */

@@ -1,6 +1,6 @@
 // The profile of Huawei's sticks: E169, E1550, E17x, E303, E3131, E3372 in stick mode. Sources: chan_dongle, ModemManager, usb_modeswitch.
-import { fieldsOf, integerField } from '../../at/fields.ts';
-import type { UsbId } from '../../usb/usb-device.ts';
+import { fieldsOf, integerField } from '../at/fields.ts';
+import type { UsbId } from '../usb/usb-device.ts';
 import { GENERIC, GENERIC_VOICE } from './generic.ts';
 import type { MakeVoice, ModemProfile, UsbProduct } from './profile.ts';
 

@@ -1,6 +1,6 @@
 // The profile of SIMCom's SIM7100, SIM7500 and SIM7600. Sources: the SIM7500_SIM7600 AT command manual, ModemManager's port rules.
-import { fieldsOf } from '../../at/fields.ts';
-import { listedCall } from '../../voice/state/call-event.ts';
+import { fieldsOf } from '../at/fields.ts';
+import { listedCall } from './call-event.ts';
 import { GENERIC, GENERIC_VOICE } from './generic.ts';
 import type { MakeVoice, ModemProfile } from './profile.ts';
 import { SIMCOM_NETWORKS, SIMCOM_SETTINGS } from './simcom-network.ts';

@@ -1,6 +1,6 @@
 // Reads a modem's lines about calls into one form for all makes: the call list (3GPP TS 27.007 §7.18) and URCs.
 import { CAUSE } from '#shared/voice/release-cause.ts';
-import { fieldsOf, integerField } from '../../at/fields.ts';
+import { fieldsOf, integerField } from '../at/fields.ts';
 
 /** <stat> of 3GPP TS 27.007 §7.18. */
 export type ListedState = 'active' | 'held' | 'dialing' | 'alerting' | 'incoming' | 'waiting';

@@ -1,5 +1,5 @@
 // Finds the slot of a modem: the one that names the modem, or otherwise the one that names its place. Pure.
-import type { NamedSlot } from '../../config/node-config.ts';
+import type { NamedSlot } from '../config/node-config.ts';
 
 /** The facts that locate a modem. */
 interface Located {

@@ -1,6 +1,6 @@
 // The profile of Quectel's EC2x, EG2x and related families. Sources: the AT commands manual of EC2x, ModemManager's port rules.
-import { fieldsOf, integerField } from '../../at/fields.ts';
-import { type CallEvent, type ListedState, listedCall, numberOf } from '../../voice/state/call-event.ts';
+import { fieldsOf, integerField } from '../at/fields.ts';
+import { type CallEvent, type ListedState, listedCall, numberOf } from './call-event.ts';
 import { GENERIC, GENERIC_VOICE } from './generic.ts';
 import type { MakeVoice, ModemProfile, UsbProduct } from './profile.ts';
 import { QUECTEL_NETWORKS, QUECTEL_SETTINGS } from './quectel-network.ts';

@@ -3,7 +3,7 @@
 // Sources: the AT commands and QCFG manuals of EC2x, EG2x and EG9x; lists of +QMBNCFG that users published
 // (github.com/the-modem-distro/pinephone_modem_sdk/issues/40, the PinePhone Pro's documentation); RM5xx names from
 // github.com/iamromulan/cellular-modem-wiki/issues/52. None of it was tried on hardware by us: carriers also decide by the IMEI.
-import { fieldsOf } from '../../at/fields.ts';
+import { fieldsOf } from '../at/fields.ts';
 import { IMS_CONTEXT, type NetworkNeeds, type SettingAnswers, type VoiceSetting } from './voice-setting.ts';
 
 const needs = (...carrierProfiles: string[]): NetworkNeeds => ({ carrierProfiles, ims: true, imsApn: 'ims' });

@@ -1,5 +1,5 @@
 // The settings that calls on a carrier's network need, as data and pure judgment.
-import { fieldsOf } from '../../at/fields.ts';
+import { fieldsOf } from '../at/fields.ts';
 
 /** The needs of one network. A missing value: leave the modem as it is. */
 export interface NetworkNeeds {

@@ -2,13 +2,8 @@
 import t from 'tap';
 import { atCommand } from '#node-daemon/at/command.ts';
 import { modelOf } from '#node-daemon/modem/identity.ts';
-import {
-  findProfile,
-  findUsbProduct,
-  isStorageMode,
-  PROFILES,
-} from '#node-daemon/modem/profiles/find-profile.ts';
-import type { ModemProfile } from '#node-daemon/modem/profiles/profile.ts';
+import { findProfile, findUsbProduct, isStorageMode, PROFILES } from '#node-daemon/profiles/find-profile.ts';
+import type { ModemProfile } from '#node-daemon/profiles/profile.ts';
 
 const nameOf = (identification: readonly string[], usbId?: { vendor: string; product: string }): string =>
   findProfile(identification, usbId).name;

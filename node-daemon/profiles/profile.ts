@@ -1,6 +1,6 @@
 // The properties of a make of modems, as data. All differences between makes are in profiles.
-import type { UsbId } from '../../usb/usb-device.ts';
-import type { CallEvent } from '../../voice/state/call-event.ts';
+import type { UsbId } from '../usb/usb-device.ts';
+import type { CallEvent } from './call-event.ts';
 import type { NetworkNeeds, VoiceSetting } from './voice-setting.ts';
 
 /** A product in modem mode, and the purpose of its interfaces. */

@@ -121,10 +121,10 @@ function statements(rows: number, now: Date): string[] {
     from (select n, ${subscriber} as s, n % 3 = 0 as is_sent, ${time(rows)} as at
       from generate_series(1, ${rows}) n) as each`,
     `insert into calls (id, subscription_id, number, iccid, node_id, direction, peer, state, started_at, answered_at,
-      ended_at, reason, cause, ended_by_node, seen_at, audio)
+      ended_at, up_at, reason, cause, ended_by_node, seen_at, audio)
     select md5('call' || n), 'sub_' || s, '+1206' || 5550000 + s, '8901' || lpad(s::text, 15, '0'),
       'node-' || (s - 1) / ${SLOTS_A_NODE}, case n % 2 when 0 then 'inbound' else 'outbound' end, ${peer}, 'ended',
-      at, at, at + interval '1 minute', 'remote', 16, true, at, '{"captured_frames": 3000, "played_frames": 3000}'
+      at, at, at + interval '1 minute', at + interval '1 minute', 'remote', 16, true, at, '{"captured_frames": 3000, "played_frames": 3000}'
     from (select n, ${subscriber} as s, ${time(calls)} as at from generate_series(1, ${calls}) n) as each`,
     `insert into node_events (node_id, slot, kind, detail, at, received_at)
     select 'node-' || (n - 1) / ${SLOTS_A_NODE} % ${Math.ceil(NUMBERS / SLOTS_A_NODE)}, 'm' || (n - 1) % ${SLOTS_A_NODE} + 1,

@@ -41,6 +41,7 @@ import {
   lastToSubscriber,
   readProbeUsage,
 } from '#control-plane/store/operations/sold-probes.ts';
+import { fillYear } from '../../../bench/history-fill.ts';
 import { openDatabases } from '../../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
@@ -235,4 +236,13 @@ t.test('a send reads no whole table that grows, whichever limit refuses it', asy
   t.equal(await send(1, 'g'), 'admitted');
   t.ok(statements.size > 8, `${statements.size} statements`);
   t.same(await wholeReads(url, statements), []);
+});
+
+t.test('the bench of a year still fills the tables as they are', async (t) => {
+  const url = await postgres.createMigrated();
+  await fillYear(url, 1_000, new Date());
+  const db = await openTestDatabase(t, url);
+  const { rows } = await sql<{ messages: string; calls: string }>`select
+    (select count(*) from messages) as messages, (select count(*) from calls) as calls`.execute(db);
+  t.match(rows, [{ messages: 1_000, calls: 250 }]);
 });

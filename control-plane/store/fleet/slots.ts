@@ -37,26 +37,29 @@ export async function writeSlots(
   );
 }
 
+/** Every slot of its node's last report: the one read of the table. `trouble`: the reason that the node reports. */
+export const REPORTED_SLOTS = sql`
+  select node_id as node, slot, state, reason as trouble, iccid as reported_iccid, voice_settings from slots`;
+
 /**
  * Every slot of its node's last report (`is_reported`), and every slot that is out of service. Columns: its `state`; the `trouble` that the
  * node reports; the `reported_iccid`; those of the SIM if the node holds it; since when, by whom and for what `reason` the slot is out of
  * service. `storage`: `{ used, total }`. `voice_settings`: as the node reports them.
  */
 export const SLOT_ROWS = sql`
-  select coalesce(slots.node_id, taken.node_id) as node, coalesce(slots.slot, taken.slot) as slot,
-    slots.slot is not null as is_reported, coalesce(slots.state, 'lost') as state, slots.reason as trouble,
-    slots.voice_settings,
-    slots.iccid as reported_iccid, sims.iccid, sims.operator as carrier, sims.signal_dbm, sims.model, sims.usb_path,
+  select coalesce(reported.node, taken.node_id) as node, coalesce(reported.slot, taken.slot) as slot,
+    reported.slot is not null as is_reported, coalesce(reported.state, 'lost') as state, reported.trouble,
+    reported.voice_settings, reported.reported_iccid, sims.iccid, sims.operator as carrier, sims.signal_dbm, sims.model, sims.usb_path,
     sims.device_id, sims.bound_to, sims.swept_at, sims.updated_at,
     case when sims.storage_used is not null and sims.storage_total is not null
       then json_build_object('used', sims.storage_used, 'total', sims.storage_total) end as storage,
     taken.out_of_service_at, taken.reason, taken.by
-  from slots
+  from (${REPORTED_SLOTS}) as reported
   full join (select * from slot_service where out_of_service_at is not null) as taken
-    on taken.node_id = slots.node_id and taken.slot = slots.slot
-  left join sims on sims.node_id = slots.node_id and sims.slot = slots.slot`;
+    on taken.node_id = reported.node and taken.slot = reported.slot
+  left join sims on sims.node_id = reported.node and sims.slot = reported.slot`;
 
 /** For a row of `nodes`: its slots that serve no number. */
 export const UNREGISTERED_OF_NODE = sql<UnregisteredSlot[]>`(
-  select coalesce(json_agg(json_build_object('slot', slot, 'state', state, 'reason', reason) order by ${naturalOrder('slot')}), '[]')
-  from slots where slots.node_id = nodes.id and (state <> 'registered' or reason = ${sql.lit(CLAIM_REFUSED)}))`;
+  select coalesce(json_agg(json_build_object('slot', slot, 'state', state, 'reason', trouble) order by ${naturalOrder('slot')}), '[]')
+  from (${REPORTED_SLOTS}) as reported where node = nodes.id and (state <> 'registered' or trouble = ${sql.lit(CLAIM_REFUSED)}))`;

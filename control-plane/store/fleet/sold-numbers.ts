@@ -4,7 +4,7 @@ import type { ServiceState } from '#shared/operator/slot-health.ts';
 import { MOVED_SIMS_MS } from '../../domain/sim-claim.ts';
 import type { Database } from '../database/database.ts';
 import { allOf } from '../database/sorted-page.ts';
-import { HAS_NO_JOURNAL } from './slots.ts';
+import { HAS_NO_JOURNAL, REPORTED_SLOTS } from './slots.ts';
 
 export interface SoldNumber {
   subscriptionId: string;
@@ -43,7 +43,7 @@ interface ServiceRow {
 export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRow>`(
   select subscriptions.id as subscription_id, last.node_id as node, coalesce(sims.slot, last.slot) as slot,
     sims.operator as carrier, numbers.iccid, sims.device_id as imei, sims.iccid is not null as is_present,
-    case when is_linked then coalesce(slots.reason, case when unreached.iccid is not null then 'probes_lost' end) end as reason,
+    case when is_linked then coalesce(reported.trouble, case when unreached.iccid is not null then 'probes_lost' end) end as reason,
     case when sims.iccid is not null and is_linked is not true then 'node_away'
       when sims.state = 'registered' and has_no_journal then 'journal_unavailable'
       when sims.iccid is not null and sims.state = 'registered' and sims.bound_to is distinct from subscriptions.id
@@ -52,8 +52,8 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
       when sims.iccid is not null then sims.state
       when node.is_revoked then 'node_revoked'
       when last.until is null and not is_linked then 'node_away'
-      when slots.state is null or slots.state = 'registered' then 'sim_missing'
-      else slots.state end as state
+      when reported.state is null or reported.state = 'registered' then 'sim_missing'
+      else reported.state end as state
   from subscriptions
   left join numbers on numbers.number = subscriptions.number and numbers.retired_at is null
   left join lateral (
@@ -68,9 +68,9 @@ export const SERVICE_ROWS = (now: Date): RawBuilder<ServiceRow> => sql<ServiceRo
   left join sims on sims.iccid = numbers.iccid
   left join unreached_sims as unreached on unreached.iccid = sims.iccid and sims.state = 'registered'
     and (unreached.node_id, unreached.slot) = (sims.node_id, sims.slot)
-  left join slots on slots.node_id = last.node_id and slots.slot = coalesce(sims.slot, last.slot)
+  left join (${REPORTED_SLOTS}) as reported on reported.node = last.node_id and reported.slot = coalesce(sims.slot, last.slot)
     -- Another card in the slot says nothing of this one.
-    and (slots.iccid is null or slots.iccid = numbers.iccid))`;
+    and (reported.reported_iccid is null or reported.reported_iccid = numbers.iccid))`;
 
 /** A sold number whose SIM moved to a node that had never held it. */
 export interface MovedNumber {

@@ -7,6 +7,7 @@ import type { Inventory, InventoryStates } from '../../metrics/inventory-metrics
 import { PAYMENT_STATES } from '../../payments/payment.ts';
 import type { Database } from '../database/database.ts';
 import { countNumbers } from '../fleet/numbers.ts';
+import { REPORTED_SLOTS } from '../fleet/slots.ts';
 import { soldNumberStates } from '../fleet/sold-numbers.ts';
 import { countPayments } from '../money/payments.ts';
 
@@ -61,8 +62,8 @@ const nodeStates = (now: Date) => sql<StateCount>`
   from nodes group by 1`;
 
 const modemStates = (now: Date) => sql<StateCount>`
-  select case when nodes.link_alive_until > ${now}::timestamptz and revoked_at is null then slots.state
+  select case when nodes.link_alive_until > ${now}::timestamptz and revoked_at is null then reported.state
     else ${AWAY} end as state, count(*)::int as count
-  from slots join nodes on nodes.id = slots.node_id group by 1`;
+  from (${REPORTED_SLOTS}) as reported join nodes on nodes.id = reported.node group by 1`;
 
 const WAITLIST_STATES = sql<StateCount>`select state, count(*)::int as count from waitlist group by state`;

@@ -15,8 +15,8 @@ export interface CommandState {
   readonly at: string;
   readonly segments: number;
   /**
-   * The system's boot in which the intent was written, as long as no later record is lost. Unknown for records of older
-   * programs, and after the disk refused a write.
+   * The system's boot in which the intent was written, as long as no later record is lost. Unknown after the disk
+   * refused a write.
    */
   readonly boot: string | undefined;
   /** TP-Message-References of the segments that the network accepted, in order. */

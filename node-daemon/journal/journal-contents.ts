@@ -35,7 +35,7 @@ export function parseJournal(bytes: Buffer): JournalContents {
   const behind: JournalRecord[] = [];
   const end = endOf(bytes);
   let goodBytes = 0;
-  /** Length of the durable data according to the file. Older programs did not write it. */
+  /** Length of the durable data according to the file. */
   let durableBytes: number | undefined;
   let isDamaged = false;
   for (let start = 0; start < end; ) {

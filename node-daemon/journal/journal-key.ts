@@ -4,14 +4,10 @@ import { constants } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from './journal-disk.ts';
-import type { JournalRecord } from './record.ts';
 
 const FILE_NAME = 'journal.key';
 const KEY_BYTES = 32;
 const DIGEST_BYTES = 16;
-
-/** The digests of older programs: SHA-256 of a PDU, or the first 32 bits of the SHA-256 of a text. */
-const PLAIN_DIGEST = /^[0-9a-f]{8}([0-9a-f]{56})?$/;
 
 /** Makes the keyed digests of one journal. The key is in a file of its own beside the journal. */
 export class JournalKey {
@@ -40,33 +36,7 @@ export class JournalKey {
     const mac = createHmac('sha256', this.#key).update(plain).digest();
     return `k1.${mac.subarray(0, DIGEST_BYTES).toString('base64url')}`;
   }
-
-  /** Returns a record of an older program with a keyed digest, and any other record unchanged. */
-  keyed(record: JournalRecord): JournalRecord {
-    switch (record.kind) {
-      case 'fact':
-      case 'part':
-      case 'read':
-      case 'deleted':
-      case 'gone':
-        return isPlain(record.entry) ? { ...record, entry: this.#keyed(record.entry) } : record;
-      case 'intent':
-      case 'outcome':
-        return isPlain(record) ? this.#keyed(record) : record;
-      default:
-        return record;
-    }
-  }
-
-  #keyed<T extends { readonly digest: string }>(written: T): T {
-    return { ...written, digest: this.digestOf(written.digest) };
-  }
 }
-
-const isPlain = <T extends { readonly digest?: string }>(
-  written: T | undefined,
-): written is T & { readonly digest: string } =>
-  written?.digest !== undefined && PLAIN_DIGEST.test(written.digest);
 
 async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   const partial = `${path}.new`;

@@ -129,9 +129,8 @@ export class Journal {
     const path = join(folder, FILE_NAME);
     const contents = await readJournal(path);
     const key = await JournalKey.open(folder);
-    const records = contents.records.map((record) => key.keyed(record));
     const state = emptyState(randomUUID());
-    for (const record of records) applyRecord(state, record);
+    for (const record of contents.records) applyRecord(state, record);
     await removeIncomplete(path);
     dropOldOutcomes(state, clock.now());
     const file = new JournalFile(path, options.openDisk);
@@ -148,7 +147,7 @@ export class Journal {
       if (contents.damage === 'torn') log.warn({}, 'removed an incomplete write from the end of the journal');
       await file.open(contents.goodBytes);
       journal.#compactBytes = Math.max(COMPACT_BYTES_MIN, contents.goodBytes);
-      if (isStale(contents.records, records, state)) journal.#startCompaction();
+      if (isStale(contents.records, state)) journal.#startCompaction();
     } else await journal.#rewrite();
     await journal.#forgetAsides();
     return journal;

@@ -37,16 +37,7 @@ export async function removeOldDamaged(folder: string, now: number): Promise<boo
   return areLeft;
 }
 
-/**
- * Returns whether a file contains records that compaction drops: acknowledged facts, and digests without a key, which `records` lacks.
- */
-export function isStale(
-  written: readonly JournalRecord[],
-  records: readonly JournalRecord[],
-  { acknowledged }: ReadonlyJournalState,
-): boolean {
-  return records.some(
-    (record, index) =>
-      (record.kind === 'fact' && record.sequence <= acknowledged) || record !== written[index],
-  );
+/** Returns whether a file contains acknowledged facts, which compaction drops. */
+export function isStale(written: readonly JournalRecord[], { acknowledged }: ReadonlyJournalState): boolean {
+  return written.some((record) => record.kind === 'fact' && record.sequence <= acknowledged);
 }

@@ -131,7 +131,7 @@ export type JournalRecord =
     }
   | (Extract<NewRecord, { kind: 'fact' }> & { readonly sequence: number })
   | (Extract<NewRecord, { kind: 'intent' }> & {
-      /** Boot of the system in which it was written; absent in records of older programs. */
+      /** Boot of the system in which it was written; absent once a later record is lost. */
       readonly boot?: string;
     })
   | Exclude<NewRecord, { kind: 'fact' | 'intent' }>

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import {
-  encodeText,
+  encodeFrame,
   FrameError,
   type NodeFrame,
   parseServerFrame,
@@ -307,7 +307,7 @@ export class NodeLink {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#cork();
     try {
-      this.#socket.send(encodeText(frame), () => undefined);
+      this.#socket.send(encodeFrame(frame), () => undefined);
     } catch (error) {
       this.#parts.log.error({ err: error, type: frame.type }, 'failed to send a frame');
     }

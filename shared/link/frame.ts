@@ -129,10 +129,7 @@ export const parseNodeFrame = (text: string): NodeFrame => parseFrame(nodeFrameS
 export const parseServerFrame = (text: string): ServerFrame => parseFrame(serverFrameSchema, text);
 
 /** The text of a frame. Throws `FrameError` when it is longer than the other side accepts. */
-export const encodeFrame = (frame: NodeFrame | ServerFrame): string => encodeText(frame);
-
-/** The same, of a frame as an older version knows it. */
-export function encodeText(frame: object): string {
+export function encodeFrame(frame: NodeFrame | ServerFrame): string {
   const text = JSON.stringify(frame);
   if (Buffer.byteLength(text) > LINK_FRAME_BYTES_MAX) throw new FrameError('frame too long');
   return text;

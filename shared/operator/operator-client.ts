@@ -108,15 +108,14 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
     const response = await openLocal(asked).catch((error: unknown) => {
       throw this.#errorOf(error, asked);
     });
-    if (response.headers[VERSION_HEADER] === undefined) {
+    const { [PROGRAM_HEADER]: listening, [VERSION_HEADER]: version } = response.headers;
+    if (version === undefined) {
       response.destroy();
       throw new OperatorError(
         'unreachable',
         `another program listens on the socket of ${OPERATED_PROGRAMS[program]}`,
       );
     }
-    // Older programs do not name themselves.
-    const { [PROGRAM_HEADER]: listening = program } = response.headers;
     if (listening !== program && isOperatedProgram(listening)) {
       response.destroy();
       throw new OtherProgramError(socketPath, listening, program);

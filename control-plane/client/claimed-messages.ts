@@ -42,7 +42,7 @@ export interface WaitOptions {
  * Claims messages. If there are none, it waits for one, up to `waitSeconds`, or answers earlier without any. An abort ends the wait: a text
  * that was claimed at that moment is only in the history, if its answer was already on its way.
  */
-export type Claim = (waitSeconds: number, signal: AbortSignal) => Promise<readonly InboundMessage[]>;
+type Claim = (waitSeconds: number, signal: AbortSignal) => Promise<readonly InboundMessage[]>;
 
 /** A claim that several waits share. */
 interface SharedClaim {

@@ -3,7 +3,7 @@ import { formatUnits, parseUnits } from 'viem';
 import { decimalsOf, shownValue } from './shown-value.ts';
 
 /** Of one token, in its smallest unit. */
-export interface Earned {
+interface Earned {
   chain_id: number;
   asset: string;
   value: string;

@@ -15,7 +15,7 @@ export interface AnswerParts {
 }
 
 /** The validated input of a handler. */
-export interface Asked<O extends Operation> {
+interface Asked<O extends Operation> {
   ctx: Context;
   subscription: O['auth'] extends 'bearer' ? Subscription : undefined;
   body: BodyOf<O>;

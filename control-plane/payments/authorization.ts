@@ -56,7 +56,7 @@ export function checkTerms(terms: { to: Address; value: bigint }, offer: Offer):
 }
 
 /** The contract accounts of each chain on which the service takes payments. */
-export type AccountsByChain = (chainId: number) => AccountSignatures | undefined;
+type AccountsByChain = (chainId: number) => AccountSignatures | undefined;
 
 /** A signed authorization for the offer's token. */
 export interface SignedPayment {

@@ -95,7 +95,7 @@ export interface PayingClient {
 }
 
 /** The transfers of one client that were mined and moved nothing: each costs the relayer gas. */
-export interface RefusedTransfers {
+interface RefusedTransfers {
   /** Throws `Refusal` `rate_limited` if there were too many lately. */
   check(): Promise<void>;
   /** Counts one. */

@@ -77,7 +77,7 @@ function chainNamedIn(
 }
 
 /** Identifies an authorization, whatever it pays. */
-export type NamedAuthorization = Pick<TransferAuthorization, 'from' | 'nonce' | 'validBefore'>;
+type NamedAuthorization = Pick<TransferAuthorization, 'from' | 'nonce' | 'validBefore'>;
 
 const namedSchema = authorizationSchema.pick({ from: true, nonce: true, validBefore: true });
 const namedByX402Schema = z.object({ payload: z.object({ authorization: namedSchema }) });

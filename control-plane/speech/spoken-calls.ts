@@ -46,7 +46,7 @@ interface Outcome {
   answeredBy: ReturnType<typeof shownAnswerer>;
 }
 
-export interface Said extends Outcome {
+interface Said extends Outcome {
   /** Whether the far end has heard it. */
   isHeard: boolean;
   durationMs: number;

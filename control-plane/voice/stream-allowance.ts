@@ -44,7 +44,7 @@ export class StreamAllowances {
 }
 
 /** `malformed`: not in the form of the protocol's messages; `invalid`: an unknown message, or one with missing or wrong fields. */
-export type Problem = 'malformed' | 'invalid';
+type Problem = 'malformed' | 'invalid';
 
 const WARNINGS: Readonly<Record<Problem, string>> = {
   malformed: 'message of a bot ignored: not a message of its protocol',

@@ -1,7 +1,7 @@
 // Markdown as the reference pages need it: tables, anchors, code.
 
 /** Text as one cell of a table. Braces and angle brackets outside of code would be read as templates and HTML by the site. */
-export function cell(text: string): string {
+function cell(text: string): string {
   const parts = text.replace(/\s*\n\s*/g, ' ').split(/(`[^`]*`)/);
   return parts
     .map((part) =>

@@ -23,7 +23,7 @@ export interface RackAccess {
   link(): Promise<LinkReport | undefined>;
 }
 
-export interface LinkReport {
+interface LinkReport {
   readonly state: LinkState;
   /** Why there is no link, if the daemon knows it. */
   readonly failure?: LinkFailure | undefined;

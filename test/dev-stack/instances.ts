@@ -12,7 +12,7 @@ interface InstancesOptions {
   dataDir: string;
 }
 
-export interface Instances {
+interface Instances {
   programs: Record<string, Program>;
   /** Of all instances. */
   baseUrl: string;

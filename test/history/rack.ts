@@ -16,7 +16,7 @@ import { Subscriber } from './subscriber.ts';
 const CHAIN_ID = 84532;
 const RESTART_TIMEOUT_MS = 60_000;
 
-export interface RackOptions {
+interface RackOptions {
   modems: number;
   /** Keeps everything, logs too. */
   dataDir: string;

@@ -2,7 +2,7 @@
 import type { Random } from './random.ts';
 
 export const ALPHABETS = ['gsm7', 'ucs2', 'emoji'] as const;
-export type Alphabet = (typeof ALPHABETS)[number];
+type Alphabet = (typeof ALPHABETS)[number];
 
 /** A text and how it is cut on the air; joined, the parts are the text. */
 export interface PlannedText {
@@ -11,7 +11,7 @@ export interface PlannedText {
 }
 
 /** Which part of which message a piece of text is. */
-export interface Mark {
+interface Mark {
   key: string;
   part: number;
   total: number;

@@ -33,7 +33,7 @@ export interface MinedTransaction extends ChainTransaction {
 }
 
 /** An account of a payer. */
-export interface Account {
+interface Account {
   kind: PayerKind;
   /** In prices of a year. */
   balance: number;

@@ -12,6 +12,8 @@ export interface Source {
   text: string;
   /** Its imports: paths of sources as above, packages by name, `node:` modules. */
   imports: string[];
+  /** What it imports by name: `shared/clock.ts:Clock`; `shared/clock.ts:*` for all. */
+  importedNames: string[];
 }
 
 /** Every file that is, or will be, in the repository and matches a pattern of git. */
@@ -26,20 +28,31 @@ export function listFiles(pattern: string): string[] {
 export function readSources(): Source[] {
   return listFiles('*.ts').map((path) => {
     const text = readFileSync(join(PROJECT_FOLDER, path), 'utf8');
-    return { path, text, imports: importsOf(path, text) };
+    return { path, text, ...importsOf(path, text) };
   });
 }
 
 const IMPORT =
-  /^(?:import|export)\b[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
+  /^(?:import|export)\b([^;'"]*?)from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
+const NAME = /(?:^|,)\s*(?:type\s+)?([\w$]+)/g;
 
-function importsOf(path: string, text: string): string[] {
-  return [...text.matchAll(IMPORT)].map((match) => {
-    const specifier = String(match[1] ?? match[2] ?? match[3]);
-    if (specifier.startsWith('#')) return specifier.slice(1);
-    if (specifier.startsWith('.')) return join(dirname(path), specifier);
-    return specifier.startsWith('@')
-      ? specifier.split('/').slice(0, 2).join('/')
-      : String(specifier.split('/')[0]);
-  });
+function importsOf(path: string, text: string): Pick<Source, 'imports' | 'importedNames'> {
+  const imports: string[] = [];
+  const importedNames: string[] = [];
+  for (const [, clause = '*', from, bare, late] of text.matchAll(IMPORT)) {
+    const name = resolved(path, String(from ?? bare ?? late));
+    imports.push(name);
+    const list = /\{([^}]*)\}/.exec(clause)?.[1];
+    const names = list === undefined ? ['*'] : [...list.matchAll(NAME)].map(([, each]) => each);
+    for (const each of names) importedNames.push(`${name}:${each}`);
+  }
+  return { imports, importedNames };
+}
+
+function resolved(path: string, specifier: string): string {
+  if (specifier.startsWith('#')) return specifier.slice(1);
+  if (specifier.startsWith('.')) return join(dirname(path), specifier);
+  return specifier.startsWith('@')
+    ? specifier.split('/').slice(0, 2).join('/')
+    : String(specifier.split('/')[0]);
 }

@@ -26,7 +26,7 @@ const MESSAGE_BYTES_MAX = 3 * 1024 * 1024;
 /** A close after a conversation (RFC 6455 §7.4.1); 1001: a server that stops on purpose. */
 const CLEAN_CLOSES: ReadonlySet<number> = new Set([1000, 1001, 1005]);
 
-export interface SocketBotOptions {
+interface SocketBotOptions {
   /** `ws:` or `wss:`. */
   url: string;
   protocol: StreamProtocol;

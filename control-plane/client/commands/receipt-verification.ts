@@ -46,7 +46,7 @@ interface ReceiptProblem {
   problem: string;
 }
 
-export interface Verification {
+interface Verification {
   valid: boolean;
   count: number;
   head: ReceiptFile['head'];

@@ -6,7 +6,7 @@ import { Output } from './output.ts';
 import { createProgram } from './program.ts';
 import type { Environment, GlobalOptions } from './session.ts';
 
-export interface CommandEnd {
+interface CommandEnd {
   exitCode: number;
   /** The command has failed: one of its requests may still be under way. */
   isFailure: boolean;

@@ -17,7 +17,7 @@ import { randomSid } from './sids.ts';
 const CALLBACKS_MS = 1_000;
 
 export const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'] as const;
-export type CallEvent = (typeof CALL_EVENTS)[number];
+type CallEvent = (typeof CALL_EVENTS)[number];
 
 export interface CallRequest {
   to: string;

@@ -17,7 +17,7 @@ const LEGEND = new common.VizLegendOptionsBuilder()
 const PLOT = { height: 8, span: 12 };
 
 /** A query, and the legend of its series: "{{node}}". */
-export type Query = readonly [expr: string, legend?: string];
+type Query = readonly [expr: string, legend?: string];
 
 const target = ([expr, legend = '']: Query, index: number): cog.Builder<prometheus.Dataquery> =>
   new prometheus.DataqueryBuilder()
@@ -76,7 +76,7 @@ export function plot(
 type Panel = cog.Builder<dashboard.Panel>;
 
 /** Of the whole dashboard: the reader picks one of the values of a label of a metric. */
-export interface Choice {
+interface Choice {
   label: string;
   metric: string;
 }

@@ -26,7 +26,7 @@ export const jsonSchemaOf = (schema: z.ZodType): Schema =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
 
 /** Where a field has no description of its own: its doc comment. */
-export type Describe = (field: string) => string | undefined;
+type Describe = (field: string) => string | undefined;
 
 /** Rows of name, type, default and description; those of objects within follow, as `storage.used`. */
 export function fieldRows(schema: Schema, describe: Describe = () => undefined, prefix = ''): string[][] {

@@ -17,7 +17,7 @@ const COMMAND_TIME_LEFT_MS = 10 * 60_000;
 type Answer = Extract<NodeFrame, { type: 'result' | 'refusal' }>;
 
 /** A message that arrived. */
-export interface Received {
+interface Received {
   iccid: string;
   /** When its fact came (performance.now). */
   atMs: number;

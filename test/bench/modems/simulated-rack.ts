@@ -19,12 +19,12 @@ export interface RackModem {
   stores: Record<string, { used: number }>;
 }
 
-export interface HeardMessage {
+interface HeardMessage {
   imei: string;
   at: string;
 }
 
-export interface RackOptions {
+interface RackOptions {
   folder: string;
   modems: number;
   /** Time that each message takes on the air. */

@@ -3,7 +3,7 @@ import { request as send } from 'node:http';
 
 const TIMEOUT_MS = 40_000;
 
-export interface Reply {
+interface Reply {
   status: number;
   body: Record<string, unknown>;
 }

@@ -19,7 +19,7 @@ const READY_TIMEOUT_MS = 120_000;
 export const RACKS = ['rack-1', 'rack-2'] as const;
 
 /** A modem, and the rack that it is in. */
-export interface Place extends RackModem {
+interface Place extends RackModem {
   rack: Rack;
 }
 

@@ -9,7 +9,7 @@ export interface Answer {
   body: unknown;
 }
 
-export interface Request {
+interface Request {
   headers?: Record<string, string>;
   /** An object is sent as JSON; text and octets as they are. */
   body?: object | string;

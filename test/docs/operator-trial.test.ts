@@ -86,7 +86,7 @@ t.test(
       async () => (await control('number', 'list', '--state', 'available')).stdout.includes('+12065550164'),
       60_000,
     );
-    const bought = await paste(blockWith('operators/first-text.md', 'simrack subscribe'), {
+    const bought = await paste(blockWith('operators/first-text-simulated.md', 'simrack subscribe'), {
       DATA_DIR: dataDir,
     });
     t.match(bought.stdout, /has the number \+12065550164 now/, bought.stderr);
@@ -94,7 +94,7 @@ t.test(
       'the customer receives a text',
       async () => {
         await paste(curl);
-        const receive = blockWith('operators/first-text.md', 'simrack receive');
+        const receive = blockWith('operators/first-text-simulated.md', 'simrack receive');
         return (await paste(receive, { DATA_DIR: dataDir })).stdout.includes('Hello, rack');
       },
       30_000,

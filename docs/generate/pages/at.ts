@@ -110,7 +110,7 @@ function profileTable({
     ['Key press', code(voice.keyCommand('1'))],
   ];
   return table(
-    ['', ''],
+    ['Property', 'Value'],
     rows.filter(([, value]) => value !== ''),
   );
 }

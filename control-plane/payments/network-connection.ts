@@ -83,7 +83,7 @@ export class NetworkConnection {
       () => new Error(`no response in ${START_WAIT_MS} ms`),
     ).catch((error: unknown): Attempt => ({ reason: 'unreachable', error }));
     if ('reason' in attempt && attempt.reason === 'misconfigured') throw attempt.error;
-    this.#settle(attempt);
+    this.#apply(attempt);
   }
 
   /** Keeps checking the RPC from now on. `onChange`: the network opened or closed. */
@@ -105,13 +105,13 @@ export class NetworkConnection {
   }
 
   async #round(): Promise<void> {
-    if (this.#closed !== undefined) return this.#settle(await this.#attempt());
+    if (this.#closed !== undefined) return this.#apply(await this.#attempt());
     try {
       await this.chain.head();
       this.#misses = 0;
     } catch (error) {
       this.#misses += 1;
-      if (this.#misses >= MISSES_MAX) this.#settle({ reason: 'unreachable', error });
+      if (this.#misses >= MISSES_MAX) this.#apply({ reason: 'unreachable', error });
     }
   }
 
@@ -125,7 +125,7 @@ export class NetworkConnection {
     }
   }
 
-  #settle(attempt: Attempt): void {
+  #apply(attempt: Attempt): void {
     if (this.#isStopped) return;
     const { clock, log } = this.#parts;
     const about = { chainId: this.network.chainId, rpc: shownRpc(this.network.rpcUrl) };

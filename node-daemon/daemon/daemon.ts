@@ -86,9 +86,14 @@ export async function startDaemon(settings: DaemonSettings, parts: DaemonParts):
 
 /** Values of the file that only a restart changes. */
 const FIXED = [
-  ...(['sendLimits', 'destinations', 'recovery', 'modeSwitch'] as const),
-  ...(['metricsPort', 'operatorSocket', 'drainMs'] as const),
-];
+  'sendLimits',
+  'destinations',
+  'recovery',
+  'modeSwitch',
+  'metricsPort',
+  'operatorSocket',
+  'drainMs',
+] as const;
 
 async function reload(host: Host, settings: DaemonSettings, next: DaemonSettings): Promise<void> {
   const { config } = next;

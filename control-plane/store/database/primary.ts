@@ -55,7 +55,7 @@ export class Primary {
   /** Throws `NoPrimary` unless this new connection leads to the primary. */
   async check(client: Asked): Promise<void> {
     try {
-      this.#accept(await identityOf(client));
+      this.#checkTimeline(await identityOf(client));
     } catch (error) {
       this.suspect();
       throw error;
@@ -89,12 +89,12 @@ export class Primary {
       .sort((a, b) => (b.timeline ?? 0) - (a.timeline ?? 0))[0];
     if (found === undefined)
       throw new NoPrimary('no server of DATABASE_URL takes writes', { cause: failures[0] });
-    this.#accept(found);
+    this.#checkTimeline(found);
     this.#found = found.url;
     return found.url;
   }
 
-  #accept({ system, timeline }: ServerIdentity): void {
+  #checkTimeline({ system, timeline }: ServerIdentity): void {
     if (system === undefined || timeline === undefined) return;
     const newest = this.#timelines.get(system) ?? 0;
     if (timeline < newest)

@@ -11,6 +11,7 @@ import { skipWithoutSpeech, spoken } from '../../fixtures/audio/spoken.ts';
 import { likeness, TalkingModem } from '../../fixtures/nodes/talking-modem.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -282,21 +283,27 @@ t.test('a listen that is canceled while its words are recognized: the next one h
   t.match(next.structured, { text: 'good morning', keys: '78' });
 });
 
-t.test('a stream that broke: tools take over, and its audio and marks are not theirs', async (t) => {
-  const { client, dialed, stream } = await agent(t, { speechCommand: 'cat', streamHoldMs: 60_000 });
-  const { callId, modem } = await dialed();
-  modem.say(word());
-  const socket = await stream(callId);
-  await until('it is heard', () => socket.binary.length > 0);
-  socket.socket.send(Buffer.alloc(32_000, 'x'));
-  for (const name of ['reply', '1700000000']) socket.say({ type: 'mark', name });
-  socket.socket.ping();
-  await once(socket.socket, 'pong');
-  socket.drop();
-  const said = await until('it has gone', async () => {
-    const answer = await client.call('say', { call_id: callId, text: 'hello!' });
-    return refusal(answer) === 'stream_open' ? undefined : answer;
-  });
-  t.match(said.structured, { is_heard: true });
-  t.match(modem.media.heard.toString(), /hello!/, 'all of it was played');
-});
+const MOVES = ofOneInstance('on several the media link moves: call-tools-across.test.ts');
+
+t.test(
+  'a stream that broke: tools take over, and its audio and marks are not theirs',
+  { skip: MOVES },
+  async (t) => {
+    const { client, dialed, stream } = await agent(t, { speechCommand: 'cat', streamHoldMs: 60_000 });
+    const { callId, modem } = await dialed();
+    modem.say(word());
+    const socket = await stream(callId);
+    await until('it is heard', () => socket.binary.length > 0);
+    socket.socket.send(Buffer.alloc(32_000, 'x'));
+    for (const name of ['reply', '1700000000']) socket.say({ type: 'mark', name });
+    socket.socket.ping();
+    await once(socket.socket, 'pong');
+    socket.drop();
+    const said = await until('it has gone', async () => {
+      const answer = await client.call('say', { call_id: callId, text: 'hello!' });
+      return refusal(answer) === 'stream_open' ? undefined : answer;
+    });
+    t.match(said.structured, { is_heard: true });
+    t.match(modem.media.heard.toString(), /hello!/, 'all of it was played');
+  },
+);

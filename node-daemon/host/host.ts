@@ -1,30 +1,22 @@
 // The modems of one host and their journal: the part that works with and without a control link.
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { lockFolder } from '#shared/process/single-instance.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
-import type { CommandEnd } from '../at/command-end.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import { LiveSimSettings } from '../config/live-sim-settings.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { DaemonSettings } from '../config/options.ts';
 import { DiskRoom, readRoom } from '../journal/disk-room.ts';
-import { Journal } from '../journal/journal.ts';
-import { Modem } from '../modem/modem.ts';
-import { Rack, type RackSettings } from '../modem/rack.ts';
-import { outsideSteps, recoveryLimits } from '../modem/recovery/outside-steps.ts';
-import type { RecoveryStep } from '../modem/recovery/recovery.ts';
-import type { Trouble } from '../modem/recovery/trouble.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Rack } from '../modem/rack.ts';
 import { LateParts } from '../modem/sms/late-parts.ts';
 import { SendLimits } from '../modem/sms/send-limits.ts';
-import { concludeUnfinished } from '../modem/sms/unfinished-commands.ts';
-import { refuseOthersFolder } from '../system/file-owners.ts';
 import { guardOfProcess, type HangGuard } from '../system/hang-guard.ts';
-import { UsbTreeReader } from '../usb/usb-tree.ts';
-import { UsbWatch } from '../usb/usb-watch.ts';
 import { CallRegistry } from '../voice/call-registry.ts';
-import { audioAccess } from './audio-access.ts';
+import { openDataFolder } from './data-folder.ts';
+import { HostEvents, type HostObserver } from './host-events.ts';
+import { HostModems } from './host-modems.ts';
 
 /** Name in the error of another program that wants the same data folder. */
 const HOLDER = `another node-daemon (pid ${process.pid})`;
@@ -45,16 +37,6 @@ interface HostParts {
   readonly mayWriteSettings?: boolean | undefined;
   /** Default: one of its own. */
   readonly guard?: HangGuard | undefined;
-}
-
-/** Gets the events of a host. */
-export interface HostObserver {
-  readonly slotsChanged?: () => void;
-  readonly portOpened?: (slot: string) => void;
-  readonly stepTaken?: (slot: string, step: RecoveryStep, trouble: Trouble) => void;
-  readonly stepFailed?: (slot: string, step: RecoveryStep, why: string) => void;
-  readonly commandEnded?: (slot: string, end: CommandEnd) => void;
-  readonly callChanged?: (call: LiveCall) => void;
 }
 
 /** The parts of a host, which has exclusive use of its data folder until `close`. */
@@ -81,154 +63,75 @@ export interface Host {
 }
 
 /** Locks the data folder and opens its journal. Uses no modem before `start`. Throws `FolderInUseError`, `OthersFolderError`. */
-export async function openHost(
-  settings: DaemonSettings,
-  { log, clock = systemClock, isLinked, streamHoldMs = () => undefined, ...parts }: HostParts,
-): Promise<Host> {
-  const { config, dataDir, devRoot, sysfsRoot } = settings;
+export async function openHost(settings: DaemonSettings, parts: HostParts): Promise<Host> {
+  const { config, dataDir } = settings;
+  const { log, clock = systemClock } = parts;
   const { guard = guardOfProcess(clock) } = parts;
   const { openPort = serialPorts({ clock, guard }) } = parts;
-  refuseOthersFolder(dataDir);
-  const unlock = await lockFolder(dataDir, 'node-daemon', 0o700, parts.holder ?? HOLDER);
-  const journal = await Journal.open({ folder: dataDir, clock, log }).catch(async (error) => {
-    await unlock();
-    throw error;
-  });
-  await concludeUnfinished({ journal, clock, log });
-  const observers: HostObserver[] = [];
-  const notify = (what: (observer: HostObserver) => void): void => {
-    for (const observer of observers) what(observer);
-  };
-  const calls = new CallRegistry({
-    journal,
-    clock,
-    log,
-    isLinked,
-    streamHoldMs,
-    onChange: (call) => notify((observer) => observer.callChanged?.(call)),
-  });
+  const folder = await openDataFolder(dataDir, { clock, log, holder: parts.holder ?? HOLDER });
+  const { journal } = folder;
+  const events = new HostEvents();
+  const calls = createCalls(parts, { journal, clock, events });
   const createResampler = await loadResampler();
   const sims = new LiveSimSettings(config.sims);
-  const modemParts = {
-    openPort,
-    journal,
-    sims,
-    carriers: config.carriers,
-    mayWriteSettings: parts.mayWriteSettings ?? false,
-    limits: recoveryLimits(config.recovery),
-    clock,
-    outside: outsideSteps(config, { sysfsRoot, clock, guard }),
-    observer: {
-      onChange() {
-        rack.rename();
-        notify((observer) => observer.slotsChanged?.());
-      },
-      onOpen: ({ name }: Modem) => notify((observer) => observer.portOpened?.(name)),
-      onStep: ({ name }: Modem, step: RecoveryStep, trouble: Trouble) =>
-        notify((observer) => observer.stepTaken?.(name, step, trouble)),
-      onStepFailed: ({ name }: Modem, step: RecoveryStep, why: string) =>
-        notify((observer) => observer.stepFailed?.(name, step, why)),
-      onCommandEnd: ({ name }: Modem, end: CommandEnd) =>
-        notify((observer) => observer.commandEnded?.(name, end)),
-      onLoss: () => usb.check(),
-    },
-  };
-  const rack: Rack = new Rack({
-    ...rackSettings(config),
-    devRoot,
-    log,
-    createModem: (options) =>
-      new Modem({
-        ...modemParts,
-        ...options,
-        telephonyAt: (place) => ({
-          calls,
-          createResampler,
-          audioAccess: (voice) => audioAccess(place, voice, { openPort, sysfsRoot }),
-        }),
-        log: log.child({ modem: options.place.usb?.path ?? options.slot }),
-      }),
-  });
-  const tree = new UsbTreeReader(sysfsRoot);
-  const usb: UsbWatch = new UsbWatch({
-    read: () => tree.read(),
-    onChange: (devices) => rack.devicesChanged(devices),
-    clock,
-    log,
-  });
+  const mayWriteSettings = parts.mayWriteSettings ?? false;
+  const modemParts = { openPort, journal, sims, mayWriteSettings, clock, log, guard, events };
+  const modems = new HostModems(settings, { ...modemParts, calls, createResampler });
   const lateParts = new LateParts({ journal, clock, log });
-  const room = new DiskRoom({
-    clock,
-    read: () => readRoom(dataDir),
-    onChange() {
-      if (room.isScarce) log.warn({ data_dir: dataDir }, 'the disk is nearly full');
-      notify((observer) => observer.slotsChanged?.());
-    },
-  });
-  let isStarted = false;
-  let isUsbWatched = false;
-  let reconfigured: Promise<void> = Promise.resolve();
-  const watchUsb = (): void => {
-    if (isUsbWatched || !isStarted || !rack.wantsUsb) return;
-    isUsbWatched = true;
-    usb.start();
-  };
+  const room = watchDiskRoom(dataDir, { clock, log, events });
   return {
     journal,
-    rack,
+    rack: modems.rack,
     calls,
     guard,
     clock,
     log,
     sendLimits: new SendLimits(config.sendLimits, journal.state.commands, clock.now()),
     sims,
-    observe: (observer) => void observers.push(observer),
-    reconfigure(next) {
-      // One that failed does not fail the next.
-      reconfigured = reconfigured
-        .catch(() => undefined)
-        .then(async () => {
-          sims.configure(next.sims);
-          await rack.reconfigure(rackSettings(next));
-          rack.simsChanged();
-          watchUsb();
-          notify((observer) => observer.slotsChanged?.());
-        });
-      return reconfigured;
-    },
+    observe: (observer) => events.add(observer),
+    reconfigure: (next) => modems.reconfigure(next),
     alarms: () => [
-      ...rack.alarms(),
+      ...modems.rack.alarms(),
       ...(journal.isFailing ? ['journal_unavailable'] : []),
       ...(room.isScarce ? ['disk_nearly_full'] : []),
       ...(guard.isExhausted ? ['ports_hang'] : []),
     ],
     start() {
-      rack.start();
-      isStarted = true;
-      watchUsb();
+      modems.start();
       lateParts.start();
       void room.start();
     },
     async stop() {
-      usb.stop();
       lateParts.stop();
       room.stop();
-      await rack.stop();
+      await modems.stop();
       calls.stop();
     },
-    async close() {
-      await journal.close();
-      await unlock();
-    },
+    close: () => folder.close(),
   };
 }
 
-const rackSettings = ({
-  discover,
-  ignore,
-  slots,
-}: Pick<NodeConfig, 'slots' | 'discover' | 'ignore'>): RackSettings => ({
-  slots,
-  discover: discover ?? true,
-  ignore,
-});
+/** The calls of all modems. */
+function createCalls(
+  { isLinked, log, streamHoldMs = () => undefined }: HostParts,
+  { events, ...parts }: { journal: Journal; clock: Clock; events: HostEvents },
+): CallRegistry {
+  const onChange = (call: LiveCall): void => events.notify((observer) => observer.callChanged?.(call));
+  return new CallRegistry({ ...parts, log, isLinked, streamHoldMs, onChange });
+}
+
+/** The free space of the disk with the journal. */
+function watchDiskRoom(
+  dataDir: string,
+  { clock, log, events }: { clock: Clock; log: Logger; events: HostEvents },
+): DiskRoom {
+  const room: DiskRoom = new DiskRoom({
+    clock,
+    read: () => readRoom(dataDir),
+    onChange() {
+      if (room.isScarce) log.warn({ data_dir: dataDir }, 'the disk is nearly full');
+      events.notify((observer) => observer.slotsChanged?.());
+    },
+  });
+  return room;
+}

@@ -1,6 +1,6 @@
 // The events that a host remembers: newest first, in bounds, and nothing private.
 import t, { type Test } from 'tap';
-import type { HostObserver } from '#node-daemon/host/host.ts';
+import type { HostObserver } from '#node-daemon/host/host-events.ts';
 import { EVENTS_MAX, EVENTS_PER_SLOT_MAX, RecentEvents } from '#node-daemon/status-page/recent-events.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { Slot } from '#shared/link/slot.ts';

@@ -1,51 +1,27 @@
 // Receives messages: reads them after an announcement or a sweep, makes durable facts, and only then deletes them on the modem.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { CmsError, PortClosedError } from '../../at/at-error.ts';
+import { PortClosedError } from '../../at/at-error.ts';
 import type { AtChannel } from '../../at/channel.ts';
-import { type AtCommand, atCommand } from '../../at/command.ts';
 import type { Priority } from '../../at/command-queue.ts';
 import type { Information } from '../../at/exchange.ts';
 import type { Urc } from '../../at/urc.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { entryKey, holderOf } from '../../journal/journal-state.ts';
-import type { NewRecord, StorageEntry } from '../../journal/record.ts';
+import { AnnouncedMessages } from './announced-messages.ts';
 import { DirectMessages } from './direct-messages.ts';
-import { RefusedMessages } from './refused-messages.ts';
-import { AcceptingEntries, readRecords, SmsAcceptance } from './sms-acceptance.ts';
+import { SmsAcceptance } from './sms-acceptance.ts';
 import { SmsDeletions } from './sms-deletions.ts';
-import { readPdu } from './sms-pdu.ts';
-import {
-  type Announced,
-  type Announcements,
-  announcedBy,
-  type FoundInStorage,
-  inOrderOfArrival,
-  isDirect,
-  parseList,
-  parseRead,
-  pduDigestOf,
-  type StoredMessage,
-} from './sms-storage.ts';
-import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
-import { StorageOwner } from './storage-owner.ts';
-import { SweepTimes } from './sweep-times.ts';
+import { type Announced, announcedBy, type FoundInStorage, isDirect, parseList } from './sms-storage.ts';
+import type { StorageAccess } from './storage-access.ts';
+import { StorageReader } from './storage-reader.ts';
+import { StoredAcceptance } from './stored-acceptance.ts';
 
-/** Time to list 255 messages at SIM speed. */
-const LIST_TIMEOUT_MS = 60_000;
-/** Most announced messages that wait to be read. A sweep finds the others. */
-const READS_MAX = 512;
-/** From this number on, announced messages of one storage are read with one command. */
-const LIST_FROM = 4;
 /** Above this number deletions go before reads. Otherwise the storage would fill up under steady traffic. */
 const DELETIONS_WAITING_MAX = 16;
 /** A due sweep lets at most this many other jobs go first. Otherwise it would never run under steady traffic. */
 const JOBS_BEFORE_SWEEP_MAX = 64;
 /** Time from the last +CMTI of a burst to a sweep, because modems lose some of them when many come at once. */
 export const SWEEP_AFTER_URC_MS = 2_000;
-/** 3GPP TS 27.005 §3.2.5: invalid memory index, a possible answer for an empty place. */
-const CMS_INVALID_INDEX = 321;
-
 /** The parts that the inbox of one SIM uses. */
 interface SmsInboxParts {
   readonly iccid: string;
@@ -70,21 +46,16 @@ interface SmsInboxParts {
  */
 export class SmsInbox {
   readonly #parts: SmsInboxParts;
-  readonly #log: Logger;
-  readonly #acceptance: SmsAcceptance;
   readonly #direct: DirectMessages;
-  readonly #reads: Announced[] = [];
+  readonly #announced = new AnnouncedMessages();
+  readonly #reader: StorageReader;
+  readonly #stored: StoredAcceptance;
   readonly #deletions: SmsDeletions;
+  /** Storages whose sweep is due. */
   readonly #sweeps = new Set<string>();
   /** Storages that were not swept yet. Their first sweep also reads announced messages. */
   readonly #unswept: Set<string>;
-  readonly #sweepTimes: SweepTimes;
-  readonly #owner: StorageOwner;
   #jobsBeforeSweep = 0;
-  readonly #accepting: AcceptingEntries;
-  /** Readings whose entries are not in the journal yet. */
-  readonly #unfinished = new Set<Promise<boolean>>();
-  readonly #refused: RefusedMessages;
   #canList = true;
   /** The results of the next sweep by storage, while a caller waits for them. */
   #found: Map<string, FoundInStorage> | undefined;
@@ -94,26 +65,29 @@ export class SmsInbox {
 
   constructor(parts: SmsInboxParts) {
     this.#parts = parts;
-    this.#log = parts.log;
     this.#unswept = new Set(parts.storages);
-    this.#accepting = AcceptingEntries.of(parts.journal);
-    this.#refused = new RefusedMessages(parts, 'messages stay on the modem: the journal refuses them');
-    this.#acceptance = new SmsAcceptance(parts);
-    this.#direct = new DirectMessages(parts, this.#acceptance);
-    this.#deletions = new SmsDeletions(parts);
-    this.#owner = new StorageOwner(parts);
-    this.#sweepTimes = new SweepTimes(parts.storages, parts.onSwept);
+    const acceptance = new SmsAcceptance(parts);
+    this.#direct = new DirectMessages(parts, acceptance);
+    this.#reader = new StorageReader(parts);
+    const deletions = new SmsDeletions(parts);
+    this.#deletions = deletions;
+    this.#stored = new StoredAcceptance(parts, { acceptance, deletions, onDue: () => this.#work() });
     parts.channel.onUrc((urc) => this.#onUrc(urc));
   }
 
   /** Reads all storages. Resolves when all messages are facts and deleted. */
   async sweep(): Promise<void> {
-    for (const storage of this.#parts.storages) this.#sweeps.add(storage);
+    this.#sweepAll();
     this.#work();
-    while (this.#working !== undefined || this.#unfinished.size > 0) {
+    while (this.#working !== undefined || this.#stored.isBusy) {
       await this.#working;
-      await Promise.all(this.#unfinished);
+      await this.#stored.settled();
     }
+  }
+
+  /** Starts a sweep. Logs its failure. */
+  startSweep(): void {
+    this.sweep().catch((error) => this.#parts.log.warn({ err: error }, 'message sweep failed'));
   }
 
   /** Sweeps, and resolves with the contents of each storage. Only the inbox may read them, because reading marks messages as read. */
@@ -128,8 +102,9 @@ export class SmsInbox {
   /** Stops receiving. A message that was read but is not in the journal yet stays on the modem. */
   stop(): void {
     this.#stopped = true;
+    this.#stored.stop();
     this.#sweepTimer?.cancel();
-    this.#reads.length = 0;
+    this.#announced.clear();
     this.#deletions.clear();
     this.#sweeps.clear();
   }
@@ -142,15 +117,15 @@ export class SmsInbox {
     }
     const announced = announcedBy(urc.line, this.#parts.storages);
     if (announced === undefined) return;
-    const isPlace = announced !== 'somewhere' && this.#reads.length < READS_MAX;
-    if (isPlace) this.#reads.push(announced);
-    if (!isPlace || this.#unswept.has(announced.storage))
-      for (const storage of this.#parts.storages) this.#sweeps.add(storage);
+    const isPlace = announced !== 'somewhere' && this.#announced.add(announced);
+    if (!isPlace || this.#unswept.has(announced.storage)) this.#sweepAll();
     this.#sweepTimer?.cancel();
-    this.#sweepTimer = this.#parts.clock.after(SWEEP_AFTER_URC_MS, () => {
-      this.sweep().catch((error) => this.#log.warn({ err: error }, 'message sweep failed'));
-    });
+    this.#sweepTimer = this.#parts.clock.after(SWEEP_AFTER_URC_MS, () => this.startSweep());
     this.#work();
+  }
+
+  #sweepAll(): void {
+    for (const storage of this.#parts.storages) this.#sweeps.add(storage);
   }
 
   #work(): void {
@@ -173,7 +148,7 @@ export class SmsInbox {
         await job();
       } catch (error) {
         if (error instanceof PortClosedError) return;
-        this.#log.warn({ err: error }, 'message storage error');
+        this.#parts.log.warn({ err: error }, 'message storage error');
       }
     }
   }
@@ -192,12 +167,11 @@ export class SmsInbox {
   }
 
   #nextRead(): (() => Promise<void>) | undefined {
-    const [read] = this.#reads;
-    if (read === undefined || this.#deletions.waiting >= DELETIONS_WAITING_MAX) return undefined;
-    const many = this.#reads.filter(({ storage }) => storage === read.storage).length >= LIST_FROM;
-    if (many && this.#canList) return () => this.#readMany(read.storage);
-    this.#reads.shift();
-    return () => this.#readOne(read);
+    const { first } = this.#announced;
+    if (first === undefined || this.#deletions.waiting >= DELETIONS_WAITING_MAX) return undefined;
+    if (this.#canList && this.#announced.areManyIn(first.storage)) return () => this.#readMany(first.storage);
+    this.#announced.removeFirst();
+    return () => this.#readOne(first);
   }
 
   async #sweep(storage: string): Promise<void> {
@@ -209,27 +183,16 @@ export class SmsInbox {
       const { accepted, entries } = await this.#takeAll(storage, 'background');
       if (usage !== undefined) found?.set(storage, { ...usage, entries });
       void accepted.then((areAccepted) => {
-        if (!areAccepted) return;
-        this.#sweepTimes.note(storage, beganAt);
-        this.#owner.noteAccepted(storage);
+        if (areAccepted) this.#stored.swept(storage, beganAt);
       });
     } finally {
       this.#unswept.delete(storage);
     }
   }
 
-  async #readOne({ storage, index }: Announced): Promise<void> {
-    const command = atCommand(`AT+CMGR=${index}`, {
-      answer: /^\+CMGR:/,
-      bodyAfter: /^\+CMGR:/,
-      timeoutMs: STORAGE_TIMEOUT_MS,
-    });
-    try {
-      const message = parseRead(index, await this.#read(storage, command, 'urgent'));
-      if (message !== undefined) void this.#acceptOne(storage, message);
-    } catch (error) {
-      if (!(error instanceof CmsError && error.code === CMS_INVALID_INDEX)) throw error;
-    }
+  async #readOne(announced: Announced): Promise<void> {
+    const message = await this.#reader.readOne(announced);
+    if (message !== undefined) void this.#stored.acceptOne(announced.storage, message);
   }
 
   /** Reads the announced messages of a storage with one command. */
@@ -245,107 +208,12 @@ export class SmsInbox {
   /** Reads a storage, in the order of the announcements. Resolves before the journal has the messages. */
   async #takeAll(
     storage: string,
-    priority: 'urgent' | 'background',
+    priority: Priority,
   ): Promise<{ readonly accepted: Promise<boolean>; readonly entries: readonly Information[] }> {
     const beginHere = this.#unswept.has(storage);
-    const announced = this.#reads.filter((read) => read.storage === storage);
-    const entries = await this.#list(storage, priority);
-    const messages = parseList(entries);
-    // A message that was announced meanwhile may be missing from the list. It keeps its place in the order and is read later.
-    const rest = this.#reads.filter((read) => !announced.includes(read));
-    const order = [...announced, ...rest.filter((read) => read.storage === storage)];
-    this.#reads.splice(0, this.#reads.length, ...rest);
-    const places = order.map(({ index }) => index);
-    return { entries, accepted: this.#acceptAll(storage, messages, { places, beginHere }) };
-  }
-
-  #list(storage: string, priority: 'urgent' | 'background'): Promise<readonly Information[]> {
-    const command = atCommand('AT+CMGL=4', {
-      answer: /^\+CMGL:/,
-      bodyAfter: /^\+CMGL:/,
-      timeoutMs: LIST_TIMEOUT_MS,
-    });
-    return this.#read(storage, command, priority);
-  }
-
-  async #read(storage: string, command: AtCommand, priority: Priority): Promise<readonly Information[]> {
-    const information = await this.#parts.access.send(storage, command, priority);
-    await this.#parts.confirmSim();
-    return information;
-  }
-
-  /** Resolves with whether all messages are in the journal. */
-  async #acceptAll(
-    storage: string,
-    messages: readonly StoredMessage[],
-    announcements: Announcements,
-  ): Promise<boolean> {
-    this.#forgetGone(storage, messages);
-    const accepted: Promise<boolean>[] = [];
-    for (const message of inOrderOfArrival(messages, announcements)) {
-      if (!this.#stopped) accepted.push(this.#acceptOne(storage, message));
-    }
-    return (await Promise.all(accepted)).every((isAccepted) => isAccepted) && !this.#stopped;
-  }
-
-  /** Forgets entries that the modem no longer lists: their deletion is final. */
-  #forgetGone(storage: string, messages: readonly StoredMessage[]): void {
-    const { journal } = this.#parts;
-    const holder = holderOf(this.#owner.placeIn(storage));
-    const listed = new Map(messages.map(({ index, pdu }) => [index, journal.digestOf(pduDigestOf(pdu))]));
-    const gone = [...journal.state.entries.values()].filter(
-      ({ entry }) =>
-        holderOf(entry) === holder && entry.storage === storage && listed.get(entry.index) !== entry.digest,
-    );
-    if (gone.length > 0) {
-      journal.appendLazily(...gone.map(({ entry }): NewRecord => ({ kind: 'gone', entry })));
-    }
-  }
-
-  /** Accepts a message that was read, and then deletes it. Resolves with whether the journal accepted it. */
-  #acceptOne(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
-    const entry: StorageEntry = {
-      ...this.#owner.placeIn(storage),
-      index,
-      digest: this.#parts.journal.digestOf(pduDigestOf(pdu)),
-    };
-    const key = entryKey(entry);
-    // The message to delete in this place may be gone, so this reading decides.
-    this.#deletions.forget(entry);
-    const accepted = this.#accepting
-      .once(entry, () => this.#accept(entry, pdu, unread))
-      .then(
-        () => {
-          this.#refused.accepted(key);
-          if (this.#stopped) return true;
-          this.#deletions.add(entry);
-          this.#work();
-          return true;
-        },
-        (error: unknown) => {
-          this.#refused.refused(key, error);
-          return false;
-        },
-      );
-    this.#unfinished.add(accepted);
-    void accepted.then(() => {
-      this.#unfinished.delete(accepted);
-      if (this.#unfinished.size === 0) this.#refused.logRefused();
-    });
-    return accepted;
-  }
-
-  /** Resolves when the entry may be deleted. Rejects if the journal refuses. */
-  #accept(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
-    const state = this.#deletions.stateOf(entry);
-    if (state === 'accepted') return Promise.resolve();
-    this.#deletions.reused(entry);
-    // After a confirmed deletion, an equal unread entry is a new message. An equal read entry means that the
-    // deletion did not happen, so it is due again.
-    if (state === 'deleted' && !unread) return this.#parts.journal.append(...readRecords(entry));
-    const formerIccid = this.#owner.formerIccidIn(entry.storage);
-    return formerIccid === undefined
-      ? this.#acceptance.accept(readPdu(pdu), entry, this.#sweepTimes.lastOf(entry.storage))
-      : this.#acceptance.acceptStranded(readPdu(pdu), entry, formerIccid);
+    const announced = this.#announced.in(storage);
+    const entries = await this.#reader.list(storage, priority);
+    const places = this.#announced.listed(storage, announced);
+    return { entries, accepted: this.#stored.acceptAll(storage, parseList(entries), { places, beginHere }) };
   }
 }

@@ -1,20 +1,13 @@
 // Runs an operator's commands, which may change the modem's settings. Meanwhile the session sends no message.
 // Afterwards it sets the modem up again.
-import { type Clock, withTimeout } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { ask } from '../at/ask.ts';
 import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import { BASIC_SETTINGS } from './identity.ts';
+import { betweenMessages } from './sms/between-messages.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
-
-/** Sending a message takes seconds, and an operator at a terminal does not wait longer. */
-const SENDING_MAX_MS = 10_000;
-
-/** The message that is being sent took too long. */
-export class SendingError extends Error {
-  override name = 'SendingError';
-}
 
 /** The parts of a session that the change needs. */
 interface OutsideChangeParts {
@@ -31,19 +24,7 @@ interface OutsideChangeParts {
  * `work` does.
  */
 export async function changeFromOutside<T>(parts: OutsideChangeParts, work: () => Promise<T>): Promise<T> {
-  const { clock, outbox } = parts;
-  const release = outbox?.hold() ?? (() => undefined);
-  try {
-    await withTimeout(
-      clock,
-      outbox?.sendingDone() ?? Promise.resolve(),
-      SENDING_MAX_MS,
-      () => new SendingError('the modem is sending a message: try again'),
-    );
-  } catch (error) {
-    release();
-    throw error;
-  }
+  const release = await betweenMessages(parts.clock, parts.outbox);
   try {
     return await work();
   } finally {

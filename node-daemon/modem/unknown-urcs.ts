@@ -1,6 +1,9 @@
-// Logs each URC that the profile does not contain once, by name.
+// Logs each URC that neither the session nor the profile knows once, by name.
 import type { Logger } from '#shared/log.ts';
+import type { ModemProfile } from '../profiles/profile.ts';
 
+/** URCs that need no log: messages, early registrations, and late ends of commands. */
+const KNOWN = /^(\+(CMTI|CMT|CDSI|CDS|CBM|C5?G?REG|CEREG|CMGS|CSQ):|OK$|ERROR$|AT)/;
 /** A noisy line produces many names, so their number is limited. */
 const NAMES_MAX = 32;
 
@@ -13,7 +16,9 @@ export class UnknownUrcs {
     this.#log = log;
   }
 
-  note(line: string): void {
+  /** Logs a line that no part has handled, unless it needs no log. */
+  note(line: string, { urcs, voice }: ModemProfile): void {
+    if (KNOWN.test(line) || urcs.ignorable.test(line) || voice.event(line) !== undefined) return;
     // A number may follow the name.
     const name = /^[^:=\d]{0,16}/.exec(line)?.[0] ?? '';
     if (this.#names.has(name) || this.#names.size >= NAMES_MAX) return;

@@ -19,7 +19,7 @@ import { homeNetworkOf, needsOf, planOf, type VoicePlan, voicePlanReportOf } fro
 const RESTART_PAUSE_MS = 10 * 60_000;
 
 /** The settings of one modem and its card. */
-interface VoiceSettingsParts {
+export interface VoiceSettingsParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 // One AT command line for a modem, in turn with the daemon's own commands.
 import * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
-import { SendingError } from '../../modem/outside-change.ts';
+import { SendingError } from '../../modem/sms/between-messages.ts';
 import { type AtAnswer, askModem } from './at-answer.ts';
 import { judge } from './at-safety.ts';
 import { procedure, sessionIn, slotField, timeoutField } from './procedure.ts';

@@ -1,7 +1,7 @@
 // The network of a slot in service: by URC at once, by poll where URCs are lost, and why there is none.
 import t, { type Test } from 'tap';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
-import { NO_SERVICE_MAX_MS } from '#node-daemon/modem/session.ts';
+import { NO_SERVICE_MAX_MS } from '#node-daemon/modem/sim-service.ts';
 import { lines, type ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { runTasks, SessionRig } from './session-rig.ts';

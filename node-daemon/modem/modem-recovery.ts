@@ -1,9 +1,9 @@
-// Recovers one modem: restarts it for an operator, or takes the next step of the recovery ladder.
+// Recovers one modem after a session: restarts it for an operator, waits for its port, or takes the next step of the recovery ladder.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { OpenPort } from '../at/port.ts';
 import { findProfile } from '../profiles/find-profile.ts';
-import type { ModemLocation } from '../slot/location.ts';
+import type { KnownModem, ModemLocation } from '../slot/location.ts';
 import type { Place } from '../slot/place.ts';
 import type { SlotRecord } from '../slot/slot-record.ts';
 import { limitsAt, type OutsideSteps } from './recovery/outside-steps.ts';
@@ -18,10 +18,15 @@ import {
   type TroubleSeen,
 } from './recovery/recovery.ts';
 import { takeStep } from './recovery/recovery-steps.ts';
-import type { Trouble } from './recovery/trouble.ts';
+import { sessionFailureOf, type Trouble } from './recovery/trouble.ts';
 
 /** A modem that crashed is back on the bus within this time. After it, the daemon waits for it as for any missing modem. */
 const CRASHED_MS = 30_000;
+
+/** Checking for a missing device is cheap, and it may come back at any time. */
+const ABSENT_RETRY_MS = 500;
+/** Another program has the port open, or permissions are missing. The operator must act. */
+const DENIED_RETRY_MS = 5_000;
 
 /** As `failed_step` of a slot. */
 const FAILURE_LENGTH_MAX = 200;
@@ -32,9 +37,12 @@ interface ModemRecoveryParts {
   readonly limits: RecoveryLimits;
   readonly outside: OutsideSteps;
   readonly location: ModemLocation;
+  readonly known: KnownModem;
   readonly record: SlotRecord;
   /** Resolves when the modem moves, after `timeoutMs`, or when the daemon stops. */
   readonly moves: (timeoutMs: number) => Promise<boolean>;
+  /** Called when the modem is lost. */
+  readonly onLoss: () => void;
   readonly onStep: (step: RecoveryStep, trouble: Trouble) => void;
   /** Called when the step could not be taken. */
   readonly onStepFailed: (step: RecoveryStep, why: string) => void;
@@ -50,6 +58,8 @@ export class ModemRecovery {
   #state = NO_TROUBLE;
   /** The port on which the modem last identified itself. */
   #provenPort: string | undefined;
+  /** Whether the session ends for a restart. */
+  #isRestartRequested = false;
 
   constructor(parts: ModemRecoveryParts) {
     this.#parts = parts;
@@ -70,8 +80,51 @@ export class ModemRecovery {
     this.#provenPort = path;
   }
 
-  /** Restarts the modem for an operator. */
-  async restart(place: Place): Promise<void> {
+  /** Call it when a session begins. */
+  sessionBegins(): void {
+    this.#isRestartRequested = false;
+    this.#parts.record.beginCounting();
+  }
+
+  /** Call it before the session is ended for an operator, who wants the modem to restart. */
+  requestRestart(): void {
+    this.#isRestartRequested = true;
+  }
+
+  /** Resolves when the next session may begin. `error` ended the last one, at `place`. */
+  async afterSession(place: Place, error: unknown): Promise<void> {
+    const { known, onLoss } = this.#parts;
+    if (this.#isRestartRequested) {
+      this.#isRestartRequested = false;
+      await this.#restart(place);
+      return;
+    }
+    const failure = sessionFailureOf(error);
+    if (known.isUnidentified(place)) await this.#askAgain(failure, error);
+    else if (failure === 'absent' || failure === 'denied') await this.#awaitPort(failure, error);
+    else {
+      onLoss();
+      await this.#recover(place, failure, error);
+    }
+  }
+
+  async #askAgain(failure: string, error: unknown): Promise<void> {
+    const { known, log, moves, record } = this.#parts;
+    const waitMs = known.askAgainMs();
+    log.info({ err: error, waitMs }, 'the device did not identify itself as a modem: asking again later');
+    record.reportLost(failure);
+    await moves(waitMs);
+  }
+
+  async #awaitPort(failure: 'absent' | 'denied', error: unknown): Promise<void> {
+    const { log, moves, record } = this.#parts;
+    if (record.slot.reason !== failure) log.warn({ err: error }, 'failed to open the port');
+    record.reportLost(failure);
+    await moves(failure === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
+    if (failure === 'absent') this.starting();
+  }
+
+  async #restart(place: Place): Promise<void> {
     const { clock, log, onStep, record } = this.#parts;
     this.#state = restartRequested(this.#state, clock.now());
     log.warn({ step: 'restart' }, 'restarting the modem: an operator requested it');
@@ -81,7 +134,7 @@ export class ModemRecovery {
   }
 
   /** Takes the next step for a lost modem that was at `place`. */
-  async recover(place: Place, trouble: Trouble, error: unknown): Promise<void> {
+  async #recover(place: Place, trouble: Trouble, error: unknown): Promise<void> {
     const { clock, location, record } = this.#parts;
     const seen = { trouble, now: clock.now(), servedMs: record.answeredMs, random: Math.random() };
     if (place === location.place) {

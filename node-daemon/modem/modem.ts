@@ -18,14 +18,10 @@ import { untilPortsAppear } from './port-appearance.ts';
 import { Liveness } from './recovery/liveness.ts';
 import type { OutsideSteps } from './recovery/outside-steps.ts';
 import type { RecoveryLimits, RecoveryStep } from './recovery/recovery.ts';
-import { sessionFailureOf, type Trouble } from './recovery/trouble.ts';
+import type { Trouble } from './recovery/trouble.ts';
 import { ModemSession } from './session.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
 
-/** Checking for a missing device is cheap, and it may come back at any time. */
-const ABSENT_RETRY_MS = 500;
-/** Another program has the port open, or permissions are missing. The operator must act. */
-const DENIED_RETRY_MS = 5_000;
 /** At a stop, the modem gets this time to finish its current message. */
 const STOP_SENDING_MS = 5_000;
 /** The stop does not wait longer for an open that hangs. */
@@ -66,6 +62,13 @@ export interface ModemParts {
   readonly log: Logger;
 }
 
+/** The open port of a modem. */
+interface OpenedModem {
+  readonly channel: AtChannel;
+  /** One of the ports of a USB device. */
+  readonly path?: string;
+}
+
 /** The supervisor of one modem. */
 export class Modem {
   /** The operator's name of the place or the modem. */
@@ -78,17 +81,10 @@ export class Modem {
   readonly #stopping = new AbortController();
   readonly #known = new KnownModem();
   readonly #recovery: ModemRecovery;
-  #session: ModemSession | undefined;
-  #channel: AtChannel | undefined;
-  /** The channel of the open port. */
-  #path: string | undefined;
-  /** True for a modem that must not be used, until another device is in its place. */
-  #refused: Place | undefined;
-  #running: Promise<void> | undefined;
   readonly #liveness = new Liveness();
-  #shown: { readonly record: SlotRecord['slot']; readonly slot: Slot } | undefined;
-  /** The reason for which the current session must end. */
-  #isRestartRequested = false;
+  #running: Promise<void> | undefined;
+  #opened: OpenedModem | undefined;
+  #session: ModemSession | undefined;
 
   constructor(parts: ModemParts) {
     this.#parts = parts;
@@ -105,8 +101,10 @@ export class Modem {
     this.#recovery = new ModemRecovery({
       ...parts,
       location: this.#location,
+      known: this.#known,
       record: this.#record,
-      moves: (timeoutMs) => this.#moves(timeoutMs),
+      moves: (timeoutMs) => this.#liveness.during(this.#location.moves(timeoutMs, this.#stopping.signal)),
+      onLoss: () => parts.observer.onLoss(),
       onStep: (step, trouble) => parts.observer.onStep(this, step, trouble),
       onStepFailed: (step, why) => parts.observer.onStepFailed?.(this, step, why),
       signal: this.#stopping.signal,
@@ -115,10 +113,7 @@ export class Modem {
 
   /** The state of the slot. For a lost modem, parts of it are the last known ones. The same object until the state changes. */
   get slot(): Slot {
-    const record = this.#record.slot;
-    if (this.#shown?.record !== record || this.#shown.slot.slot !== this.name)
-      this.#shown = { record, slot: { slot: this.name, ...record } };
-    return this.#shown.slot;
+    return this.#record.named(this.name);
   }
 
   /** The outbox; `undefined` while the SIM is not in service. */
@@ -143,7 +138,7 @@ export class Modem {
 
   /** Whether the device is a modem that must not be used. */
   get isRefused(): boolean {
-    return this.#refused !== undefined && this.#refused === this.#location.place;
+    return this.#known.isRefused(this.#location.place);
   }
 
   /** Whether the device has not identified itself as a modem that may be used. */
@@ -163,7 +158,7 @@ export class Modem {
    */
   get steps(): number | undefined {
     const { steps } = this.#liveness;
-    return steps === undefined ? undefined : steps + (this.#channel?.exchanges ?? 0);
+    return steps === undefined ? undefined : steps + (this.#opened?.channel.exchanges ?? 0);
   }
 
   /** Serves the modem until `stop`. */
@@ -182,8 +177,9 @@ export class Modem {
     this.#location.move(place);
     if (isOther && place !== undefined && place.ports.length > 0) this.#recovery.starting();
     // Closes the port at once. Otherwise the system could not give the next port the same name.
-    const isOpen = this.#path !== undefined && place?.ports.includes(this.#path) === true;
-    if (!isOpen) void this.#channel?.close(new Error('the device disconnected'));
+    const { channel, path } = this.#opened ?? {};
+    const isOpen = path !== undefined && place?.ports.includes(path) === true;
+    if (!isOpen) void channel?.close(new Error('the device disconnected'));
     // Its slot name is free for the next place at once, however long the closing takes.
     if (place === undefined) this.#record.reportLost('absent');
   }
@@ -195,12 +191,12 @@ export class Modem {
    */
   async restart({ force }: { force: boolean }): Promise<void> {
     const { state } = this.#record.slot;
-    if (this.#channel === undefined || this.#isStopping())
+    const { channel } = this.#opened ?? {};
+    if (channel === undefined || this.#isStopping())
       throw new CommandRefusal('slot_unavailable', `The slot is ${state}: its recovery already runs.`);
     if (!force && this.telephone?.isBusy === true)
       throw new CommandRefusal('line_busy', 'The modem has a call.');
-    const channel = this.#channel;
-    this.#isRestartRequested = true;
+    this.#recovery.requestRestart();
     const { outbox } = this;
     outbox?.close();
     await this.#atMost(STOP_SENDING_MS, outbox?.sendingDone());
@@ -225,7 +221,7 @@ export class Modem {
       ]).then(() => undefined),
     );
     this.#stopping.abort(new Error('the daemon is stopping'));
-    await this.#channel?.close(new Error('the daemon is stopping'));
+    await this.#opened?.channel.close(new Error('the daemon is stopping'));
     await this.#atMost(STOP_MS, this.#running);
   }
 
@@ -246,32 +242,25 @@ export class Modem {
       if (place === undefined) return;
       const error = await this.#serve(place).catch((reason: unknown) => reason);
       this.#session = undefined;
-      this.#channel = undefined;
-      this.#path = undefined;
+      this.#opened = undefined;
       if (this.#isStopping()) return;
-      if (place === this.#location.place && !this.isRefused) await this.#recover(place, error);
+      if (place === this.#location.place && !this.isRefused) await this.#recovery.afterSession(place, error);
     }
   }
 
   /** Runs one session from opening the port to its end. Always rejects. */
   async #serve(place: Place): Promise<never> {
-    const { carriers, clock, journal, log, mayWriteSettings, observer, sims, telephonyAt } = this.#parts;
-    this.#record.beginCounting();
-    this.#isRestartRequested = false;
-    const channel = await this.#open(place);
-    this.#channel = channel;
+    const { observer, telephonyAt } = this.#parts;
+    this.#recovery.sessionBegins();
+    this.#opened = await this.#open(place);
+    const { channel } = this.#opened;
     observer.onOpen(this);
     channel.onCommandEnd((end) => observer.onCommandEnd(this, end));
     try {
       this.#stopping.signal.throwIfAborted();
       this.#session = new ModemSession({
+        ...this.#parts,
         channel,
-        journal,
-        clock,
-        log,
-        sims,
-        carriers,
-        mayWriteSettings,
         ...(place.usb === undefined ? {} : { usbId: place.usb.id }),
         ...(telephonyAt === undefined ? {} : { telephony: telephonyAt(place) }),
         report: (report) => this.#record.report(report),
@@ -284,55 +273,24 @@ export class Modem {
     }
   }
 
-  async #open(place: Place): Promise<AtChannel> {
+  async #open(place: Place): Promise<OpenedModem> {
     const { admits, clock, log, openPort } = this.#parts;
     if (place.usb === undefined) {
       const [path = ''] = place.ports;
-      return new AtChannel(await openPort(path), clock, log);
+      return { channel: new AtChannel(await openPort(path), clock, log) };
     }
-    const { channel, imei, path } = await findPort(place.ports, {
-      openPort,
-      clock,
-      log,
-      signal: this.#stopping.signal,
-    });
+    const parts = { openPort, clock, log, signal: this.#stopping.signal };
+    const { channel, imei, path } = await findPort(place.ports, parts);
     // The slot must have its name before the first report about it.
     this.#record.report({ device_id: imei, usb_path: place.usb.path });
     if (!admits(imei)) {
-      this.#refused = place;
+      this.#known.refused(place);
       await channel.close(new Error('this modem must not be used'));
       throw new Error('this modem must not be used');
     }
     this.#known.identified(place);
-    this.#path = path;
     this.#recovery.provePort(path);
-    return channel;
-  }
-
-  async #recover(place: Place, error: unknown): Promise<void> {
-    const { log, observer } = this.#parts;
-    if (this.#isRestartRequested) {
-      this.#isRestartRequested = false;
-      await this.#recovery.restart(place);
-      return;
-    }
-    const failure = sessionFailureOf(error);
-    if (this.#known.isUnidentified(place)) {
-      const waitMs = this.#known.askAgainMs();
-      log.info({ err: error, waitMs }, 'the device did not identify itself as a modem: asking again later');
-      this.#record.reportLost(failure);
-      await this.#moves(waitMs);
-      return;
-    }
-    if (failure === 'absent' || failure === 'denied') {
-      if (this.#record.slot.reason !== failure) log.warn({ err: error }, 'failed to open the port');
-      this.#record.reportLost(failure);
-      await this.#moves(failure === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
-      if (failure === 'absent') this.#recovery.starting();
-      return;
-    }
-    observer.onLoss();
-    await this.#recovery.recover(place, failure, error);
+    return { channel, path };
   }
 
   async #atMost(limitMs: number, promise: Promise<void> | undefined): Promise<void> {
@@ -343,9 +301,5 @@ export class Modem {
 
   #isStopping(): boolean {
     return this.#stopping.signal.aborted;
-  }
-
-  #moves(timeoutMs: number | undefined): Promise<boolean> {
-    return this.#liveness.during(this.#location.moves(timeoutMs, this.#stopping.signal));
   }
 }

@@ -52,12 +52,23 @@ const SAME_WITHIN_MS = 60_000;
 /** The history of the devices at one place. Times in ms since the Unix epoch. */
 export class KnownModem {
   #known: UsbPlace | undefined;
+  #refused: Place | undefined;
   #goneAt: number | undefined;
   #asked = 0;
 
   /** Whether the daemon may only ask the device for its identity. */
   isUnidentified({ onlyAsk, usb }: Place): boolean {
     return onlyAsk === true && !isSame(usb, this.#known);
+  }
+
+  /** Whether the device there is a modem that must not be used. */
+  isRefused(place: Place | undefined): boolean {
+    return this.#refused !== undefined && this.#refused === place;
+  }
+
+  /** Call it when the device returned an IMEI and must not be used, until another device is in its place. */
+  refused(place: Place): void {
+    this.#refused = place;
   }
 
   /** Call it when the device returned an IMEI and may be used. */

@@ -29,6 +29,7 @@ export class SlotRecord {
   readonly #clock: Clock;
   readonly #onChange: (before: NamelessSlot) => void;
   #slot: NamelessSlot;
+  #named: Slot | undefined;
   #answeringSince: number | undefined;
   #answeredMs = 0;
 
@@ -50,6 +51,12 @@ export class SlotRecord {
 
   get slot(): NamelessSlot {
     return this.#slot;
+  }
+
+  /** Returns the slot with this name: the same object until the name or the state changes. */
+  named(name: string): Slot {
+    if (this.#named?.slot !== name) this.#named = { slot: name, ...this.#slot };
+    return this.#named;
   }
 
   get isAnswering(): boolean {
@@ -77,6 +84,7 @@ export class SlotRecord {
     const slot = { ...before, ...report, ...(isServed ? { failed_step: null } : {}) };
     if ((Object.keys(slot) as (keyof NamelessSlot)[]).every((key) => slot[key] === before[key])) return;
     this.#slot = slot;
+    this.#named = undefined;
     const isFirstSweep = before.swept_at === null && slot.swept_at !== null;
     if (!isFirstSweep && Object.keys(report).every((key) => QUIET.has(key))) return;
     if (this.isAnswering) this.#answeringSince ??= this.#clock.now();

@@ -24,7 +24,7 @@ interface Asked<O extends Operation> {
 }
 
 /** Routes an operation to its handler. `limit` replaces the usual limit of an address. */
-type AnswerOperation = <const O extends Operation>(
+export type AnswerOperation = <const O extends Operation>(
   operation: O,
   handler: (asked: Asked<O>) => Promise<AnswerOf<O>>,
   limit?: RequestLimit,

@@ -20,7 +20,7 @@ import * as webhooks from '../handlers/webhooks.ts';
 import { createToolEndpoint, type ToolEndpointParts } from '../mcp/tool-endpoint.ts';
 import type { Limit } from '../metrics/metric-events.ts';
 import { didDocument } from '../receipts/did.ts';
-import { type AnswerParts, createAnswer } from './answer.ts';
+import { type AnswerOperation, type AnswerParts, createAnswer } from './answer.ts';
 import { clientNetworkOf } from './client-network.ts';
 import { untilGone } from './connections.ts';
 import { type HealthParts, routeHealth } from './health.ts';
@@ -71,38 +71,75 @@ const ENROLMENTS_REFUSED_MAX = 10;
 export function createRouter(parts: RouteParts): Router {
   // One spelling per path: a proxy that blocks a path must block every spelling of it.
   const router = new Router({ sensitive: true, strict: true });
-  const perMinute = (name: Limit, max: number) =>
-    createAddressLimit(parts.clock, { name, max, withinMs: MINUTE_MS });
-  const enrolments = perMinute('enrolment', ENROLMENTS_REFUSED_MAX);
-  const limits = {
-    address: parts.addressLimit,
-    subscription: createRequestLimit(parts.clock, {
-      name: 'token',
-      max: parts.tokenRequestsPerMinute,
-      withinMs: MINUTE_MS,
-    }),
-  };
-  // Log lines of these parts contain the request id.
-  const partsOf = (ctx: Context) => ({ ...parts, log: parts.log.child({ requestId: requestIdOf(ctx) }) });
+  const limits = limitsOf(parts);
   const answer = createAnswer(router, { ...parts, limits });
-  const linked: Middleware = (ctx, next) => {
-    ctx.set('Link', API_CATALOG_LINK);
-    return next();
-  };
   const limited: Middleware = async (ctx, next) => {
     ctx.set((await limits.address.count(ctx.ip)).headers);
     return next();
   };
-  // By address only: no client can use up the attempts for another client's wallet.
-  const limitNonces = perMinute('nonce', parts.noncesPerMinute);
-  const limitSignIns = perMinute('auth', parts.signInsPerMinute);
-  const refusedTransfers = createAddressLimit(parts.clock, {
-    name: 'refused_transfers',
-    max: parts.refusedTransfersPerDay,
-    withinMs: DAY_MS,
+  const partsOf = (ctx: Context): RouteParts => ({
+    ...parts,
+    log: parts.log.child({ requestId: requestIdOf(ctx) }),
   });
-  const limitWaitlist = perMinute('waitlist', parts.waitlistPerMinute);
+  const routes = { router, answer, limits, limited, parts, partsOf };
+  routeCatalog(routes);
+  routeSubscription(routes);
+  routeTexts(routes);
+  routeCalls(routes);
+  routeReceipts(routes);
+  routeWebhooks(routes);
+  routeUpgradeOnly(routes);
+  routeEnrolment(routes);
+  return router;
+}
 
+/** The parts of all routes. */
+interface Routes {
+  router: Router;
+  answer: AnswerOperation;
+  limits: ReturnType<typeof limitsOf>;
+  /** Counts a request by address. */
+  limited: Middleware;
+  parts: RouteParts;
+  /** Log lines of these parts contain the request id. */
+  partsOf: (ctx: Context) => RouteParts;
+}
+
+function limitsOf({ clock, ...config }: RouteParts) {
+  const perMinute = (name: Limit, max: number) =>
+    createAddressLimit(clock, { name, max, withinMs: MINUTE_MS });
+  return {
+    address: config.addressLimit,
+    subscription: createRequestLimit(clock, {
+      name: 'token',
+      max: config.tokenRequestsPerMinute,
+      withinMs: MINUTE_MS,
+    }),
+    enrolments: perMinute('enrolment', ENROLMENTS_REFUSED_MAX),
+    // By address only: no client can use up the attempts for another client's wallet.
+    nonces: perMinute('nonce', config.noncesPerMinute),
+    signIns: perMinute('auth', config.signInsPerMinute),
+    refusedTransfers: createAddressLimit(clock, {
+      name: 'refused_transfers',
+      max: config.refusedTransfersPerDay,
+      withinMs: DAY_MS,
+    }),
+    waitlist: perMinute('waitlist', config.waitlistPerMinute),
+    replays: createAmountLimit(clock, {
+      name: 'webhook_replays',
+      what: `The ${REPLAYED_PER_HOUR_MAX} replays and tests of an hour`,
+      max: REPLAYED_PER_HOUR_MAX,
+      withinMs: HOUR_MS,
+    }),
+  };
+}
+
+/** The offer, its pages and files, and the tools. */
+function routeCatalog({ router, answer, limits, limited, parts }: Routes): void {
+  const linked: Middleware = (ctx, next) => {
+    ctx.set('Link', API_CATALOG_LINK);
+    return next();
+  };
   router.get('/', linked, async (ctx, next) => {
     if (!prefersHtml(ctx)) return next();
     ctx.set((await limits.address.count(ctx.ip)).headers);
@@ -111,8 +148,8 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.catalog, async () => catalog(parts));
   routeHealth(router, parts);
   answer(OPERATION.availability, async () => availability(parts));
-  routeWaitlistPages(router, parts, { join: limitWaitlist, unsubscribe: limits.address });
-  answer(OPERATION.waitlist, async ({ body }) => joinWaitlist(parts, body), limitWaitlist);
+  routeWaitlistPages(router, parts, { join: limits.waitlist, unsubscribe: limits.address });
+  answer(OPERATION.waitlist, async ({ body }) => joinWaitlist(parts, body), limits.waitlist);
   answer(OPERATION.demo, async () => demo());
   for (const { mediaType, path, text } of parts.files)
     router.get(
@@ -123,7 +160,9 @@ export function createRouter(parts: RouteParts): Router {
     );
 
   router.post(TOOLS_PATH, serveTools(createToolEndpoint(parts), { ...parts, limits }));
+}
 
+function routeSubscription({ router, answer, limits, limited, parts }: Routes): void {
   router.post(OPERATION.subscribe.path, limited, async (ctx) => {
     const headers = {
       payment: onlyHeader(ctx.req, 'X-PAYMENT'),
@@ -133,9 +172,9 @@ export function createRouter(parts: RouteParts): Router {
     const result = await subscribe(parts, headers, {
       network: turnOf(ctx),
       refusedTransfers: {
-        check: async () => (await refusedTransfers.count(ctx.ip)).giveBack(),
+        check: async () => (await limits.refusedTransfers.count(ctx.ip)).giveBack(),
         // Of parallel payments, some may be beyond the limit.
-        count: async () => void (await refusedTransfers.count(ctx.ip).catch(() => undefined)),
+        count: async () => void (await limits.refusedTransfers.count(ctx.ip).catch(() => undefined)),
       },
     });
     if (result.kind === 'challenge') {
@@ -147,17 +186,21 @@ export function createRouter(parts: RouteParts): Router {
     ctx.set(result.headers);
     ctx.body = result.body;
   });
-  answer(OPERATION.nonce, async () => issueNonce(parts), limitNonces);
-  answer(OPERATION.signIn, async ({ ctx, body }) => signIn(parts, body, turnOf(ctx)), limitSignIns);
+  answer(OPERATION.nonce, async () => issueNonce(parts), limits.nonces);
+  answer(OPERATION.signIn, async ({ ctx, body }) => signIn(parts, body, turnOf(ctx)), limits.signIns);
   answer(OPERATION.number, async ({ subscription }) => describeNumber(subscription));
+}
 
+function routeTexts({ answer, parts, partsOf }: Routes): void {
   answer(OPERATION.send, async ({ ctx, subscription, body }) => send(partsOf(ctx), subscription, body));
   answer(OPERATION.receive, async ({ subscription, query }) => parts.inbox.claim(subscription, query));
   answer(OPERATION.messages, async ({ subscription, query }) => messages(parts, subscription, query));
 
   answer(OPERATION.deleteMessage, async ({ subscription, params }) => deleteOne(parts, subscription, params));
   answer(OPERATION.deleteMessages, async ({ subscription, query }) => deleteAll(parts, subscription, query));
+}
 
+function routeCalls({ answer, parts, partsOf }: Routes): void {
   answer(OPERATION.dial, async ({ ctx, subscription, body }) => {
     const check = () => parts.authenticate(ctx.headers.authorization);
     return parts.validCallers.during({ check, subscription }, untilGone(ctx.res), (signal) =>
@@ -166,12 +209,14 @@ export function createRouter(parts: RouteParts): Router {
   });
   answer(OPERATION.hangUp, async ({ subscription, body }) => hangUpCall(parts, subscription, body));
   answer(OPERATION.calls, async ({ subscription, query }) => calls(parts, subscription, query));
+}
 
+function routeReceipts({ router, answer, limits, limited, parts }: Routes): void {
   answer(OPERATION.receipts, async ({ subscription, query }) => receipts(parts, subscription, query));
   answer(
     OPERATION.walletReceipts,
     async ({ ctx, body }) => receiptsOfWallet(parts, body, turnOf(ctx)),
-    limitSignIns,
+    limits.signIns,
   );
   answer(OPERATION.receiptKeys, async () => parts.receipts.keySet());
   router.get('/.well-known/did.json', limited, async (ctx) => {
@@ -179,13 +224,9 @@ export function createRouter(parts: RouteParts): Router {
     ctx.type = 'application/did+json';
     ctx.body = JSON.stringify(didDocument(parts.baseUrl, keys));
   });
+}
 
-  const replays = createAmountLimit(parts.clock, {
-    name: 'webhook_replays',
-    what: `The ${REPLAYED_PER_HOUR_MAX} replays and tests of an hour`,
-    max: REPLAYED_PER_HOUR_MAX,
-    withinMs: HOUR_MS,
-  });
+function routeWebhooks({ answer, limits: { replays }, parts }: Routes): void {
   answer(OPERATION.addWebhook, async ({ subscription, body }) => webhooks.add(parts, subscription, body));
   answer(OPERATION.listWebhooks, async ({ subscription }) => webhooks.list(parts, subscription));
   answer(OPERATION.changeWebhook, async ({ subscription, params, body }) =>
@@ -206,6 +247,10 @@ export function createRouter(parts: RouteParts): Router {
   answer(OPERATION.replayWebhook, async ({ subscription, params, body }) =>
     webhooks.replay({ ...parts, replays }, subscription, { ...params, asked: body }),
   );
+}
+
+/** The paths of the WebSockets, for requests that do not ask for one. */
+function routeUpgradeOnly({ router }: Routes): void {
   for (const path of ['/voice/stream/:callId', '/voice/presence/:number']) {
     router.get(path, () => {
       throw new Refusal('upgrade_required', 'Open this URL as a WebSocket.', {
@@ -213,12 +258,13 @@ export function createRouter(parts: RouteParts): Router {
       });
     });
   }
+}
 
+function routeEnrolment({ router, limits, partsOf }: Routes): void {
   router.post(ENROL_PATH, async (ctx) => {
     const request = await readBody(ctx, enrolRequestSchema);
-    ctx.body = await countRefused(enrolments, ctx.ip, () => enrol(partsOf(ctx), request));
+    ctx.body = await countRefused(limits.enrolments, ctx.ip, () => enrol(partsOf(ctx), request));
   });
-  return router;
 }
 
 /** The network that takes turns with others for slow checks: an IPv4 address, or a /48 of IPv6. */

@@ -1,6 +1,6 @@
 // The lists of the console as pages and as CSV, what is behind a line of them, and the search.
 import type Router from '@koa/router';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import * as z from 'zod';
 import type { Html } from '#shared/html.ts';
 import { check } from '../domain/checked-input.ts';
@@ -18,7 +18,7 @@ import { doneWords } from './actions/action-words.ts';
 import { numberPath, slotPath } from './actions/paths.ts';
 import type { ConsolePageParts } from './console-parts.ts';
 import { csvStream, endIfStalled } from './csv-stream.ts';
-import { LISTS, listingWith, listQuery, readConsoleList } from './lists.ts';
+import { type ConsoleList, LISTS, listingWith, listQuery, readConsoleList } from './lists.ts';
 import { foundPage } from './pages/found.ts';
 import { framed } from './pages/frame.ts';
 import { listPage } from './pages/listing.ts';
@@ -42,52 +42,74 @@ const paymentOfPath = z.object({ id: paymentIdSchema });
 const probesSchema = z.object({ span: z.enum(PROBE_SPANS).catch('day') });
 const foundSchema = z.object({ find: findSchema });
 
-export function routeLists(
-  router: Router,
-  { clock, db, operatorFor, refunds, serviceName }: ConsolePageParts,
-): void {
-  const show = (ctx: Context, title: string, place: string, body: Html, result?: Html): void => {
-    ctx.type = 'html';
-    const done = result ?? doneWords(ctx.query['done']);
-    ctx.body = framed({ title, serviceName, session: sessionOf(ctx), place, done }, body);
-  };
-  const operatorOf = (ctx: Context) => operatorFor(sessionOf(ctx).operator);
-
+export function routeLists(router: Router, parts: ConsolePageParts): void {
   for (const list of LISTS) {
-    router.get(list.path, async (ctx) => {
-      const query = listQuery(list, ctx);
-      const page = await readConsoleList(list, operatorOf(ctx), query, ROWS);
-      const { path, fields } = list;
-      const place = path === '/probes/all' ? '/probes' : path;
-      const { filters, order } = query;
-      const listing = listingWith(list, query);
-      show(
-        ctx,
-        listing.title,
-        place,
-        listPage({ ...page, listing, path, fields, filters, order, nowMs: clock.now() }),
-      );
-    });
-
-    router.get(`${list.path}.csv`, async (ctx) => {
-      const name = list.path.slice(1).replace('/', '-');
-      const query = { ...listQuery(list, ctx), after: undefined };
-      const operator = operatorOf(ctx);
-      const body = await csvStream(
-        listingWith(list, query).columns,
-        ({ after, limit }) => readConsoleList(list, operator, { ...query, after }, limit),
-        { isFull: false, nowMs: clock.now() },
-      );
-      ctx.set('Content-Disposition', `attachment; filename="${name}.csv"`);
-      ctx.type = 'text/csv; charset=utf-8; header=present';
-      ctx.body = body;
-      endIfStalled(ctx.res);
-    });
+    router.get(list.path, listAsPage(parts, list));
+    router.get(`${list.path}.csv`, listAsCsv(parts, list));
   }
+  router.get('/find', found(parts));
+  router.get('/numbers/:number', oneNumber(parts));
+  router.get('/payments', payments(parts));
+  router.get('/payments/:id', onePayment(parts));
+  router.get('/probes', probes(parts));
+}
 
-  router.get('/find', async (ctx) => {
+interface Page {
+  title: string;
+  /** The path of its list in the navigation; empty if it is in none. */
+  place: string;
+  body: Html;
+  /** The result of the action before it. Default: in the words of the action. */
+  result?: Html | undefined;
+}
+
+function show({ serviceName }: ConsolePageParts, ctx: Context, { title, place, body, result }: Page): void {
+  ctx.type = 'html';
+  const done = result ?? doneWords(ctx.query['done']);
+  ctx.body = framed({ title, serviceName, session: sessionOf(ctx), place, done }, body);
+}
+
+const operatorOf = ({ operatorFor }: ConsolePageParts, ctx: Context) => operatorFor(sessionOf(ctx).operator);
+
+const listAsPage =
+  (parts: ConsolePageParts, list: ConsoleList): Middleware =>
+  async (ctx) => {
+    const query = listQuery(list, ctx);
+    const page = await readConsoleList(list, operatorOf(parts, ctx), query, ROWS);
+    const { path, fields } = list;
+    const { filters, order } = query;
+    const listing = listingWith(list, query);
+    const nowMs = parts.clock.now();
+    show(parts, ctx, {
+      title: listing.title,
+      place: path === '/probes/all' ? '/probes' : path,
+      body: listPage({ ...page, listing, path, fields, filters, order, nowMs }),
+    });
+  };
+
+const listAsCsv =
+  (parts: ConsolePageParts, list: ConsoleList): Middleware =>
+  async (ctx) => {
+    const name = list.path.slice(1).replace('/', '-');
+    const query = { ...listQuery(list, ctx), after: undefined };
+    const operator = operatorOf(parts, ctx);
+    const body = await csvStream(
+      listingWith(list, query).columns,
+      ({ after, limit }) => readConsoleList(list, operator, { ...query, after }, limit),
+      { isFull: false, nowMs: parts.clock.now() },
+    );
+    ctx.set('Content-Disposition', `attachment; filename="${name}.csv"`);
+    ctx.type = 'text/csv; charset=utf-8; header=present';
+    ctx.body = body;
+    endIfStalled(ctx.res);
+  };
+
+/** The only number or slot that was found, or a page of all that was found. */
+const found =
+  (parts: ConsolePageParts): Middleware =>
+  async (ctx) => {
     const { find } = check(foundSchema, ctx.query);
-    const operator = operatorOf(ctx);
+    const operator = operatorOf(parts, ctx);
     const asked = { find, limit: FOUND_MAX };
     const [numbers, slots, subscriptions] = await Promise.all([
       operator.call('numbers', asked),
@@ -100,62 +122,68 @@ export function routeLists(
       return ctx.redirect(numberPath(number.number));
     if (number === undefined && slot !== undefined && slotsMore.length === 0)
       return ctx.redirect(slotPath(slot));
-    show(ctx, `Found: ${find}`, '', foundPage(find, { numbers, slots, subscriptions }, clock.now()));
-  });
+    const body = foundPage(find, { numbers, slots, subscriptions }, parts.clock.now());
+    show(parts, ctx, { title: `Found: ${find}`, place: '', body });
+  };
 
-  router.get('/numbers/:number', async (ctx) => {
+const oneNumber =
+  (parts: ConsolePageParts): Middleware =>
+  async (ctx) => {
     const { number } = check(numberOfPath, ctx['params']);
-    const { rows } = await operatorOf(ctx).call('numbers', { number, limit: 1 });
+    const operator = operatorOf(parts, ctx);
+    const { rows } = await operator.call('numbers', { number, limit: 1 });
     const [row] = rows;
     if (row === undefined) throw new Refusal('not_found', 'there is no such number');
-    const nowMs = clock.now();
-    const events = await listNumberEvents(db, number, { limit: EVENTS, now: new Date(nowMs) });
-    const sold = await operatorOf(ctx).call('subscriptions', { number, state: 'active', limit: 1 });
-    show(
-      ctx,
-      number,
-      '/numbers',
-      numberPage(row, sold.rows[0], events, { canRefund: refunds !== undefined, nowMs }),
-      resultWords(ctx.query['done'], row, events),
-    );
-  });
+    const nowMs = parts.clock.now();
+    const events = await listNumberEvents(parts.db, number, { limit: EVENTS, now: new Date(nowMs) });
+    const sold = await operator.call('subscriptions', { number, state: 'active', limit: 1 });
+    const canRefund = parts.refunds !== undefined;
+    show(parts, ctx, {
+      title: number,
+      place: '/numbers',
+      body: numberPage(row, sold.rows[0], events, { canRefund, nowMs }),
+      result: resultWords(ctx.query['done'], row, events),
+    });
+  };
 
-  router.get('/payments', async (ctx) => {
+const payments =
+  (parts: ConsolePageParts): Middleware =>
+  async (ctx) => {
     const { state, show: shown, after } = check(paymentsSchema, ctx.query);
-    const operator = operatorOf(ctx);
+    const operator = operatorOf(parts, ctx);
     const isStuck = shown === 'stuck' || undefined;
     const [page, stuck] = await Promise.all([
       operator.call('payments', { state, isStuck, after, limit: ROWS }),
       operator.call('payments', { isStuck: true, limit: ROWS }),
     ]);
-    const list = { ...page, filters: { state, show: shown }, nowMs: clock.now() };
-    show(ctx, 'Payments', '/payments', paymentsPage(list, stuck.rows));
-  });
+    const list = { ...page, filters: { state, show: shown }, nowMs: parts.clock.now() };
+    show(parts, ctx, { title: 'Payments', place: '/payments', body: paymentsPage(list, stuck.rows) });
+  };
 
-  router.get('/payments/:id', async (ctx) => {
+const onePayment =
+  (parts: ConsolePageParts): Middleware =>
+  async (ctx) => {
     const { id } = check(paymentOfPath, ctx['params']);
-    const payment = await operatorOf(ctx)
+    const payment = await operatorOf(parts, ctx)
       .call('payment', { id })
       .catch((error: unknown) => {
         if (error instanceof OperatorRefusal) throw new Refusal('not_found', error.message);
         throw error;
       });
-    show(ctx, id, '/payments', paymentPage(payment, refundOffer(payment, refunds)));
-  });
+    const body = paymentPage(payment, refundOffer(payment, parts.refunds));
+    show(parts, ctx, { title: id, place: '/payments', body });
+  };
 
-  router.get('/probes', async (ctx) => {
+const probes =
+  (parts: ConsolePageParts): Middleware =>
+  async (ctx) => {
     const { span } = check(probesSchema, ctx.query);
-    const operator = operatorOf(ctx);
+    const operator = operatorOf(parts, ctx);
     const [carriers, slots, page] = await Promise.all([
       operator.call('probeSummary', { by: 'carrier', span }),
       operator.call('probedSlots', { span, sort: { by: 'success' }, limit: LIMIT_MAX }),
       operator.call('probes', { limit: PROBES_SHOWN }),
     ]);
-    show(
-      ctx,
-      'Probes',
-      '/probes',
-      probesPage({ span, carriers, slots: slots.rows, last: page.rows }, clock.now()),
-    );
-  });
-}
+    const shown = { span, carriers, slots: slots.rows, last: page.rows };
+    show(parts, ctx, { title: 'Probes', place: '/probes', body: probesPage(shown, parts.clock.now()) });
+  };

@@ -17,7 +17,7 @@ import { LIMIT_MAX } from '../operator/procedures/fields.ts';
 import { AUDIT_RESULTS, PROBE_KINDS, PROBE_RESULTS } from '../store/database/operation-tables.ts';
 import type { FilterField, FilterValues } from './pages/listing.ts';
 
-interface ConsoleList {
+export interface ConsoleList {
   path: string;
   // biome-ignore lint/suspicious/noExplicitAny: the rows of each list are of another type
   listing: Listing<any>;

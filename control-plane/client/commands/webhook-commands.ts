@@ -41,10 +41,23 @@ interface ReplayOptions {
 const eventOption = (about: string): Option =>
   new Option('--event <event...>', about).choices(WEBHOOK_EVENTS);
 
-export function addWebhookCommands(program: Command, session: () => CommandSession): void {
-  const webhook = program.command('webhook').description('Have texts, statuses and calls posted to a URL.');
-  const webhooks = async (at: CommandSession) => (await at.client()).webhooks;
+type Session = () => CommandSession;
 
+export function addWebhookCommands(program: Command, session: Session): void {
+  const webhook = program.command('webhook').description('Have texts, statuses and calls posted to a URL.');
+  addCommand(webhook, session);
+  listCommand(webhook, session);
+  changeCommand(webhook, session);
+  removeCommand(webhook, session);
+  rotateCommand(webhook, session);
+  testCommand(webhook, session);
+  deliveriesCommand(webhook, session);
+  replayCommand(webhook, session);
+}
+
+const webhooks = async (at: CommandSession) => (await at.client()).webhooks;
+
+function addCommand(webhook: Command, session: Session): void {
   answering(webhook.command('add'), fieldsOf(OPERATION.addWebhook))
     .description('Add a webhook. Its secret is printed once.')
     .argument('<url>', 'Where events are posted, https')
@@ -60,6 +73,9 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
       };
       at.output.answer(await (await webhooks(at)).add({ url, ...given }));
     });
+}
+
+function listCommand(webhook: Command, session: Session): void {
   answering(webhook.command('list'), ['webhooks', 'count', ...fieldsOf({ answer: webhookSchema })])
     .description('List the webhooks, and whether they work.')
     .action(async () => {
@@ -67,6 +83,9 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
       const list = await (await webhooks(at)).list();
       at.output.answer({ webhooks: list, count: list.length }, list);
     });
+}
+
+function changeCommand(webhook: Command, session: Session): void {
   answering(webhook.command('change'), fieldsOf(OPERATION.changeWebhook))
     .description('Change a webhook, or enable it again.')
     .argument('<id>')
@@ -89,6 +108,9 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
       const at = session();
       at.output.answer(await (await webhooks(at)).change(id, change));
     });
+}
+
+function removeCommand(webhook: Command, session: Session): void {
   answering(webhook.command('remove'), ['removed'])
     .description('Remove a webhook with everything that waits for it.')
     .argument('<id>')
@@ -97,6 +119,9 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
       await (await webhooks(at)).remove(id);
       at.output.answer({ removed: id });
     });
+}
+
+function rotateCommand(webhook: Command, session: Session): void {
   answering(webhook.command('rotate'), fieldsOf(OPERATION.rotateWebhook))
     .description('Print a new secret. The old one signs too for a day.')
     .argument('<id>')
@@ -104,6 +129,9 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
       const at = session();
       at.output.answer(await (await webhooks(at)).rotate(id));
     });
+}
+
+function testCommand(webhook: Command, session: Session): void {
   answering(webhook.command('test'), fieldsOf(OPERATION.testWebhook))
     .description('Send a test event now, and print what the receiver answered.')
     .argument('<id>')
@@ -113,6 +141,9 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
       at.output.answer(result);
       if (!result.delivered) throw notDelivered(result.error);
     });
+}
+
+function deliveriesCommand(webhook: Command, session: Session): void {
   answering(webhook.command('deliveries'), [
     'deliveries',
     'count',
@@ -132,6 +163,9 @@ export function addWebhookCommands(program: Command, session: () => CommandSessi
       }
       at.output.answer({ deliveries: found, count: found.length }, found);
     });
+}
+
+function replayCommand(webhook: Command, session: Session): void {
   answering(webhook.command('replay'), fieldsOf(OPERATION.replayWebhook))
     .description('Send one delivery again, or all events since a time.')
     .argument('<id>')

@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
 import { STREAM_PROTOCOLS, type StreamProtocol, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Logger } from '#shared/log.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { MEDIA_FRAME_BYTES_MAX, MEDIA_PING_MS } from '#shared/voice/media.ts';
 import { check } from '../../domain/checked-input.ts';
@@ -50,28 +52,10 @@ type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
   stop(): Promise<void>;
 };
 
-/** The message of ws names the header. */
-function handshakeRefusal({ message }: Error): Refusal {
-  const field = /Sec-WebSocket-\w+/.exec(message)?.[0] ?? 'Upgrade';
-  return new Refusal('invalid_request', message, { details: { field } });
-}
-
 export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
   const { guard, clock, log } = parts;
   const opening: OpenStreamParts = { ...parts, allowances: new StreamAllowances(clock) };
-  const server = (maxPayload: number): WebSocketServer => {
-    const sockets = new WebSocketServer({
-      noServer: true,
-      WebSocket: ReasonedSocket,
-      maxPayload,
-      perMessageDeflate: false,
-      handleProtocols: (offered) => (offered.has(VOICE_SUBPROTOCOL) ? VOICE_SUBPROTOCOL : false),
-    });
-    sockets.on('wsClientError', (error, socket) =>
-      writeAnswer(socket, errorAnswerOf(handshakeRefusal(error), log)),
-    );
-    return sockets;
-  };
+  const server = (maxPayload: number): WebSocketServer => createSocketServer(maxPayload, log);
   const streams = {
     raw: server(RAW_MESSAGE_BYTES_MAX),
     twilio: server(TWILIO_MESSAGE_BYTES_MAX),
@@ -126,18 +110,39 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       stream: Object.values(streams).reduce((open, { clients }) => open + clients.size, 0),
       presence: presences.clients.size,
     }),
-    async stop() {
-      const open = [...Object.values(streams), presences, medias].flatMap(({ clients }) => [...clients]);
-      const closed = open.map((client) => new Promise((resolve) => client.once('close', resolve)));
-      for (const client of open)
-        closeSoon(client, clock, { code: STREAM_CLOSE.goingAway, reason: 'restart' });
-      const timer = setTimeout(() => {
-        for (const client of open) client.terminate();
-      }, STOP_TIMEOUT_MS);
-      await Promise.all(closed);
-      clearTimeout(timer);
-    },
+    stop: () => closeAll([...Object.values(streams), presences, medias], clock),
   };
+}
+
+function createSocketServer(maxPayload: number, log: Logger): WebSocketServer {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    WebSocket: ReasonedSocket,
+    maxPayload,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(VOICE_SUBPROTOCOL) ? VOICE_SUBPROTOCOL : false),
+  });
+  sockets.on('wsClientError', (error, socket) =>
+    writeAnswer(socket, errorAnswerOf(handshakeRefusal(error), log)),
+  );
+  return sockets;
+}
+
+/** The message of ws names the header. */
+function handshakeRefusal({ message }: Error): Refusal {
+  const field = /Sec-WebSocket-\w+/.exec(message)?.[0] ?? 'Upgrade';
+  return new Refusal('invalid_request', message, { details: { field } });
+}
+
+async function closeAll(servers: readonly WebSocketServer[], clock: Clock): Promise<void> {
+  const open = servers.flatMap(({ clients }) => [...clients]);
+  const closed = open.map((client) => new Promise((resolve) => client.once('close', resolve)));
+  for (const client of open) closeSoon(client, clock, { code: STREAM_CLOSE.goingAway, reason: 'restart' });
+  const timer = setTimeout(() => {
+    for (const client of open) client.terminate();
+  }, STOP_TIMEOUT_MS);
+  await Promise.all(closed);
+  clearTimeout(timer);
 }
 
 /** Many clients close a stream that does not have the subprotocol they offered. By then it would have replaced the older stream. */

@@ -4,7 +4,7 @@ import { hasLuhnDigit, iccidSchema, isE164 } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrolment.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
-import type { ImportedNumber } from '../../store/fleet/numbers.ts';
+import type { ImportedNumber } from '../../store/fleet/number-import.ts';
 import { IMPORT_LINES_MAX } from '../procedures/fields.ts';
 
 const BYTES_MAX = 1024 * 1024;

@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { iccidSchema } from '#shared/identities.ts';
 import { NUMBER_STATES } from '../../domain/number-state.ts';
 import { admitNumber } from '../../store/fleet/number-admission.ts';
+import { importNumbers } from '../../store/fleet/number-import.ts';
 import { moveNumber } from '../../store/fleet/number-move.ts';
 import {
-  importNumbers,
   listNumbers,
   NUMBER_SORTS,
   releaseNumber,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type Database, type DatabaseTransaction, inTransaction, rolledBack } from '../database/database.ts';
-import { type ImportedNumber, importNumbers } from '../fleet/numbers.ts';
+import { type ImportedNumber, importNumbers } from '../fleet/number-import.ts';
 import { lockOpenTenures } from '../fleet/sim-proof.ts';
 import {
   type CardChange,

@@ -5,14 +5,11 @@ import { shownTime } from '#shared/operator/listing.ts';
 import { type ServiceState, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import type { NumberState } from '../../domain/number-state.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
-import { isSellable } from '../../domain/sellable-number.ts';
 import { maskedWallet } from '../../domain/shown-value.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import { allOf, contains, naturalOrder, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
-import { clearUnadmitted } from './number-admission.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
-import { expectAt, lockOpenTenures } from './sim-proof.ts';
 import { HAS_NO_JOURNAL } from './slots.ts';
 import { SERVICE_ROWS } from './sold-numbers.ts';
 
@@ -295,95 +292,6 @@ async function unknownOrRetired(
     .executeTakeFirst();
   if (row?.retired_at == null) return new OperatorRefusal(`there is no number ${number}`);
   return new OperatorRefusal(`${number} was retired at ${shownTime(row.retired_at.toISOString())}`);
-}
-
-export interface ImportedNumber {
-  /** Line in the operator's list. */
-  line: number;
-  number: string;
-  iccid: string;
-  /** The only node that may become the first holder of its SIM. */
-  node?: string | undefined;
-}
-
-/**
- * Imports all numbers or none: throws `OperatorRefusal` with a line for each number that cannot be imported. A number that exists with this
- * SIM stays as it is, and a retired one returns. A named node counts until it is proven which node holds the SIM.
- */
-export async function importNumbers(
-  db: Database,
-  rows: readonly ImportedNumber[],
-  now: Date,
-): Promise<{ added: number; back: number; known: number }> {
-  return inTransaction(db, async (trx) => {
-    await lockOpenTenures(
-      trx,
-      rows.map(({ iccid }) => iccid),
-    );
-    await clearUnadmitted(trx, rows);
-    const there = await trx
-      .selectFrom('numbers')
-      .select(['number', 'iccid', 'retired_at'])
-      .where((eb) =>
-        eb.or([
-          eb(
-            'number',
-            'in',
-            rows.map(({ number }) => number),
-          ),
-          eb(
-            'iccid',
-            'in',
-            rows.map(({ iccid }) => iccid),
-          ),
-        ]),
-      )
-      // Sorted by number, so that two imports do not deadlock.
-      .orderBy('number')
-      .forUpdate()
-      .execute();
-    const byNumber = new Map(there.map((row) => [row.number, row]));
-    const served = there.filter(({ retired_at }) => retired_at === null);
-    const byIccid = new Map(served.map(({ iccid, number }) => [iccid, number]));
-    const problems: string[] = [];
-    for (const { line, number, iccid } of rows) {
-      if (!isSellable(number)) problems.push(`line ${line}: ${number} is not a US mobile number`);
-      const owner = byNumber.get(number);
-      const other = byIccid.get(iccid);
-      if (owner !== undefined && owner.retired_at === null && owner.iccid !== iccid)
-        problems.push(`line ${line}: ${number} has the SIM ${owner.iccid}`);
-      else if (other !== undefined && other !== number)
-        problems.push(`line ${line}: the SIM ${iccid} has the number ${other}`);
-    }
-    if (problems.length > 0) throw new OperatorRefusal(problems.join('\n'));
-    const fresh = rows.filter(({ number }) => !byNumber.has(number));
-    const back = rows.filter(({ number }) => (byNumber.get(number)?.retired_at ?? null) !== null);
-    if (fresh.length > 0) {
-      await trx
-        .insertInto('numbers')
-        .values(
-          fresh.map(({ number, iccid }) => ({ number, iccid, created_at: now, unproven: 'holder' as const })),
-        )
-        .execute();
-    }
-    for (const { number, iccid } of back) {
-      await trx
-        .updateTable('numbers')
-        .set({
-          iccid,
-          retired_at: null,
-          unadmitted_since: null,
-          disputed_since: null,
-          unproven: 'holder',
-          first_node: null,
-        })
-        .where('number', '=', number)
-        .execute();
-    }
-    const named = rows.flatMap(({ iccid, node }) => (node === undefined ? [] : [{ iccid, node }]));
-    await expectAt(trx, named, now);
-    return { added: fresh.length, back: back.length, known: rows.length - fresh.length - back.length };
-  });
 }
 
 /** Whether the service has this number, sold or not. */

@@ -96,7 +96,11 @@ export class HostModems {
     const { calls, clock, createResampler, guard, journal, log, mayWriteSettings, openPort, sims } =
       this.#parts;
     const common = {
-      ...{ openPort, journal, sims, mayWriteSettings, clock },
+      openPort,
+      journal,
+      sims,
+      mayWriteSettings,
+      clock,
       carriers: config.carriers,
       limits: recoveryLimits(config.recovery),
       outside: outsideSteps(config, { sysfsRoot, clock, guard }),

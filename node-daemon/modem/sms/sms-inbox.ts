@@ -12,8 +12,7 @@ import { DirectMessages } from './direct-messages.ts';
 import { SmsAcceptance } from './sms-acceptance.ts';
 import { SmsDeletions } from './sms-deletions.ts';
 import { type Announced, announcedBy, type FoundInStorage, isDirect, parseList } from './sms-storage.ts';
-import type { StorageAccess } from './storage-access.ts';
-import { StorageReader } from './storage-reader.ts';
+import { type StorageAccess, StorageReader } from './storage-access.ts';
 import { StoredAcceptance } from './stored-acceptance.ts';
 
 /** Above this number deletions go before reads. Otherwise the storage would fill up under steady traffic. */

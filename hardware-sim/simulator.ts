@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
+import { type Random, systemRandom } from '#shared/random.ts';
 import { SoundCards } from './alsa/sound-cards.ts';
 import { audioTime, FrameClock } from './audio/frame-clock.ts';
 import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
@@ -57,6 +58,7 @@ export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'
   /** How long a modem rings before the network gives up. */
   noAnswerMs?: number;
   clock?: Clock;
+  random?: Random;
   /** Of the voice: never set back, and with fractions of milliseconds. */
   audioClock?: Clock;
   log?: Logger;
@@ -122,7 +124,7 @@ async function start(
   unlock: () => Promise<void>,
   options: SimulatorOptions,
 ): Promise<Simulator> {
-  const { clock = systemClock, log = silentLogger, makes = ['quectel'] } = options;
+  const { clock = systemClock, random = systemRandom, log = silentLogger, makes = ['quectel'] } = options;
   const traits = {
     ...SIMULATOR_DEFAULTS,
     ...options,
@@ -164,6 +166,7 @@ async function start(
         carrier,
         callSwitch,
         frameClock,
+        random,
         clock,
         portClock: systemClock,
         log,

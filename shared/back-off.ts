@@ -1,4 +1,5 @@
 // Waits before the next attempt: short at first, then longer, with jitter.
+import type { Random } from './random.ts';
 
 /** Bounds of the waits, in ms. */
 export interface BackOffLimits {
@@ -29,10 +30,10 @@ export function backOffMs(
 /** The waits between the attempts of one task. */
 export class BackOff {
   readonly #limits: BackOffLimits;
-  readonly #random: () => number;
+  readonly #random: Random;
   #attempts = 0;
 
-  constructor(limits: BackOffLimits, random: () => number = Math.random) {
+  constructor(limits: BackOffLimits, random: Random) {
     this.#limits = limits;
     this.#random = random;
   }

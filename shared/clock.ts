@@ -51,3 +51,28 @@ export function withTimeout<T>(
     promise.then(resolve, reject).finally(() => timer.cancel());
   });
 }
+
+/** Runs `work` with a signal that is aborted after `timeoutMs`, as that of `AbortSignal.timeout`. Settles as `work` does. */
+export async function withDeadline<T>(
+  clock: Clock,
+  timeoutMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const timer = clock.after(timeoutMs, () => late.abort(new DOMException('timed out', 'TimeoutError')));
+  try {
+    return await work(late.signal);
+  } finally {
+    timer.cancel();
+  }
+}
+
+/** Calls `callback` every `intervalMs` until the timer is cancelled. */
+export function every(clock: Clock, intervalMs: number, callback: () => void): Timer {
+  const beat = (): void => {
+    timer = clock.after(intervalMs, beat);
+    callback();
+  };
+  let timer = clock.after(intervalMs, beat);
+  return { cancel: () => timer.cancel() };
+}

@@ -1,5 +1,6 @@
 // Alerts for people: one plain mail per message.
 import MailComposer from 'nodemailer/lib/mail-composer';
+import type { Clock } from '#shared/clock.ts';
 import type { MailSettings } from '../config/mail-options.ts';
 import type { AlertMessage } from '../domain/alert.ts';
 import { MailTrouble, SmtpSession } from '../mail/smtp-session.ts';
@@ -14,13 +15,17 @@ const DELIVERIES = {
   unavailable: 'unavailable',
 } as const satisfies Record<MailTrouble['outcome'], Delivery['outcome']>;
 
-export function createAlertMail({ server, from }: MailSettings, to: string, sender: Sender): AlertChannel {
+export function createAlertMail(
+  { clock, server, from }: MailSettings & { clock: Clock },
+  to: string,
+  sender: Sender,
+): AlertChannel {
   return {
     name: 'mail',
     async send(message, { signal }) {
       try {
         const mail = await compose(message, { from, to, sender });
-        const session = await SmtpSession.open(server, signal);
+        const session = await SmtpSession.open(server, { clock, signal });
         await session.send({ from: from.address, to }, mail);
         session.quit();
         return { outcome: 'sent', detail: 'taken' };

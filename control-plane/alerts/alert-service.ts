@@ -40,8 +40,9 @@ export function startAlerts({ channels, ...parts }: AlertServiceParts): AlertSer
   return {
     onFunds: (chainId, { transfers }) => readings.note(chainId, transfers),
     async stop() {
-      for (const post of posts) post.stop();
+      const timers = posts.map((post) => post.stop());
       await Promise.all(work.map((each) => each.stop()));
+      for (const timer of timers) timer.cancel();
     },
   };
 }

@@ -1,4 +1,5 @@
 // Alerts for programs: a signed POST, as the webhooks of subscribers are.
+import type { Clock } from '#shared/clock.ts';
 import { createPoster, type PostResult } from '../webhooks/poster.ts';
 import type { AlertChannel, Delivery } from './alert-channel.ts';
 import { alertBody, type Sender } from './alert-message.ts';
@@ -9,6 +10,7 @@ interface WebhookSettings {
   url: string;
   /** Key of the signature. */
   secret: Buffer;
+  clock: Clock;
 }
 
 const OUTCOMES = {
@@ -21,9 +23,14 @@ const OUTCOMES = {
   stopped: 'unavailable',
 } as const satisfies Record<PostResult['outcome'], Delivery['outcome']>;
 
-export function createWebhook({ url, secret }: WebhookSettings, sender: Sender): AlertChannel {
+export function createWebhook({ url, secret, clock }: WebhookSettings, sender: Sender): AlertChannel {
   // The receiver is the operator's own.
-  const poster = createPoster({ userAgent: 'simrack-alerts', timeoutMs: TIMEOUT_MS, allowsPrivate: true });
+  const poster = createPoster({
+    userAgent: 'simrack-alerts',
+    timeoutMs: TIMEOUT_MS,
+    allowsPrivate: true,
+    clock,
+  });
   return {
     name: 'webhook',
     async send(message, { isTest, signal }) {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { type Clock, withDeadline } from '#shared/clock.ts';
 import type { Database } from '../store/database/database.ts';
 import { headerOf, trailerOf } from './backup-format.ts';
 import { dumpDatabase } from './database-dump.ts';
@@ -12,7 +13,7 @@ import { dumpDatabase } from './database-dump.ts';
 const STALL_MS = 10_000;
 
 /** Writes the present contents of the database to `out`, and ends it. If it rejects, the output is worthless. */
-export async function writeBackup(db: Database, out: Writable, now: Date): Promise<void> {
+export async function writeBackup(db: Database, out: Writable, clock: Clock): Promise<void> {
   const gzip = createGzip();
   const written = pipeline(gzip, out);
   // A failure is reported where `written` is awaited; until then it must not end the process.
@@ -21,11 +22,12 @@ export async function writeBackup(db: Database, out: Writable, now: Date): Promi
   const write = async (text: string): Promise<void> => {
     digest.update(text);
     if (gzip.write(text)) return;
-    await Promise.race([once(gzip, 'drain', { signal: AbortSignal.timeout(STALL_MS) }), written]);
+    const drained = (signal: AbortSignal): Promise<unknown> => once(gzip, 'drain', { signal });
+    await Promise.race([withDeadline(clock, STALL_MS, drained), written]);
   };
   try {
     await dumpDatabase(db, {
-      begin: (contents) => write(`${JSON.stringify(headerOf(contents, now))}\n`),
+      begin: (contents) => write(`${JSON.stringify(headerOf(contents, new Date(clock.now())))}\n`),
       rows: (rows) => write(`${rows.join('\n')}\n`),
       endTable: () => write('\n'),
     });

@@ -49,7 +49,8 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const form = confirmForm({
       name,
       concerned: await concernedBy(action, fields, operator),
-      sent: action.refunds === true ? await refundsOf(operator, check(endedSchema, fields)) : undefined,
+      sent:
+        action.refunds === true ? await refundsOf(parts, operator, check(endedSchema, fields)) : undefined,
       fields,
       session,
       action,
@@ -117,9 +118,12 @@ function questionOf(name: ActionName, fields: Readonly<Record<string, string>>):
 }
 
 /** As the form shows them. Throws if they cannot be sent now. */
-async function refundsOf(...asked: Parameters<typeof planOf>): Promise<string> {
+async function refundsOf(
+  { clock }: Pick<ConsolePageParts, 'clock'>,
+  ...asked: Parameters<typeof planOf>
+): Promise<string> {
   const plan = await planOf(...asked);
-  refuseTooEarly(plan);
+  refuseTooEarly(plan, clock);
   return shownRefunds(plan, false);
 }
 

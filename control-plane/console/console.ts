@@ -28,7 +28,7 @@ interface ConsoleParts {
 
 type ConsoleOptions = SiteOptions &
   ConsoleRefundOptions &
-  Omit<HttpOptions, 'host' | 'port' | 'log' | 'isBehindProxy'> & {
+  Omit<HttpOptions, 'host' | 'port' | 'clock' | 'log' | 'isBehindProxy'> & {
     consolePort: number | undefined;
     serviceName: string;
   };
@@ -50,9 +50,11 @@ export async function openConsole(
   if (port === undefined) return undefined;
   // As in console-app.ts: without a configured proxy, the peer is the client.
   const isBehindProxy = consoleUrl !== undefined && options.proxyHops > 0;
-  const server = await listenHttp({ ...options, host, port, log, isBehindProxy }).catch((cause: Error) => {
-    throw new Error(`CONSOLE_PORT: ${cause.message}`, { cause });
-  });
+  const server = await listenHttp({ ...options, host, port, clock, log, isBehindProxy }).catch(
+    (cause: Error) => {
+      throw new Error(`CONSOLE_PORT: ${cause.message}`, { cause });
+    },
+  );
   const sessions = createSessions({ db, clock });
   const view = new ConsoleView({ db, bus, clock, operator: operatorFor(ALL_VIEWERS) });
   const feed = new LiveFeed({ clock, log, sessions, render: (topic) => view.render(topic) });
@@ -66,7 +68,7 @@ export async function openConsole(
     view,
     feed,
     serviceName,
-    refunds: refundSenderOf(options),
+    refunds: refundSenderOf(options, clock),
     closeRefund: refundCloserOf(options),
     site: options,
   });

@@ -1,4 +1,5 @@
 // How work that sends to others stops: it begins nothing more, and what is under way has a few seconds to end.
+import type { Clock, Timer } from '#shared/clock.ts';
 
 /** Work that is under way at a stop gets this long. */
 const STOP_MS = 4_000;
@@ -11,8 +12,9 @@ export class GracefulStop {
   /** Aborted when what is under way must end. */
   readonly aborting: AbortSignal = this.#aborting.signal;
 
-  begin(): void {
+  /** Returns the timer of the abort: cancel it when everything has ended. */
+  begin(clock: Clock): Timer {
     this.#ending.abort();
-    setTimeout(() => this.#aborting.abort(), STOP_MS).unref();
+    return clock.after(STOP_MS, () => this.#aborting.abort());
   }
 }

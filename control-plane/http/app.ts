@@ -3,6 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { isOAuthPath, tokenText } from '../discovery/protected-resource.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -27,14 +28,14 @@ export interface TellableAnswer {
  */
 export function createApp(
   router: Router,
-  { baseUrl, log, proxyHops }: { baseUrl: string; log: Logger; proxyHops: number },
+  { baseUrl, clock, log, proxyHops }: { baseUrl: string; clock: Clock; log: Logger; proxyHops: number },
 ): Koa {
   const app = new Koa({ proxy: proxyHops > 0, maxIpsCount: proxyHops });
   // A client that breaks its own connection is not a server error.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'request ended early'));
   app.use(publishAnswers);
   app.use(nameRequest);
-  app.use(recordRequests(log));
+  app.use(recordRequests({ clock, log }));
   app.use(openToPages);
   app.use(protectBrowsers({ isEncrypted: baseUrl.startsWith('https:') }));
   app.use(errorBody({ baseUrl, log }));

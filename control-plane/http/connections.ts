@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RefusalCode } from '#shared/api/refusals.ts';
+import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { WHOLE } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -29,12 +30,14 @@ interface Connection {
 }
 
 export class Connections {
+  readonly #clock: Clock;
   readonly #log: Logger;
   readonly #onFlood: (socket: Socket) => void;
   readonly #connections = new WeakMap<Duplex, Connection>();
 
   /** `onFlood` is called when a connection is dropped for its many requests. */
-  constructor(log: Logger, onFlood: (socket: Socket) => void) {
+  constructor({ clock, log }: { clock: Clock; log: Logger }, onFlood: (socket: Socket) => void) {
+    this.#clock = clock;
     this.#log = log;
     this.#onFlood = onFlood;
   }
@@ -66,7 +69,7 @@ export class Connections {
       return;
     }
     if (!socket.writable) {
-      linger(socket);
+      linger(socket, this.#clock);
       return;
     }
     const connection = this.#connectionOf(socket);
@@ -117,7 +120,7 @@ export class Connections {
     else if (socket.writable) {
       const answer = errorAnswerOf(unreadable(error), this.#log);
       emitMetric({ kind: 'malformed', status: answer.status });
-      writeAnswer(socket, answer, first?.request.method);
+      writeAnswer(socket, this.#clock, answer, first?.request.method);
     }
   }
 }
@@ -145,6 +148,8 @@ const BLOCKED_MS = 5_000;
 interface Neighbours {
   sockets: Set<Socket>;
   floods: number;
+  /** Forgets the floods. */
+  timer?: Timer;
 }
 
 /**
@@ -152,7 +157,7 @@ interface Neighbours {
  * reset: a response would keep it, and its cost, for longer. Call the result with each socket that was dropped for its many requests: what
  * it had sent is parsed nevertheless, so a network with many of them gets no connection for a while.
  */
-export function capConnections(server: Server, max: number): (flooding: Socket) => void {
+export function capConnections(server: Server, clock: Clock, max: number): (flooding: Socket) => void {
   const open = new Map<string, Neighbours>();
   const networks = new WeakMap<Socket, string>();
   const upgraded = new WeakSet<Duplex>();
@@ -182,16 +187,19 @@ export function capConnections(server: Server, max: number): (flooding: Socket) 
       forget(network);
     });
   });
+  server.once('close', () => {
+    for (const { timer } of open.values()) timer?.cancel();
+  });
   return (flooding) => {
     const network = networks.get(flooding);
     const neighbours = network === undefined ? undefined : open.get(network);
     if (network === undefined || neighbours === undefined) return;
     neighbours.floods += 1;
     if (neighbours.floods === 1)
-      setTimeout(() => {
+      neighbours.timer = clock.after(BLOCKED_MS, () => {
         neighbours.floods = 0;
         forget(network);
-      }, BLOCKED_MS).unref();
+      });
     if (neighbours.floods < FLOODS_MAX) return;
     for (const socket of neighbours.sockets) if (!upgraded.has(socket)) socket.resetAndDestroy();
   };

@@ -1,5 +1,6 @@
 // Records each request: a log line if all requests are logged, and the metrics.
 import type { Context, Middleware } from 'koa';
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { REQUEST_ID } from './headers.ts';
@@ -7,15 +8,15 @@ import { REQUEST_ID } from './headers.ts';
 /** Label of a request without a route: its path is the client's and could be anything. */
 const NO_ROUTE = 'none';
 
-export function recordRequests(log: Logger): Middleware {
+export function recordRequests({ clock, log }: { clock: Clock; log: Logger }): Middleware {
   return async (ctx, next) => {
-    const startedAt = performance.now();
+    const startedAt = clock.now();
     await next();
-    const ms = performance.now() - startedAt;
+    const ms = Math.max(0, clock.now() - startedAt);
     const { method, status } = ctx;
     const route = routeOf(ctx);
     emitMetric({ kind: 'answered', route, method, status, seconds: ms / 1000 });
-    log.debug({ requestId: requestIdOf(ctx), route, method, status, ms: Math.round(ms) }, 'request answered');
+    log.debug({ requestId: requestIdOf(ctx), route, method, status, ms }, 'request answered');
   };
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
+import { type Clock, every } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { portError } from '#shared/process/listen.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -36,6 +37,7 @@ export interface HttpServer {
 export interface HttpOptions {
   host: string;
   port: number;
+  clock: Clock;
   log: Logger;
   /** From the first byte, or from the start of the connection, to the end of the headers. */
   headersTimeoutMs: number;
@@ -53,7 +55,7 @@ export interface HttpOptions {
 
 /** Binds the port, so that the parts to build can know it. Throws when that fails. */
 export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
-  const { headersTimeoutMs, keepAliveTimeoutMs, log, requestTimeoutMs, unreadTimeoutMs } = options;
+  const { clock, headersTimeoutMs, keepAliveTimeoutMs, log, requestTimeoutMs, unreadTimeoutMs } = options;
   const checkMs = Math.min(headersTimeoutMs, requestTimeoutMs) * CHECK_SHARE;
   const server = createServer({
     requestTimeout: requestTimeoutMs,
@@ -68,13 +70,13 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
   server.maxHeadersCount = HEADERS_MAX;
   const onFlood = options.isBehindProxy
     ? () => undefined
-    : capConnections(server, options.connectionsPerAddress);
-  const connections = new Connections(log, onFlood);
+    : capConnections(server, clock, options.connectionsPerAddress);
+  const connections = new Connections(options, onFlood);
   server.on('clientError', (error, socket) => connections.fail(error, socket));
   server.on('timeout', (socket) => connections.idle(socket, unreadTimeoutMs));
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
-    writeAnswer(socket, errorAnswerOf(noTunnel(), log));
+    writeAnswer(socket, clock, errorAnswerOf(noTunnel(), log));
   });
   await listen(server, options.host, options.port);
   return {
@@ -103,11 +105,11 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
         }
         socket.on('error', () => socket.destroy());
         onUpgrade(request, socket, head).catch((error: unknown) =>
-          writeAnswer(socket, errorAnswerOf(error, log)),
+          writeAnswer(socket, clock, errorAnswerOf(error, log)),
         );
       });
     },
-    stop: () => drain(server),
+    stop: () => drain(server, clock),
   };
 }
 
@@ -137,15 +139,15 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-async function drain(server: Server): Promise<void> {
+async function drain(server: Server, clock: Clock): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A connection is idle once its response is sent: clients keep it for their next request.
-  const idle = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);
+  const idle = every(clock, IDLE_POLL_MS, () => server.closeIdleConnections());
   server.closeIdleConnections();
-  const timeout = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
+  const timeout = clock.after(DRAIN_TIMEOUT_MS, () => server.closeAllConnections());
   await closed;
-  clearInterval(idle);
-  clearTimeout(timeout);
+  idle.cancel();
+  timeout.cancel();
 }
 
 /** RFC 3986 §3.2.2, and a port. */

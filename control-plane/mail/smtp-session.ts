@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { NodemailerError } from 'nodemailer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { Clock } from '#shared/clock.ts';
 import type { SmtpServer } from '../config/mail-options.ts';
 import type { MailOutcome } from '../domain/waitlist-mail.ts';
 
@@ -37,16 +38,23 @@ export class MailTrouble extends Error {
   }
 }
 
+interface SessionParts {
+  clock: Clock;
+  /** Ends the session. */
+  signal: AbortSignal;
+}
+
 export class SmtpSession {
   readonly #connection: SMTPConnection;
   #sent = 0;
   #lose: (error: Error) => void = () => undefined;
   #isUsable = true;
 
+  readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #onAbort = (): void => this.close();
 
-  private constructor(server: SmtpServer, signal: AbortSignal) {
+  private constructor(server: SmtpServer, { clock, signal }: SessionParts) {
     const { host, port, isSecure, credentials } = server;
     this.#connection = new SMTPConnection({
       host,
@@ -64,13 +72,14 @@ export class SmtpSession {
       this.#isUsable = false;
       queueMicrotask(() => this.#lose(new Error('the connection was closed')));
     });
+    this.#clock = clock;
     this.#signal = signal;
     signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** Connects and signs in; `signal` aborts it. Throws `MailTrouble` `unavailable`. */
-  static async open(server: SmtpServer, signal: AbortSignal): Promise<SmtpSession> {
-    const session = new SmtpSession(server, signal);
+  /** Connects and signs in; `signal` ends the session. Throws `MailTrouble` `unavailable`. */
+  static async open(server: SmtpServer, parts: SessionParts): Promise<SmtpSession> {
+    const session = new SmtpSession(server, parts);
     const { credentials } = server;
     try {
       await session.#step(OPEN_DEADLINE_MS, (done) => session.#connection.connect(done));
@@ -151,12 +160,11 @@ export class SmtpSession {
     this.#lose(error);
   }
 
-  /** Timeouts of sockets are in real time, so the service's clock is not used. */
   #step(deadlineMs: number, begin: (done: (error?: Error | null) => void) => void): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      const deadline = setTimeout(() => this.close(), deadlineMs);
+      const deadline = this.#clock.after(deadlineMs, () => this.close());
       const finish = (error?: Error | null): void => {
-        clearTimeout(deadline);
+        deadline.cancel();
         if (error) reject(error);
         else resolve();
       };

@@ -1,4 +1,6 @@
 // Mails the waitlist when the pool has opened: each entry once, from any instance.
+
+import type { Timer } from '#shared/clock.ts';
 import { sleep } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import type { MailSettings } from '../config/mail-options.ts';
@@ -79,9 +81,9 @@ export class WaitlistMailer {
     if (sent > 0) log.info({ mails: sent }, 'waitlist mailed: numbers are available');
   }
 
-  /** Begins no further mail; the present one ends in a few seconds. */
-  stop(): void {
-    this.#stop.begin();
+  /** Begins no further mail; the present one ends in a few seconds. Returns the timer for it: cancel it when it has ended. */
+  stop(): Timer {
+    return this.#stop.begin(this.#parts.clock);
   }
 
   async #try(attempt: MailAttempt): Promise<MailOutcome> {
@@ -115,7 +117,10 @@ export class WaitlistMailer {
   async #openSession(): Promise<SmtpSession> {
     if (this.#session?.isUsable === true && this.#session.sent < MAILS_A_SESSION) return this.#session;
     this.#session?.quit();
-    this.#session = await SmtpSession.open(this.#parts.server, this.#stop.aborting);
+    this.#session = await SmtpSession.open(this.#parts.server, {
+      clock: this.#parts.clock,
+      signal: this.#stop.aborting,
+    });
     return this.#session;
   }
 

@@ -1,7 +1,7 @@
 // All Prometheus metrics of the service. They contain no number, wallet, token, address or message text: labels have fixed values.
 
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { Instruments } from '#shared/process/instruments.ts';
 import { alertMetrics, housekeepingMetrics, probeMetrics } from './background-metrics.ts';
@@ -39,8 +39,10 @@ export class ServiceMetrics {
   readonly relayerFunds: ShowFunds = relayerMetrics(this.#make);
   readonly #listeners: Map<string, Array<(event: MetricEvent) => void>> = new Map();
   readonly #unsubscribe: () => void;
+  readonly #clock: Clock;
 
-  constructor(log: Logger) {
+  constructor({ clock, log }: { clock: Clock; log: Logger }) {
+    this.#clock = clock;
     for (const subject of [httpMetrics, paymentMetrics, housekeepingMetrics, alertMetrics, probeMetrics])
       this.#listen(subject(this.#make));
     this.#unsubscribe = onMetricEvent((event) => {
@@ -61,8 +63,8 @@ export class ServiceMetrics {
   /** Adds the state that is read at each scrape. */
   watch(view: ServiceView): void {
     const { inventory: read, inventoryStates: states } = view;
-    inventoryMetrics(this.#make, { read, states, clock: systemClock });
-    fleetMetrics(new Instruments(this.fleetRegistry, PREFIX), { read: view.fleet, clock: systemClock });
+    inventoryMetrics(this.#make, { read, states, clock: this.#clock });
+    fleetMetrics(new Instruments(this.fleetRegistry, PREFIX), { read: view.fleet, clock: this.#clock });
     this.#listen(smsMetrics(this.#make, view));
     this.#listen(webhookMetrics(this.#make, view));
     this.#listen(callMetrics(this.#make, view));

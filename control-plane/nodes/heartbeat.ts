@@ -1,11 +1,13 @@
 // The heartbeat of one link. The first beat is at a random time, so that nodes that connect together do not beat together.
 import type { Clock, Timer } from '#shared/clock.ts';
+import type { Random } from '#shared/random.ts';
 
 /** A link is dead after so many beats without a response. */
 const MISSED_MAX = 2;
 
 interface HeartbeatParts {
   clock: Clock;
+  random: Random;
   intervalMs: number;
   /** Requests a sign of life from the peer. */
   ping(): void;
@@ -37,7 +39,8 @@ export class Heartbeat {
   }
 
   start(): void {
-    this.#after(Math.random() * this.#parts.intervalMs);
+    const { intervalMs, random } = this.#parts;
+    this.#after(random() * intervalMs);
   }
 
   /** The peer answered a beat. */

@@ -18,6 +18,7 @@ import {
   smsOutcomeSchema,
 } from '#shared/link/messages.ts';
 import { LINK_VERSION, LINK_VERSION_MIN, LINK_VERSIONS } from '#shared/link/version.ts';
+import type { Random } from '#shared/random.ts';
 import type { TokenBucket } from '#shared/token-bucket.ts';
 import { dialOutcomeSchema } from '#shared/voice/call.ts';
 import { closeLink, type LinkStatus, openLink, renewLink } from '../store/fleet/node-links.ts';
@@ -43,6 +44,7 @@ const DRAIN_LEAVE_MS = 2_000;
 export interface NodeSessionParts extends SnapshotParts {
   calls: CallWatch;
   heartbeatMs: number;
+  random: Random;
   /** Of frames of the node. */
   budget: TokenBucket;
   /** A node ends a call that has lost its stream and its link for this long. */
@@ -82,10 +84,11 @@ export class NodeSession implements NodeLink {
     this.nodeId = node.nodeId;
     this.#publicKey = node.publicKey;
     this.#parts = { ...parts, log: parts.log.child({ node: node.nodeId }) };
-    const { clock, heartbeatMs } = parts;
+    const { clock, heartbeatMs, random } = parts;
     this.#pending = new PendingCommands(clock, () => this.#closeWhenIdle());
     this.#heartbeat = new Heartbeat({
       clock,
+      random,
       intervalMs: heartbeatMs,
       ping: () => socket.ping(),
       onBeat: (aliveUntil) => {

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
+import { systemClock } from '#shared/clock.ts';
 import type { OptionsOf } from '#shared/process/options.ts';
 import { onLines, onOneLine } from '#shared/process/terminal.ts';
 import { saveBackup, withCopy } from '../backup/backup-file.ts';
@@ -112,7 +113,7 @@ async function backUp(place: Place, out: Writable): Promise<void> {
   if ('backUp' in opened) return opened.backUp(out);
   const { db, close } = opened;
   try {
-    await writeBackup(db, out, new Date());
+    await writeBackup(db, out, systemClock);
   } finally {
     await close();
   }

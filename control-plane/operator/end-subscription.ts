@@ -1,4 +1,5 @@
 // Ends a subscription and sends money back, for an operator who has the key: from the command line, or from the console.
+import type { Clock } from '#shared/clock.ts';
 import { shownTime } from '#shared/operator/listing.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
@@ -41,7 +42,7 @@ export async function endAndRefund(
   const wasFinished = plan.is_decided && (await isFinished(operator, plan));
   if (!options.yes && !wasFinished) {
     options.onPreview?.(intentOf(plan));
-    const early = whyTooEarly(plan);
+    const early = whyTooEarly(plan, options.clock);
     throw new OperatorRefusal(
       early === undefined
         ? 'nothing was done: run the command with --yes to do it'
@@ -67,17 +68,17 @@ export function refuseOtherEnd(
 }
 
 /** Throws if a payment cannot be refunded yet. */
-export function refuseTooEarly(plan: Plan): void {
-  const early = whyTooEarly(plan);
+export function refuseTooEarly(plan: Plan, clock: Clock): void {
+  const early = whyTooEarly(plan, clock);
   if (early !== undefined) throw new OperatorRefusal(`nothing was done: ${early}`);
 }
 
 /** Why a refund cannot be sent yet, and when to try again; undefined if it can. */
-function whyTooEarly({ is_decided, payments }: Plan): string | undefined {
+function whyTooEarly({ is_decided, payments }: Plan, clock: Clock): string | undefined {
   const early = is_decided ? undefined : payments.find(({ is_final }) => !is_final);
   if (early === undefined) return undefined;
   const { id, next_check_at: next } = early;
-  const when = next === null || Date.parse(next) <= Date.now() ? 'within a minute' : `at ${shownTime(next)}`;
+  const when = next === null || Date.parse(next) <= clock.now() ? 'within a minute' : `at ${shownTime(next)}`;
   return `the chain may still revert the transfer of ${id}. The service checks it again ${when}: try again after that`;
 }
 
@@ -102,7 +103,7 @@ const intentOf = (plan: Plan): string =>
 async function decide(operator: Operator, order: EndOrder, plan: Plan, options: EndOptions): Promise<Plan> {
   if (order.shown !== undefined && order.shown !== shownRefunds(plan, false))
     throw new OperatorRefusal('nothing was done: the amount is another one now. Load the page again.');
-  refuseTooEarly(plan);
+  refuseTooEarly(plan, options.clock);
   try {
     await checkRefunds(operator, plan.payments, options);
     await operator.call('endSubscription', {

@@ -1,5 +1,6 @@
 // The operations of a running service: the operator API, requests to nodes wherever they are linked, and probes.
 import type { Destinations } from '#shared/destination-list.ts';
+import type { Random } from '#shared/random.ts';
 import type { Base } from '../bus/base.ts';
 import type { SendingLimits } from '../domain/sending-limits.ts';
 import { repeat } from '../housekeeping/repeat.ts';
@@ -20,6 +21,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const PROBE_CHECK_MS = 10_000;
 
 interface OperationsParts extends Base, SendingLimits {
+  random: Random;
   fleet: Fleet;
   live: LiveCalls;
   sendTimeoutMs: number;

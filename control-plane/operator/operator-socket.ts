@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import { sleep, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { LocalServer } from '#shared/operator/local-socket.ts';
 import { SocketClient } from '#shared/operator/operator-client.ts';
@@ -72,15 +72,15 @@ const PAUSE_MS = 100;
  * that starts opens its socket soon. Throws `OperatorError` after `waitMs`.
  */
 export async function inTurn<T>(open: () => Promise<T>, waitMs = WAIT_MS): Promise<T> {
-  const deadlineMs = performance.now() + waitMs;
+  const deadlineMs = systemClock.now() + waitMs;
   for (;;) {
     try {
       return await open();
     } catch (error) {
       if (!(error instanceof FolderInUseError)) throw error;
-      if (performance.now() >= deadlineMs)
+      if (systemClock.now() >= deadlineMs)
         throw new OperatorError('unreachable', `${error.message}: stop it first`, error);
     }
-    await pause(PAUSE_MS);
+    await sleep(systemClock, PAUSE_MS);
   }
 }

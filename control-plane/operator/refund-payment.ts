@@ -1,5 +1,5 @@
 // Sends one payment back, for an operator who has the key: from the command line, or from the console.
-import { systemClock } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { rpcUrlOf } from '../config/config.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { shownValue, shownWallet } from '../domain/shown-value.ts';
@@ -10,6 +10,7 @@ import type { Operator } from './procedures/all-procedures.ts';
 import { rpcFor } from './void-payment.ts';
 
 export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
+  readonly clock: Clock;
   readonly key: Parameters<typeof connectRefundWallet>[0]['key'];
   readonly reason: string;
   readonly yes: boolean;
@@ -34,7 +35,7 @@ export async function refundPayment(operator: Operator, id: string, options: Ref
   const hash = await refund(
     {
       ledger,
-      clock: systemClock,
+      clock: options.clock,
       waitMs: options.waitMs,
       wallet: connectRefundWallet({ ...rpc, key: options.key }),
       isPaid: async (transfer, transferHash) =>

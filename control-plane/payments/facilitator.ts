@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import * as z from 'zod';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import { BAZAAR } from '#shared/api/x402-extensions.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, withDeadline } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { startOfBody } from '#shared/response-body.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
@@ -87,16 +87,20 @@ export class Facilitator implements Submitter {
   }
 
   async #verify(authorization: TransferAuthorization): Promise<void> {
-    const answer = await this.#ask('verify', authorization, VERIFY_TIMEOUT_MS);
+    const answer = await withDeadline(this.#parts.clock, VERIFY_TIMEOUT_MS, (signal) =>
+      this.#ask('verify', authorization, signal),
+    );
     const { isValid, invalidReason } = verifySchema.parse(answer);
     if (!isValid) throw new Error(`the facilitator rejected the payment: ${invalidReason}`);
   }
 
   /** The response of the facilitator proves nothing: only the chain proves the result. */
   async #settle({ id, authorization }: Payment): Promise<Hex | undefined> {
-    const { log } = this.#parts;
+    const { clock, log } = this.#parts;
     try {
-      const answer = settleSchema.parse(await this.#ask('settle', authorization, SETTLE_TIMEOUT_MS));
+      const answer = settleSchema.parse(
+        await withDeadline(clock, SETTLE_TIMEOUT_MS, (signal) => this.#ask('settle', authorization, signal)),
+      );
       if (!answer.success)
         log.warn({ payment: id, reason: answer.errorReason }, 'facilitator did not settle a payment');
       return answer.transaction ?? undefined;
@@ -109,7 +113,7 @@ export class Facilitator implements Submitter {
   async #ask(
     path: 'verify' | 'settle',
     authorization: TransferAuthorization,
-    timeoutMs: number,
+    signal: AbortSignal,
   ): Promise<unknown> {
     const { sale, url } = this.#parts;
     const offer = offerOf(sale, authorization);
@@ -130,7 +134,7 @@ export class Facilitator implements Submitter {
         paymentRequirements,
       }),
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     });
     const { text, isWhole } = await startOfBody(response, ANSWER_BYTES_MAX);
     if (!isWhole) throw new Error('the response of the facilitator is too long');

@@ -10,6 +10,7 @@ import { NETWORKS } from '#shared/api/payment-networks.ts';
 import { BackOff } from '#shared/back-off.ts';
 import { type Clock, type Timer, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Random } from '#shared/random.ts';
 import { type Chain, type ChainOptions, connectChain } from './chain/chain.ts';
 import { type RpcOptions, shownRpc } from './chain/rpc.ts';
 import type { Offer, PaymentAsset, PaymentNetwork } from './offer.ts';
@@ -36,6 +37,7 @@ export type ClosedReason = 'unreachable' | 'misconfigured';
 
 export interface ConnectionParts extends Omit<ChainOptions, 'chainId' | 'rpcUrl' | 'clock'> {
   clock: Clock;
+  random: Random;
   log: Logger;
 }
 
@@ -46,7 +48,7 @@ export class NetworkConnection {
   readonly rpc: RpcOptions;
   readonly chain: Chain;
   readonly #parts: ConnectionParts;
-  readonly #backOff = new BackOff(RETRY);
+  readonly #backOff: BackOff;
   /** From the configuration alone, until the chain was read. */
   #offers: readonly Offer[];
   #closed: { reason: ClosedReason; since: Date } | undefined;
@@ -61,6 +63,7 @@ export class NetworkConnection {
     this.rpc = { ...network, rpcTimeoutMs };
     this.chain = connectChain({ ...this.rpc, relayers, safeDepthBlocks, clock });
     this.#parts = parts;
+    this.#backOff = new BackOff(RETRY, parts.random);
     this.#offers = network.assets.flatMap((asset) => knownOffer(network, asset) ?? []);
   }
 

@@ -1,7 +1,8 @@
 // Delivery probes: scheduled rounds, tests that an operator requests, and the consequences of each result.
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { problemOfDestination } from '#shared/destination.ts';
 import type { Destinations } from '#shared/destination-list.ts';
+import type { Random } from '#shared/random.ts';
 import { newProbeId, newProbeToken } from '../domain/probe-text.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import type { SendingLimits } from '../domain/sending-limits.ts';
@@ -34,6 +35,9 @@ const KEPT_MS = 30 * 24 * 60 * MINUTE_MS;
 
 /** Concurrent texts. Calls come one after the other, because a SIM has one at a time. */
 const TEXTS_AT_ONCE = 4;
+/** The first round is one of so many. */
+const FIRST_ROUNDS = 1_000;
+
 /** Concurrent tests of operators. */
 const TESTS_MAX = 16;
 
@@ -41,6 +45,7 @@ interface ProberParts extends CallParts, JudgeParts, TextParts {
   /** Time between two rounds; undefined: there are no rounds. */
   periodMs: number | undefined;
   withCalls: boolean;
+  random: Random;
   /** Time between two probes of a sold number; undefined: sold numbers are not probed. */
   soldPeriodMs: number | undefined;
   /** How much a number may send: they hold for the spare SIMs that text sold numbers. */
@@ -58,10 +63,11 @@ export class Prober {
   readonly #stopping = new AbortController();
   readonly #tests = new Set<Promise<void>>();
   /** A random start: a process that restarts often must not always make the same pairs. */
-  #round = randomInt(1_000);
+  #round: number;
 
   constructor(parts: ProberParts) {
     this.#parts = parts;
+    this.#round = Math.floor(parts.random() * FIRST_ROUNDS);
   }
 
   /** Call it repeatedly: makes a round when it is due, and cleans up. Resolves when the round is over. */

@@ -65,7 +65,7 @@ export function serveApi(base: ServiceBase, parts: ApiParts) {
     files: discoveryFiles({ ...config, baseUrl: url, sale: sales.sale }),
     accountsToSignIn: (chainId: number) => sales.settlementNetworks.get(chainId),
   });
-  const app = createApp(router, { baseUrl: url, log, proxyHops: config.proxyHops });
+  const app = createApp(router, { baseUrl: url, clock, log, proxyHops: config.proxyHops });
   const request = { authenticate, addressOf: addressOf(app), limit: limits.link };
   const sockets = openSockets(base, telephony, { ...request, createResampler });
   server.serve(app, sockets.onUpgrade);
@@ -151,12 +151,11 @@ function openSockets(
   telephony: Telephony,
   { authenticate, addressOf, limit, createResampler }: SocketParts,
 ) {
-  const { db, bus, clock, log } = base;
   const { socketsPerToken } = base.config;
   const { live, presence, tickets } = telephony;
-  const guard = new SocketGuard({ authenticate, addressOf, bus, clock, log, socketsPerToken });
+  const guard = new SocketGuard({ ...base, authenticate, addressOf, socketsPerToken });
   const nodes = createNodeUpgrades(telephony.nodeParts);
-  const voice = createVoiceUpgrades({ db, guard, live, tickets, presence, clock, log, createResampler });
+  const voice = createVoiceUpgrades({ ...base, guard, live, tickets, presence, createResampler });
   return {
     nodes,
     voice,

@@ -1,4 +1,5 @@
 // The ports of the service: that of the API, and that of metrics if it is configured.
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Listening } from '#shared/process/listen.ts';
 import { FLEET_METRICS_PATH, METRICS_PATH, serveMetrics } from '#shared/process/metrics-server.ts';
@@ -15,8 +16,11 @@ interface Ports {
 }
 
 /** Rejects when a port cannot be used; then none is left open. */
-export async function openPorts(config: Config, log: Logger): Promise<Ports> {
-  const metrics = new ServiceMetrics(log);
+export async function openPorts(
+  config: Config,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<Ports> {
+  const metrics = new ServiceMetrics({ clock, log });
   let server: Listening | undefined;
   const stopMetrics = async (): Promise<void> => {
     await server?.stop();
@@ -29,7 +33,7 @@ export async function openPorts(config: Config, log: Logger): Promise<Ports> {
       server = await serveMetrics(registries, { host, port, option: 'METRICS_PORT' });
       metrics.watchProcess();
     }
-    const api = await listenHttp({ ...config, isBehindProxy: config.proxyHops > 0, log });
+    const api = await listenHttp({ ...config, isBehindProxy: config.proxyHops > 0, clock, log });
     return { api, metrics, metricsPort: server?.port, stopMetrics };
   } catch (error) {
     await stopMetrics();

@@ -63,8 +63,9 @@ export function startRounds(base: ServiceBase, parts: RoundParts): Round {
   return {
     async stop() {
       networks.stop();
-      mailer?.stop();
+      const mailing = mailer?.stop();
       await Promise.all(rounds.map((round) => round.stop()));
+      mailing?.cancel();
     },
   };
 }

@@ -1,6 +1,7 @@
 // The composition root of the control plane: builds every part, wires them, starts and stops them in order.
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { type Random, systemRandom } from '#shared/random.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import { alertChannelsOf } from '../alerts/alert-channels.ts';
 import { writeBackup } from '../backup/backup-writer.ts';
@@ -50,13 +51,18 @@ export interface Service {
  */
 export async function startService(
   config: Config,
-  { log, clock = systemClock, migrations }: { log: Logger; clock?: Clock; migrations?: Migrations },
+  {
+    log,
+    clock = systemClock,
+    random = systemRandom,
+    migrations,
+  }: { log: Logger; clock?: Clock; random?: Random; migrations?: Migrations },
 ): Promise<Service> {
   checkBusOptions(config);
   const relayerKeys = relayerKeysOf(config);
-  const [mail, channels] = [mailSettingsOf(config), alertChannelsOf(config)];
+  const [mail, channels] = [mailSettingsOf(config), alertChannelsOf(config, clock)];
   const relayers = relayerKeys && relayerAddresses(relayerKeys);
-  const chains = { ...config, clock, log, ...(relayers && { relayers }) };
+  const chains = { ...config, clock, random, log, ...(relayers && { relayers }) };
   const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKeys), chains);
   const createResampler = await loadResampler();
   const { db, bus, challengeSecret, connections, databaseId, failed, close } = await openStore(
@@ -64,12 +70,12 @@ export async function startService(
     { clock, log },
     migrations,
   );
-  const ports = await openPorts(config, log).catch((error: unknown) =>
+  const ports = await openPorts(config, { clock, log }).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   );
   const { api: server, metrics, metricsPort } = ports;
   const url = urlOf(config, server.port);
-  const base = { config, db, bus, clock, log, url, pins: new PinVault(pinKeyFileOf(config)) };
+  const base = { config, db, bus, clock, random, log, url, pins: new PinVault(pinKeyFileOf(config)) };
   const telephony = createTelephony(base);
   const sales = openSales(base, { networks, relayerKeys, challengeSecret });
   const webhooks = startWebhooks(base, telephony);
@@ -140,7 +146,7 @@ async function serveCommands(
     databaseId,
     log,
     operator: operations.operatorFor(COMMAND_LINE),
-    backUp: (out) => writeBackup(db, out, new Date(clock.now())),
+    backUp: (out) => writeBackup(db, out, clock),
   });
   if (databaseId === undefined) return listening;
   return listening.catch((error: unknown) => {

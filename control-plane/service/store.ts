@@ -1,5 +1,6 @@
 // The database of the service, and the bus between the instances on it.
 import { join } from 'node:path';
+import type { Random } from '#shared/random.ts';
 import type { Base } from '../bus/base.ts';
 import type { Bus } from '../bus/bus.ts';
 import { LocalBus } from '../bus/local-bus.ts';
@@ -19,6 +20,7 @@ export interface ServiceBase extends Base {
   /** Base URL of the public API, without a trailing slash. */
   url: string;
   pins: PinVault;
+  random: Random;
 }
 
 export interface Store extends OpenDatabase {

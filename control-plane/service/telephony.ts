@@ -16,7 +16,7 @@ const PROVISION_WAIT_MS = 3_000;
 
 export type Telephony = ReturnType<typeof createTelephony>;
 
-export function createTelephony({ config, db, bus, clock, log, pins, url }: ServiceBase) {
+export function createTelephony({ config, db, bus, clock, random, log, pins, url }: ServiceBase) {
   const fleet = new Fleet(bus);
   const tickets = new MediaTickets(clock);
   const places = new StreamPlaces(bus);
@@ -25,6 +25,7 @@ export function createTelephony({ config, db, bus, clock, log, pins, url }: Serv
     bus,
     fleet,
     clock,
+    random,
     log,
     tickets,
     places,
@@ -45,7 +46,19 @@ export function createTelephony({ config, db, bus, clock, log, pins, url }: Serv
     isLinkedHere: (nodeId: string) => fleet.find(nodeId) !== undefined,
   };
   const { heartbeatMs, streamHoldMs } = config;
-  const nodeParts = { db, bus, fleet, clock, log, claims, calls: live, heartbeatMs, pins, streamHoldMs };
+  const nodeParts = {
+    db,
+    bus,
+    fleet,
+    clock,
+    random,
+    log,
+    claims,
+    calls: live,
+    heartbeatMs,
+    pins,
+    streamHoldMs,
+  };
 
   /** Asks the node to confirm the number. If the node does not respond now, the number is bound later. Never rejects. */
   const provision = (number: string): Promise<void> =>

@@ -11,6 +11,7 @@ export function startWebhooks(base: ServiceBase, { presenceEvents }: Telephony):
   const poster = createPoster({
     userAgent: 'simrack-webhooks',
     timeoutMs: config.webhookTimeoutMs,
+    clock: base.clock,
     allowsPrivate: config.webhookAllowPrivate,
   });
   return new Webhooks({

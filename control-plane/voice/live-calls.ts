@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
 import { KeyedQueue } from '#shared/keyed-queue.ts';
+import type { Random } from '#shared/random.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
@@ -47,7 +48,8 @@ const CALLS_PER_SIM_MAX = 2;
 const ENDED_MAX = 10_000;
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
 
-type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost' | 'onAudio'> & Pick<Base, 'db' | 'bus'>;
+type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost' | 'onAudio'> &
+  Pick<Base, 'db' | 'bus'> & { random: Random };
 
 interface PendingCall {
   nodeId: string;

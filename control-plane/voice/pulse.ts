@@ -1,12 +1,17 @@
 // Pings the other end of a WebSocket, and ends the connection if it does not respond.
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
+import type { Random } from '#shared/random.ts';
 
 /** Common proxies end connections that are silent for 30 or 60 s. */
 const PING_MS = 25_000;
 
 /** Pings until the socket is closed. A peer that has not responded to the last ping is cut off. */
-export function keepAlive(socket: WebSocket, clock: Clock, pingMs = PING_MS): void {
+export function keepAlive(
+  socket: WebSocket,
+  { clock, random }: { clock: Clock; random: Random },
+  pingMs = PING_MS,
+): void {
   let isAnswered = true;
   let timer: Timer | undefined;
   const beat = (): void => {
@@ -19,7 +24,7 @@ export function keepAlive(socket: WebSocket, clock: Clock, pingMs = PING_MS): vo
     timer = clock.after(pingMs, beat);
   };
   // The first ping is at a random time, so that clients that connect together are not pinged together.
-  timer = clock.after(pingMs * (0.5 + Math.random() / 2), beat);
+  timer = clock.after(pingMs * (0.5 + random() / 2), beat);
   socket.on('pong', () => {
     isAnswered = true;
   });

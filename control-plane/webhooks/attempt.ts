@@ -1,4 +1,5 @@
 // One attempt to deliver, and what follows from it: the text is claimed, the delivery waits or fails, the webhook is paused or disabled.
+import type { Random } from '#shared/random.ts';
 import type { Base } from '../bus/base.ts';
 import { FAILING_MS_MAX, pauseMs, RETRY_WAITS_MS, retryWaitMs } from '../domain/webhook-schedule.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
@@ -15,6 +16,7 @@ import type { Poster, PostResult } from './poster.ts';
 
 export interface AttemptParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   poster: Poster;
+  random: Random;
   renderings: Renderings;
   /** Aborted when the instance ends its open requests. */
   aborting: AbortSignal;
@@ -61,13 +63,13 @@ async function succeed(
 }
 
 async function fail(
-  { clock, db, log }: AttemptParts,
+  { clock, db, log, random }: AttemptParts,
   { attempts, id, version, webhookId }: QueuedDelivery,
   { error, outcome, retryAfterMs, status }: PostResult,
 ): Promise<void> {
   const nowMs = clock.now();
   const now = new Date(nowMs);
-  const waitMs = outcome === 'gone' ? undefined : retryWaitMs(attempts + 1, retryAfterMs, Math.random());
+  const waitMs = outcome === 'gone' ? undefined : retryWaitMs(attempts + 1, retryAfterMs, random());
   const retryAt = waitMs === undefined ? null : new Date(nowMs + waitMs);
   const failed = { id, webhookId, version, now, status, error: error ?? 'failed', retryAt };
   const recorded = await recordFailed(db, failed);

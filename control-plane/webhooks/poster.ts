@@ -1,6 +1,7 @@
 // One signed POST to a receiver. The receiver is a stranger: nothing that it does takes longer than the time-out or more than a few KiB.
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import type { Clock } from '#shared/clock.ts';
 import { linkedSignal } from '#shared/process/linked-signal.ts';
 import { retryAfterMsOf } from '#shared/retry-after.ts';
 import { webhookSignatureOf } from '../domain/webhook-signature.ts';
@@ -38,18 +39,19 @@ export interface Poster {
 interface PosterOptions extends AgentOptions {
   userAgent: string;
   timeoutMs: number;
+  clock: Clock;
 }
 
 type Answered = Pick<PostResult, 'outcome' | 'status' | 'error'> & { retryAfterMs?: number };
 
-export function createPoster({ userAgent, timeoutMs, ...agentOptions }: PosterOptions): Poster {
+export function createPoster({ userAgent, timeoutMs, clock, ...agentOptions }: PosterOptions): Poster {
   const agents = createAgents(agentOptions);
   const attempt = async (post: Post, stop: AbortSignal | undefined) => {
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), timeoutMs);
+    const timer = clock.after(timeoutMs, () => timeout.abort());
     const { signal, unlink } = linkedSignal(timeout.signal, stop);
     try {
-      return resultOf(await send(post, signal));
+      return resultOf(await send(post, signal), new Date(clock.now()));
     } catch (error) {
       if (stop?.aborted === true)
         return { outcome: 'stopped', status: null, error: 'the service stopped' } as const;
@@ -59,7 +61,7 @@ export function createPoster({ userAgent, timeoutMs, ...agentOptions }: PosterOp
       }
       return failureOf(error);
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
       unlink();
     }
   };
@@ -68,7 +70,7 @@ export function createPoster({ userAgent, timeoutMs, ...agentOptions }: PosterOp
     const url = new URL(post.url);
     const body = Buffer.from(post.body);
     // The receiver compares it with its own clock.
-    const timestamp = Math.floor(Date.now() / 1000);
+    const timestamp = Math.floor(clock.now() / 1000);
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
       method: 'POST',
       agent: agents.of(url),
@@ -88,7 +90,7 @@ export function createPoster({ userAgent, timeoutMs, ...agentOptions }: PosterOp
       let isAnswered = false;
       request.once('response', (response) => {
         isAnswered = true;
-        discard(response);
+        discard(response, clock);
         resolve(response);
       });
       // A connection may break after the answer, too.
@@ -108,33 +110,33 @@ export function createPoster({ userAgent, timeoutMs, ...agentOptions }: PosterOp
 
   return {
     async post(post, stop) {
-      const startedAt = performance.now();
+      const startedAt = clock.now();
       const answered: Answered = await attempt(post, stop);
-      return { retryAfterMs: 0, ...answered, durationMs: Math.round(performance.now() - startedAt) };
+      return { retryAfterMs: 0, ...answered, durationMs: Math.max(0, clock.now() - startedAt) };
     },
     close: () => agents.destroy(),
   };
 }
 
 /** Reads a short answer, and ends the connection of any other. */
-function discard(response: IncomingMessage): void {
+function discard(response: IncomingMessage, clock: Clock): void {
   let left = ANSWER_BYTES_MAX;
-  const timer = setTimeout(() => response.destroy(), ANSWER_MS_MAX);
+  const timer = clock.after(ANSWER_MS_MAX, () => response.destroy());
   response.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) response.destroy();
   });
   response.on('error', () => undefined);
-  response.once('close', () => clearTimeout(timer));
+  response.once('close', () => timer.cancel());
 }
 
-function resultOf({ statusCode: status = 0, headers }: IncomingMessage): Answered {
+function resultOf({ statusCode: status = 0, headers }: IncomingMessage, now: Date): Answered {
   const detail = `HTTP ${status}`;
   if (status >= 200 && status < 300) return { outcome: 'delivered', status, error: null };
   if (status === 410) return { outcome: 'gone', status, error: detail };
   if (status >= 300 && status < 400)
     return { outcome: 'refused', status, error: `${detail}: redirects are not followed` };
-  const retryAfterMs = retryAfterMsOf(headers['retry-after'], new Date());
+  const retryAfterMs = retryAfterMsOf(headers['retry-after'], now);
   return { outcome: 'refused', status, error: detail, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 

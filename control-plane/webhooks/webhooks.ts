@@ -1,5 +1,6 @@
 // Delivers the events of all webhooks: as they are committed here, and whatever is due, once a second.
 import { randomUUID } from 'node:crypto';
+import type { Random } from '#shared/random.ts';
 import type { Base } from '../bus/base.ts';
 import { GracefulStop } from '../housekeeping/graceful-stop.ts';
 import { repeat } from '../housekeeping/repeat.ts';
@@ -24,6 +25,7 @@ const TESTS_MAX = 2;
 
 interface WebhooksParts extends Base {
   poster: Poster;
+  random: Random;
   renderings: Renderings;
 }
 
@@ -43,13 +45,14 @@ export class Webhooks {
   /** All webhooks are to be read. */
   #isPolling = false;
 
-  constructor({ bus, clock, db, log, poster, renderings }: WebhooksParts) {
+  constructor({ bus, clock, db, log, poster, random, renderings }: WebhooksParts) {
     this.#poster = poster;
     this.#parts = {
       clock,
       db,
       log,
       poster,
+      random,
       renderings,
       slots: this.#slots,
       instance: randomUUID(),
@@ -116,10 +119,11 @@ export class Webhooks {
 
   /** Begins no further attempt. The other deliveries stay in the queue. */
   async stop(): Promise<void> {
-    this.#stop.begin();
+    const timer = this.#stop.begin(this.#parts.clock);
     await this.#poll.stop();
     await this.#reading?.catch(() => undefined);
     await Promise.all([...this.#queues.values()].map(({ run }) => run));
+    timer.cancel();
     this.#poster.close();
   }
 

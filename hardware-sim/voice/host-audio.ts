@@ -1,5 +1,6 @@
 // The voice of one modem during a call: every 20 ms of its clock one frame to the host and one from it.
 
+import type { Random } from '#shared/random.ts';
 import type { ModemSettings } from '../at/settings.ts';
 import { bytesOf, FRAME_MS, frameSamplesOf, peakOf, type SampleRateHz, samplesOf } from '../audio/frame.ts';
 import type { FrameClock, Ticker } from '../audio/frame-clock.ts';
@@ -21,6 +22,7 @@ export type VoiceRoute = 'serial' | 'usb';
 
 export interface HostAudioOptions {
   frameClock: FrameClock;
+  random: Random;
   faults: FaultSet;
   make: MakeAudio;
   settings: () => ModemSettings;
@@ -151,11 +153,11 @@ export class HostAudio implements Ticker {
 
   /** Of the next frame: each deadline counts from the one before, not from when its frame was played. */
   #schedule(): void {
-    const { faults } = this.#options;
+    const { faults, random } = this.#options;
     const ppm = faults.get('pcm_drift')?.ppm ?? 0;
     this.#nominalMs += FRAME_MS / (1 + ppm / 1e6);
     const jitterMs = faults.get('pcm_jitter')?.ms ?? 0;
-    this.#dueMs = this.#nominalMs + Math.random() * jitterMs;
+    this.#dueMs = this.#nominalMs + random() * jitterMs;
   }
 
   /** A frame of the network. */

@@ -1,5 +1,6 @@
 // The telephone in a modem: its calls, their voice, and the sound card that some modems have.
 
+import type { Random } from '#shared/random.ts';
 import type { SampleRateHz } from '../audio/frame.ts';
 import type { FrameClock } from '../audio/frame-clock.ts';
 import type { Call } from '../calls/call.ts';
@@ -24,7 +25,7 @@ export interface VoiceTraits {
 
 interface VoiceOptions
   extends Omit<CallControlOptions, 'ringIntervalMs' | 'onActiveChanged'>,
-    Pick<HostAudioOptions, 'frameClock'> {
+    Pick<HostAudioOptions, 'frameClock' | 'random'> {
   make: MakeVoice;
   traits: VoiceTraits;
   /** The serial port of the voice, while it is there. */
@@ -37,6 +38,7 @@ interface VoiceOptions
 export interface VoiceNetwork {
   callSwitch: CallSwitch;
   frameClock: FrameClock;
+  random: Random;
 }
 
 /** One for each modem. */

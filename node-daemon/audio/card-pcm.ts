@@ -1,7 +1,7 @@
 // Audio of a sound card, through the programs of ALSA instead of a Node binding: one process for each direction of a call.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
+import { type Clock, sleep } from '#shared/clock.ts';
 import type { PcmDevice } from './pcm-device.ts';
 
 const FRAME_MS = 20;
@@ -17,10 +17,11 @@ interface CardOptions {
   /** ALSA's name of the card: "hw:CARD=EC25,DEV=0". */
   readonly device: string;
   readonly rateHz: 8_000 | 16_000;
+  readonly clock: Clock;
 }
 
 /** Starts both programs. Rejects if one of them does not start or ends at once. */
-export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmDevice> {
+export async function openCardPcm({ clock, device, rateHz }: CardOptions): Promise<PcmDevice> {
   const frameSamples = (rateHz * FRAME_MS) / 1000;
   const format = ['-q', '-D', device, '-f', 'S16_LE', '-r', String(rateHz), '-c', '1', '-t', 'raw'];
   const buffer = (frames: number): string[] => [
@@ -61,7 +62,7 @@ export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmD
   }
   player.stdin.on('error', () => undefined);
   await Promise.all(both.map(started));
-  const readOctets = await meterReads(player.pid);
+  const readOctets = await meterReads(player.pid, clock);
   const waitingMax = WAITING_FRAMES_MAX * frameSamples * 2;
   let written = 0;
   return {
@@ -83,7 +84,7 @@ export async function openCardPcm({ device, rateHz }: CardOptions): Promise<PcmD
     },
     async close() {
       closed ??= new Error('the audio was closed');
-      await Promise.all(both.map(stopped));
+      await Promise.all(both.map((child) => stopped(child, clock)));
     },
   };
 }
@@ -95,16 +96,16 @@ function started(child: ChildProcess): Promise<void> {
   });
 }
 
-function stopped(child: ChildProcess): Promise<void> {
+function stopped(child: ChildProcess, clock: Clock): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
     return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = setTimeout(() => {
+    const timer = clock.after(STOP_TIMEOUT_MS, () => {
       child.kill('SIGKILL');
       resolve();
-    }, STOP_TIMEOUT_MS);
+    });
     child.once('exit', () => {
-      clearTimeout(timer);
+      timer.cancel();
       resolve();
     });
     child.kill('SIGTERM');
@@ -125,10 +126,10 @@ type ReadOctets = () => number;
  * Waits until the program with this process id has read its own files and waits for its input. Resolves with undefined if the kernel
  * does not provide the count (`/proc/<pid>/io`, proc(5)).
  */
-async function meterReads(pid: number | undefined): Promise<ReadOctets | undefined> {
+async function meterReads(pid: number | undefined, clock: Clock): Promise<ReadOctets | undefined> {
   let last = readTotal(pid);
   for (let waitedMs = 0; waitedMs < SETTLE_TIMEOUT_MS; waitedMs += POLL_MS) {
-    await pause(POLL_MS);
+    await sleep(clock, POLL_MS);
     const before = last;
     last = readTotal(pid);
     if (last === before && !isRunning(pid)) break;

@@ -1,6 +1,7 @@
 // The composition root: starts and stops the host's modems and journal, their metrics and their link, in order.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Random } from '#shared/random.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { DaemonSettings } from '../config/options.ts';
 import { type Host, openHost } from '../host/host.ts';
@@ -20,6 +21,7 @@ import { startStatusPage } from './status-page.ts';
 interface DaemonParts {
   readonly log: Logger;
   readonly clock?: Clock;
+  readonly random?: Random;
   /** Opens an AT port. Default: a serial device. */
   readonly openPort?: OpenPort;
   /** The latest lines of `log`, for the tools. */
@@ -57,7 +59,7 @@ export async function startDaemon(settings: DaemonSettings, parts: DaemonParts):
   const statusPage = await startStatusPage(host, { dataDir, identity, link, metrics, port: metricsPort });
   const activity = new SlotActivity(host, link);
   const operator = new HostOperator({ host, commands, activity, recentLog });
-  const operatorSocket = await listenForCommands(operator, settings, log);
+  const operatorSocket = await listenForCommands(operator, settings, host);
   host.start();
   link.start();
   log.info({ nodeId: identity.current?.nodeId, slots: rack.slots().map(({ slot }) => slot) }, 'started');

@@ -32,7 +32,7 @@ export interface HostLink {
 
 /** Reads the identity of this node. The link connects after `link.start`. */
 export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLink> {
-  const { calls, clock, journal, log, rack } = host;
+  const { calls, clock, journal, log, rack, random } = host;
   const { dataDir, destinations, metrics } = parts;
   const identity = new IdentityFile({ folder: dataDir, clock, log });
   await identity.open();
@@ -52,6 +52,7 @@ export async function openLink(host: Host, parts: HostLinkParts): Promise<HostLi
     journal,
     commands,
     clock,
+    random,
     log,
     slots: () => rack.slots(),
     calls: () => calls.live,

@@ -1,6 +1,7 @@
 // Opens the audio of a modem: its sound card if it has one, otherwise its serial port.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '#shared/clock.ts';
 import type { OpenPort } from '../at/port.ts';
 import { openCardPcm } from '../audio/card-pcm.ts';
 import { openSerialPcm } from '../audio/pcm-device.ts';
@@ -12,14 +13,14 @@ import type { AudioAccess } from '../voice/telephone.ts';
 export function audioAccess(
   { audio, usb }: Place,
   { card, serial }: MakeVoice,
-  { openPort, sysfsRoot }: { openPort: OpenPort; sysfsRoot: string },
+  { clock, openPort, sysfsRoot }: { clock: Clock; openPort: OpenPort; sysfsRoot: string },
 ): AudioAccess | undefined {
   if (audio?.card !== undefined && card !== undefined && usb !== undefined) {
     const { rateHz } = card;
     const cardName = audio.card;
     return {
       audio: card,
-      open: async () => openCardPcm({ device: deviceOf(sysfsRoot, usb.path, cardName), rateHz }),
+      open: async () => openCardPcm({ device: deviceOf(sysfsRoot, usb.path, cardName), rateHz, clock }),
     };
   }
   const port = audio?.port;

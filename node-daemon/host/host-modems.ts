@@ -1,6 +1,7 @@
 // The modems of one host: its rack, and the watch of the USB devices that the rack finds them by.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Random } from '#shared/random.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { LiveSimSettings } from '../config/live-sim-settings.ts';
@@ -29,6 +30,7 @@ interface HostModemsParts {
   readonly events: HostEvents;
   readonly guard: HangGuard;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
 }
 
@@ -93,7 +95,7 @@ export class HostModems {
 
   /** Returns the function that makes the modem of each slot. */
   #modemFactory({ config, sysfsRoot }: DaemonSettings): RackParts['createModem'] {
-    const { calls, clock, createResampler, guard, journal, log, mayWriteSettings, openPort, sims } =
+    const { calls, clock, createResampler, guard, journal, log, mayWriteSettings, openPort, random, sims } =
       this.#parts;
     const common = {
       openPort,
@@ -101,6 +103,7 @@ export class HostModems {
       sims,
       mayWriteSettings,
       clock,
+      random,
       carriers: config.carriers,
       limits: recoveryLimits(config.recovery),
       outside: outsideSteps(config, { sysfsRoot, clock, guard }),
@@ -113,7 +116,7 @@ export class HostModems {
         telephonyAt: (place) => ({
           calls,
           createResampler,
-          audioAccess: (voice) => audioAccess(place, voice, { openPort, sysfsRoot }),
+          audioAccess: (voice) => audioAccess(place, voice, { clock, openPort, sysfsRoot }),
         }),
         log: log.child({ modem: options.place.usb?.path ?? options.slot }),
       });

@@ -1,6 +1,7 @@
 // The modems of one host and their journal: the part that works with and without a control link.
 import { type Clock, systemClock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import { type Random, systemRandom } from '#shared/random.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
@@ -25,6 +26,7 @@ const HOLDER = `another node-daemon (pid ${process.pid})`;
 interface HostParts {
   readonly log: Logger;
   readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
   /** Opens an AT port. Default: a serial device. */
   readonly openPort?: OpenPort | undefined;
   /** Whether a control plane owns the calls. */
@@ -47,6 +49,7 @@ export interface Host {
   readonly sendLimits: SendLimits;
   readonly guard: HangGuard;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   readonly sims: LiveSimSettings;
   observe(observer: HostObserver): void;
@@ -65,7 +68,7 @@ export interface Host {
 /** Locks the data folder and opens its journal. Uses no modem before `start`. Throws `FolderInUseError`, `OthersFolderError`. */
 export async function openHost(settings: DaemonSettings, parts: HostParts): Promise<Host> {
   const { config, dataDir } = settings;
-  const { log, clock = systemClock } = parts;
+  const { log, clock = systemClock, random = systemRandom } = parts;
   const { guard = guardOfProcess(clock) } = parts;
   const { openPort = serialPorts({ clock, guard }) } = parts;
   const folder = await openDataFolder(dataDir, { clock, log, holder: parts.holder ?? HOLDER });
@@ -75,7 +78,7 @@ export async function openHost(settings: DaemonSettings, parts: HostParts): Prom
   const createResampler = await loadResampler();
   const sims = new LiveSimSettings(config.sims);
   const mayWriteSettings = parts.mayWriteSettings ?? false;
-  const modemParts = { openPort, journal, sims, mayWriteSettings, clock, log, guard, events };
+  const modemParts = { openPort, journal, sims, mayWriteSettings, clock, random, log, guard, events };
   const modems = new HostModems(settings, { ...modemParts, calls, createResampler });
   const lateParts = new LateParts({ journal, clock, log });
   const room = watchDiskRoom(dataDir, { clock, log, events });
@@ -85,6 +88,7 @@ export async function openHost(settings: DaemonSettings, parts: HostParts): Prom
     calls,
     guard,
     clock,
+    random,
     log,
     sendLimits: new SendLimits(config.sendLimits, journal.state.commands, clock.now()),
     sims,

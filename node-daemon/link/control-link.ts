@@ -5,6 +5,7 @@ import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import type { PinKey } from '#shared/link/pin-seal.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
+import type { Random } from '#shared/random.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
 import { fingerprintOf, type IdentitySource, makeProof } from './identity.ts';
@@ -26,6 +27,7 @@ const HANDOVER_DELAY_MAX_MS = 250;
 interface ControlLinkParts
   extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'pinKey' | 'sentFacts'> {
   readonly identity: IdentitySource;
+  readonly random: Random;
   readonly alarms?: () => string[];
   readonly calls?: () => LiveCall[];
   /** For PINs of the control plane. Default: the node takes none. */
@@ -56,6 +58,7 @@ export class ControlLink {
   readonly #parts: NodeLinkParts;
   readonly #clockCorrection: ClockCorrection;
   readonly #identity: IdentitySource;
+  readonly #random: Random;
   /** The link for facts, slots and events. */
   #current: NodeLink | undefined;
   /** The link that is being opened. */
@@ -78,13 +81,14 @@ export class ControlLink {
   #steps = 0;
   #onAllClosed: () => void = () => undefined;
 
-  constructor({ identity, pins, alarms = () => [], calls = () => [], ...parts }: ControlLinkParts) {
+  constructor({ identity, random, pins, alarms = () => [], calls = () => [], ...parts }: ControlLinkParts) {
     const clockCorrection = new ClockCorrection(parts);
     this.#clockCorrection = clockCorrection;
     const pinKey = (): PinKey | undefined => identity.current && pins?.keyOf(identity.current);
     const sentFacts = new SentFacts(parts.journal);
     this.#parts = { ...parts, alarms, calls, clockCorrection, pinKey, sentFacts };
     this.#identity = identity;
+    this.#random = random;
     this.#awaySince = parts.clock.now();
     parts.journal.onFact(() => this.#current?.sendFacts());
     identity.onChange(() => this.#onIdentity());
@@ -211,7 +215,7 @@ export class ControlLink {
     if (link !== this.#current || this.#next !== undefined) return;
     this.#parts.log.info({}, 'control plane instance is stopping: connecting to another one');
     this.#resetWaits();
-    this.#connectIn(Math.random() * HANDOVER_DELAY_MAX_MS);
+    this.#connectIn(this.#random() * HANDOVER_DELAY_MAX_MS);
   }
 
   #onIdentity(): void {
@@ -266,7 +270,7 @@ export class ControlLink {
       awayMs: now - this.#awaySince,
       clockOffsetMs: knownOffsetMs,
     };
-    const { reconnect, delayMs, clockOffsetMs } = planReconnect(end, state, now, Math.random());
+    const { reconnect, delayMs, clockOffsetMs } = planReconnect(end, state, now, this.#random());
     if (clockOffsetMs !== knownOffsetMs) {
       log.warn({ offByMs: clockOffsetMs }, 'this node’s clock is wrong: using the control plane’s time');
       this.#clockCorrection.learn(clockOffsetMs);

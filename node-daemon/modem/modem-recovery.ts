@@ -1,6 +1,7 @@
 // Recovers one modem after a session: restarts it for an operator, waits for its port, or takes the next step of the recovery ladder.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Random } from '#shared/random.ts';
 import type { OpenPort } from '../at/port.ts';
 import { findProfile } from '../profiles/find-profile.ts';
 import type { KnownModem, ModemLocation } from '../slot/location.ts';
@@ -49,6 +50,7 @@ interface ModemRecoveryParts {
   /** Aborted when the daemon stops. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
 }
 
@@ -135,8 +137,8 @@ export class ModemRecovery {
 
   /** Takes the next step for a lost modem that was at `place`. */
   async #recover(place: Place, trouble: Trouble, error: unknown): Promise<void> {
-    const { clock, location, record } = this.#parts;
-    const seen = { trouble, now: clock.now(), servedMs: record.answeredMs, random: Math.random() };
+    const { clock, location, random, record } = this.#parts;
+    const seen = { trouble, now: clock.now(), servedMs: record.answeredMs, random: random() };
     if (place === location.place) {
       await this.#climb(seen, error);
       return;

@@ -2,6 +2,7 @@
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Random } from '#shared/random.ts';
 import { AtChannel } from '../at/channel.ts';
 import type { CommandEnd } from '../at/command-end.ts';
 import type { OpenPort } from '../at/port.ts';
@@ -59,6 +60,7 @@ export interface ModemParts {
   /** Returns the parts for calls at a place. Absent if there are no calls. */
   readonly telephonyAt?: (place: Place) => Telephony;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
 }
 

@@ -1,6 +1,7 @@
 // The service of one SIM: sets the modem up for it, then carries its messages and calls, and checks with each poll that all is as before.
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Random } from '#shared/random.ts';
 import { ask } from '../at/ask.ts';
 import { AtTimeoutError } from '../at/at-error.ts';
 import type { AtChannel } from '../at/channel.ts';
@@ -42,6 +43,7 @@ export interface ServiceParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** The configuration of SIM cards. */
   readonly sims: SimSettings;
@@ -188,9 +190,9 @@ export class SimService {
   }
 
   #startMessages({ storages, storageForm }: MessageSetUp, network: NetworkWatch): void {
-    const { channel, clock, imei: device, journal, log, report, sim } = this.#parts;
+    const { channel, clock, imei: device, journal, log, random, report, sim } = this.#parts;
     const parts = { channel, clock, journal, log, confirmSim: () => this.#guard.confirm() };
-    const outbox = new SmsOutbox({ ...parts, isRegistered: () => network.isRegistered });
+    const outbox = new SmsOutbox({ ...parts, random, isRegistered: () => network.isRegistered });
     this.#outbox = outbox;
     const sendingDone = (): Promise<void> => outbox.sendingDone();
     const access = new StorageAccess(channel, storageForm, (storage) => report({ storage }));

@@ -1,5 +1,6 @@
 // The daemon's socket for operators' commands.
 import { join, resolve } from 'node:path';
+import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { LocalServer } from '#shared/operator/local-socket.ts';
 import { listenOperators, type OperatorStream, writeLines } from '#shared/operator/operator-server.ts';
@@ -16,13 +17,16 @@ export const socketPathOf = ({ config, dataDir }: Pick<DaemonSettings, 'config' 
 export async function listenForCommands(
   operator: NodeOperator,
   settings: DaemonSettings,
-  log: Logger,
+  { clock, log }: { clock: Clock; log: Logger },
 ): Promise<LocalServer> {
   const path = socketPathOf(settings);
   const streamOf =
     (name: keyof Streams): OperatorStream =>
     (out, { signal, query }) =>
-      writeLines(operator.follow(name, { signal, isFollowed: query.get('follow') !== 'no' }), out, signal);
+      writeLines(operator.follow(name, { signal, isFollowed: query.get('follow') !== 'no' }), out, {
+        clock,
+        signal,
+      });
   try {
     return await listenOperators({
       program: 'node-daemon',

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
+import { type Clock, every } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { linkedSignal } from '../process/linked-signal.ts';
 import { isSocketPath, type LocalServer, listenLocal } from './local-socket.ts';
@@ -129,9 +130,9 @@ function signalOf(response: ServerResponse): AbortSignal {
 export async function writeLines(
   items: AsyncIterable<unknown>,
   out: Writable,
-  signal: AbortSignal,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<void> {
-  const alive = setInterval(() => out.write('\n'), ALIVE_EVERY_MS);
+  const alive = every(clock, ALIVE_EVERY_MS, () => out.write('\n'));
   out.write('\n');
   try {
     for await (const item of items) {
@@ -139,7 +140,7 @@ export async function writeLines(
       await once(out, 'drain', { signal }).catch(() => undefined);
     }
   } finally {
-    clearInterval(alive);
+    alive.cancel();
   }
 }
 

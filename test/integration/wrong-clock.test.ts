@@ -53,6 +53,7 @@ async function setUp(t: Test, { offMs }: { offMs: number }) {
     /** The link of a process that begins now. */
     createLink(): ControlLink {
       const link = new ControlLink({
+        random: Math.random,
         journal,
         clock,
         log: silentLogger,

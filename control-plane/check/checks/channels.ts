@@ -1,4 +1,5 @@
 // Checks of the channels to people: the mail server, and the receiver of alerts. They send neither mail nor alert.
+import { systemClock } from '#shared/clock.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { MailTrouble, SmtpSession } from '../../mail/smtp-session.ts';
 import type { Check, CheckedSettings } from './check.ts';
@@ -16,7 +17,7 @@ async function mail({ smtpUrl: server }: CheckedSettings['config'], signal: Abor
   if (server === undefined) return skipped('SMTP_URL is not set: the service sends no mail');
   const where = `${server.host}:${server.port}`;
   try {
-    const session = await SmtpSession.open(server, signal);
+    const session = await SmtpSession.open(server, { clock: systemClock, signal });
     const { isEncrypted } = session;
     session.quit();
     const signedIn = server.credentials === undefined ? 'without a password' : 'signed in';

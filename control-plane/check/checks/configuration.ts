@@ -1,4 +1,5 @@
 // Does the configuration contain all that the service needs, without a contradiction?
+import { systemClock } from '#shared/clock.ts';
 import { ok, problem } from '#shared/operator/findings.ts';
 import { alertChannelsOf } from '../../alerts/alert-channels.ts';
 import { checkBusOptions } from '../../config/bus-options.ts';
@@ -16,7 +17,7 @@ export const configuration = ({ config }: CheckedSettings): Check => ({
       () => checkBusOptions(config),
       () => paymentNetworksOf(config, relayerKeysOf(config)),
       () => mailSettingsOf(config),
-      () => alertChannelsOf(config),
+      () => alertChannelsOf(config, systemClock),
     ];
     const problems = new Set(rules.flatMap((rule) => problemOf(rule)));
     if (problems.size === 0) return ok('complete');

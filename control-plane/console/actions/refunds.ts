@@ -1,6 +1,7 @@
 // Refunds from the console, and refunds that are given up. Money is sent back for payments that bought nothing and for subscriptions that end: where the service was given the key of the account that was paid.
 import { privateKeyToAccount } from 'viem/accounts';
 import * as z from 'zod';
+import type { Clock } from '#shared/clock.ts';
 import type { Config } from '../../config/config.ts';
 import { closePayment } from '../../operator/close-payment.ts';
 import { endAndRefund } from '../../operator/end-subscription.ts';
@@ -54,12 +55,13 @@ export const refundCloserOf =
     await closePayment(operator, id, { ...options, reason, yes: true, unrelated: undefined });
   };
 
-export function refundSenderOf(options: ConsoleRefundOptions): RefundSender | undefined {
+export function refundSenderOf(options: ConsoleRefundOptions, clock: Clock): RefundSender | undefined {
   const { consoleRefundKeyFile: key } = options;
   if (key === undefined) return undefined;
   const { address } = privateKeyToAccount(key);
   const given = {
     ...options,
+    clock,
     key,
     yes: true,
     signAnew: false,

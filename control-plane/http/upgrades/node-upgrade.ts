@@ -37,7 +37,7 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'rep
     perMessageDeflate: false,
   });
   sockets.on('wsClientError', (error, socket) =>
-    writeAnswer(socket, errorAnswerOf(new Refusal('invalid_request', error.message), parts.log)),
+    writeAnswer(socket, parts.clock, errorAnswerOf(new Refusal('invalid_request', error.message), parts.log)),
   );
   const frames = frameBudgets(parts.clock);
   const links = linkBudgets(parts.clock);

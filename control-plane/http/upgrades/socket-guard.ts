@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import type { Timer } from '#shared/clock.ts';
+import type { Random } from '#shared/random.ts';
 import { TokenBucket } from '#shared/token-bucket.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { Base } from '../../bus/base.ts';
@@ -32,6 +33,7 @@ const REMEMBERED_MAX = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
 interface SocketGuardParts extends Pick<Base, 'bus' | 'clock' | 'log'> {
+  random: Random;
   authenticate: Authenticate;
   /** Address of the client. */
   addressOf: (request: IncomingMessage) => string;
@@ -107,7 +109,7 @@ export class SocketGuard {
       bearer.recheck = undefined;
       void this.#check(bearer);
     });
-    keepAlive(socket, this.#parts.clock);
+    keepAlive(socket, this.#parts);
     socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'socket error'));
     socket.on('close', () => {
       bearer.sockets.delete(socket);

@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
 import { STREAM_PROTOCOLS, type StreamProtocol, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Logger } from '#shared/log.ts';
+import type { Random } from '#shared/random.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { MEDIA_FRAME_BYTES_MAX, MEDIA_PING_MS } from '#shared/voice/media.ts';
 import { check } from '../../domain/checked-input.ts';
@@ -43,6 +43,7 @@ interface VoiceUpgradeParts extends Omit<OpenStreamParts, 'allowances'> {
   guard: SocketGuard;
   tickets: MediaTickets;
   presence: Presence;
+  random: Random;
 }
 
 type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
@@ -53,9 +54,9 @@ type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
 };
 
 export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
-  const { guard, clock, log } = parts;
+  const { guard, clock } = parts;
   const opening: OpenStreamParts = { ...parts, allowances: new StreamAllowances(clock) };
-  const server = (maxPayload: number): WebSocketServer => createSocketServer(maxPayload, log);
+  const server = (maxPayload: number): WebSocketServer => createSocketServer(maxPayload, parts);
   const streams = {
     raw: server(RAW_MESSAGE_BYTES_MAX),
     twilio: server(TWILIO_MESSAGE_BYTES_MAX),
@@ -76,7 +77,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       }
       if (socket.destroyed) return;
       medias.handleUpgrade(request, socket, head, (link) => {
-        keepAlive(link, clock, MEDIA_PING_MS);
+        keepAlive(link, parts, MEDIA_PING_MS);
         limitFrames(link, clock, CONTROL_FRAMES);
         limitClosing(link);
         onLink(link);
@@ -114,7 +115,10 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
   };
 }
 
-function createSocketServer(maxPayload: number, log: Logger): WebSocketServer {
+function createSocketServer(
+  maxPayload: number,
+  { clock, log }: Pick<VoiceUpgradeParts, 'clock' | 'log'>,
+): WebSocketServer {
   const sockets = new WebSocketServer({
     noServer: true,
     WebSocket: ReasonedSocket,
@@ -123,7 +127,7 @@ function createSocketServer(maxPayload: number, log: Logger): WebSocketServer {
     handleProtocols: (offered) => (offered.has(VOICE_SUBPROTOCOL) ? VOICE_SUBPROTOCOL : false),
   });
   sockets.on('wsClientError', (error, socket) =>
-    writeAnswer(socket, errorAnswerOf(handshakeRefusal(error), log)),
+    writeAnswer(socket, clock, errorAnswerOf(handshakeRefusal(error), log)),
   );
   return sockets;
 }
@@ -138,11 +142,11 @@ async function closeAll(servers: readonly WebSocketServer[], clock: Clock): Prom
   const open = servers.flatMap(({ clients }) => [...clients]);
   const closed = open.map((client) => new Promise((resolve) => client.once('close', resolve)));
   for (const client of open) closeSoon(client, clock, { code: STREAM_CLOSE.goingAway, reason: 'restart' });
-  const timer = setTimeout(() => {
+  const timer = clock.after(STOP_TIMEOUT_MS, () => {
     for (const client of open) client.terminate();
-  }, STOP_TIMEOUT_MS);
+  });
   await Promise.all(closed);
-  clearTimeout(timer);
+  timer.cancel();
 }
 
 /** Many clients close a stream that does not have the subprotocol they offered. By then it would have replaced the older stream. */

@@ -1,5 +1,6 @@
 // `control-plane alert list | test`: the open alerts, and whether an alert would reach the operator.
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '#shared/clock.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
@@ -40,13 +41,19 @@ export const ALERT_COMMANDS = [
     options: CHANNELS,
     run: async (options) => {
       const { alertChannelsOf } = await import('../../alerts/alert-channels.ts');
-      const channels = alertChannelsOf(options);
+      const channels = alertChannelsOf(options, systemClock);
       if (channels.length === 0)
         throw new Error(
           'no recipient for alerts is configured in the environment of this command: set ALERT_WEBHOOK_URL or ALERT_MAIL_TO as for the service. The installed command reads /etc/simrack/control-plane.env',
         );
       const id = `test_${randomBytes(12).toString('hex')}`;
-      const message = { id, createdAt: new Date(), raised: [], escalated: [], recovered: [] };
+      const message = {
+        id,
+        createdAt: new Date(systemClock.now()),
+        raised: [],
+        escalated: [],
+        recovered: [],
+      };
       const { signal } = new AbortController();
       const results = await Promise.all(
         channels.map(async (channel) => {

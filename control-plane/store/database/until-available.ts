@@ -1,6 +1,7 @@
 // Work that waits for a database that is away.
 import { BackOff } from '#shared/back-off.ts';
 import { type Clock, sleep } from '#shared/clock.ts';
+import type { Random } from '#shared/random.ts';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
 
 /** A restart takes a second or two, a failover ten. */
@@ -11,11 +12,11 @@ const WAITS = { firstMinMs: 100, firstMaxMs: 300, capMs: 1_000 };
  * wanted or `signal` is aborted.
  */
 export async function untilAvailable<T>(
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  { clock, random, signal }: { clock: Clock; random: Random; signal: AbortSignal },
   work: () => Promise<T>,
   isWanted: () => boolean,
 ): Promise<T> {
-  const backOff = new BackOff(WAITS);
+  const backOff = new BackOff(WAITS, random);
   for (;;) {
     try {
       return await work();

@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client';
 import { ServiceMetrics } from '../../../control-plane/metrics/service-metrics.ts';
 import { NodeMetrics } from '../../../node-daemon/metrics/node-metrics.ts';
+import { systemClock } from '../../../shared/clock.ts';
 import { silentLogger } from '../../../shared/log.ts';
 import { code, sentence, shownNumber, table } from '../markdown.ts';
 import type { Page } from '../page.ts';
@@ -40,7 +41,7 @@ const none = new Map<string, number>();
 
 /** Of the service: its own, and that of its nodes. */
 function serviceRegistries(): Record<'own' | 'nodes', Registry> {
-  const metrics = new ServiceMetrics(silentLogger);
+  const metrics = new ServiceMetrics({ clock: systemClock, log: silentLogger });
   metrics.watch({
     inventory: async () => ({
       payments: none,

@@ -7,6 +7,7 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { CommandParams, SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
+import type { Random } from '#shared/random.ts';
 import { type Segmentation, segmentText } from '#shared/sms/segmentation.ts';
 import type { AtChannel } from '../../at/channel.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -44,6 +45,7 @@ interface SmsOutboxParts {
   readonly channel: AtChannel;
   readonly journal: Journal;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** Whether the SIM is registered now. */
   readonly isRegistered: () => boolean;
@@ -82,7 +84,7 @@ export class SmsOutbox {
   #unanswered:
     | { readonly commandId: string; readonly references: readonly number[]; total: number }
     | undefined;
-  #concatenationReference = Math.floor(Math.random() * 256);
+  #concatenationReference: number;
   /** Duration of the disk's last intent, and of the modem's last message. */
   #intentMs = 0;
   #submitMs = 0;
@@ -91,6 +93,7 @@ export class SmsOutbox {
 
   constructor(parts: SmsOutboxParts) {
     this.#parts = parts;
+    this.#concatenationReference = Math.floor(parts.random() * 256);
     parts.channel.onUrc(({ line }) => {
       if (line.startsWith('+CMGS:')) void this.#onLateResult(referenceIn(line));
     });

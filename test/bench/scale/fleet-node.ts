@@ -21,6 +21,7 @@ export class FleetNode {
   constructor(node: number, { key, url }: { key: KeyObject; url: string }) {
     this.#node = node;
     this.#link = new ControlLink({
+      random: Math.random,
       identity: { current: { nodeId: nodeName(node), controlPlaneUrl: url, key }, onChange: () => undefined },
       journal: this.journal,
       commands: { handle: async () => ({ ok: true, result: {} }) },

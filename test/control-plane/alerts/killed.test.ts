@@ -1,5 +1,6 @@
 // An instance that dies at any await of a check or of a delivery: the next one goes on, and each alert is sent, as one message.
 import t from 'tap';
+import { systemClock } from '#shared/clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { installFaultPoints, type Life, liveThrough } from '../../fixtures/fault-points.ts';
 
@@ -25,7 +26,10 @@ const POINTS_MAX = 300;
 const postgres = await openDatabases(t);
 const hook = await startWebhookReceiver(t);
 const { alertWebhookUrl: url, alertWebhookSecret: secret } = alertBy(hook);
-const channel = createWebhook({ url, secret }, { serviceName: 'Simrack', environment: 'test' });
+const channel = createWebhook(
+  { url, secret, clock: systemClock },
+  { serviceName: 'Simrack', environment: 'test' },
+);
 const thresholds = {
   heartbeatMs: 10_000,
   alertSlotDownMs: 60_000,

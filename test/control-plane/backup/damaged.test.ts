@@ -9,6 +9,7 @@ import { saveBackup } from '#control-plane/backup/backup-file.ts';
 import { BackupError } from '#control-plane/backup/backup-format.ts';
 import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { writeBackup } from '#control-plane/backup/backup-writer.ts';
+import { systemClock } from '#shared/clock.ts';
 import { backedUp, relationsOf } from '../../fixtures/database/lived-database.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
@@ -82,7 +83,7 @@ t.test('a disk that is full: no file, and it says so', TIMEOUT, async (t) => {
   t.teardown(() => execFileSync('umount', [folder]));
   const file = join(folder, 'lab.backup');
   await t.rejects(
-    saveBackup(file, (out) => writeBackup(db, out, new Date())),
+    saveBackup(file, (out) => writeBackup(db, out, systemClock)),
     { code: 'ENOSPC' },
   );
   t.same(readdirSync(folder), []);
@@ -115,7 +116,7 @@ t.test(
 t.test('a reader that sleeps does not hold the database for ever', TIMEOUT, async (t) => {
   const { db } = await backedUp(t, postgres, 50_000);
   await t.rejects(
-    writeBackup(db, new PassThrough(), new Date()),
+    writeBackup(db, new PassThrough(), systemClock),
     /the reader of the output stalled for 10 s/,
   );
 });

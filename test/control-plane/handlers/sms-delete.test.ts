@@ -40,7 +40,7 @@ async function setUp(t: Test, options: Parameters<typeof subscriber>[2] = {}) {
     [...(await dump(db))].flatMap(([name, rows]) => (rows.includes(text) ? [name] : []));
   const isBackedUp = async (text: string): Promise<boolean> => {
     const file = join(temporaryFolder(t), `${randomUUID()}.backup`);
-    await saveBackup(file, (out) => writeBackup(db, out, new Date()));
+    await saveBackup(file, (out) => writeBackup(db, out, systemClock));
     return gunzipSync(readFileSync(file)).includes(text);
   };
   const idOf = async (body: string): Promise<number> => {

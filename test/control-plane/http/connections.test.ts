@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import { Connections } from '#control-plane/http/connections.ts';
 import { silentLogger } from '#shared/log.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 class StubConnection extends EventEmitter {
   destroyed = false;
@@ -21,7 +22,7 @@ class StubConnection extends EventEmitter {
 }
 
 t.test('a connection that was silent', async (t) => {
-  const connections = new Connections(silentLogger, () => undefined);
+  const connections = new Connections({ clock: new ManualClock(), log: silentLogger }, () => undefined);
   const socket = new StubConnection();
   const given = socket as unknown as Socket;
   const response = new EventEmitter() as unknown as ServerResponse;

@@ -56,6 +56,7 @@ function guarded() {
     addressOf,
     bus,
     clock,
+    random: () => 0.5,
     log: silentLogger,
     socketsPerToken: 9,
   });

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { alertChannelsOf } from '#control-plane/alerts/alert-channels.ts';
 import { ALERT_OPTIONS } from '#control-plane/config/alert-options.ts';
+import { systemClock } from '#shared/clock.ts';
 import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
@@ -62,7 +63,7 @@ t.test('half a channel, or a wrong one, is refused with the reason, without the 
     serviceName: 'Simrack',
     environment: 'test',
   };
-  const half = (given: object) => () => alertChannelsOf({ ...none, ...given });
+  const half = (given: object) => () => alertChannelsOf({ ...none, ...given }, systemClock);
   t.throws(half({ alertWebhookUrl: url }), /ALERT_WEBHOOK_URL needs ALERT_WEBHOOK_SECRET/);
   t.throws(half({ alertWebhookSecret: Buffer.alloc(32) }), /ALERT_WEBHOOK_SECRET needs ALERT_WEBHOOK_URL/);
   t.throws(half({ alertMailTo: 'ops@example.org' }), /ALERT_MAIL_TO needs SMTP_URL and MAIL_FROM/);

@@ -93,6 +93,7 @@ t.test('an RPC that is dead at the start, and comes back', { timeout: 120_000 },
   const clock = new ManualClock();
   const { log, lines } = recordedLog();
   const hook = await startWebhookReceiver(t);
+  hook.now = () => clock.now();
   const options = { databaseUrl, rpcUrl: rpc.url, clock, log, alertPoolMin: 0, ...alertBy(hook), ...QUIET };
   const phone = await telephone(t, rig, { slots: [slotAt(1), slotAt(2), slotAt(3)], service: options });
   const { url } = phone;
@@ -173,6 +174,7 @@ t.test('a chain that is found to be another one later stays closed', { timeout: 
   const clock = new ManualClock();
   const { log, lines } = recordedLog();
   const hook = await startWebhookReceiver(t);
+  hook.now = () => clock.now();
   const options = { clock, log, rpcUrl: rpc.url, alertPoolMin: 0, ...alertBy(hook), ...QUIET };
   const { url } = await rig.start(t, options);
   rpc.interfere = async (method, forward) =>

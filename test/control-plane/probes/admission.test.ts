@@ -106,6 +106,7 @@ async function setUp(t: Test, { destinations = DEFAULT_DESTINATIONS } = {}) {
       ...sold,
       periodMs: MINUTE_MS,
       withCalls: false,
+      random: Math.random,
       timeoutMs: 1_000,
       sendTimeoutMs: 1_000,
     };

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { checkWebhookUrl } from '#control-plane/domain/webhook-url.ts';
 import { createPoster, type PostResult } from '#control-plane/webhooks/poster.ts';
+import { systemClock } from '#shared/clock.ts';
 import { startEventReceiver } from '../../fixtures/agents/event-receiver.ts';
 import { webhookSubscriber } from '../../fixtures/agents/webhook-subscriber.ts';
 import { startNameServer } from '../../fixtures/network/name-server.ts';
@@ -93,6 +94,7 @@ t.test('names that lead to private addresses, now or later: no connection is mad
     timeoutMs: 5_000,
     allowsPrivate: false,
     nameServers: [names.address],
+    clock: systemClock,
   });
   t.teardown(() => poster.close());
   const postTo = (protocol: string): Promise<PostResult> =>
@@ -121,7 +123,7 @@ t.test('a name that is rebound between two posts is checked at the second, too',
   const receiver = await startEventReceiver(t);
   const { port } = new URL(receiver.url);
   const parts = { userAgent: 'test', timeoutMs: 1_000, nameServers: [names.address] };
-  const poster = createPoster({ ...parts, allowsPrivate: false });
+  const poster = createPoster({ ...parts, clock: systemClock, allowsPrivate: false });
   t.teardown(() => poster.close());
   // A public address, where no one listens at this port: the attempt fails, but is allowed.
   names.addresses = () => ['93.184.215.14'];
@@ -130,7 +132,7 @@ t.test('a name that is rebound between two posts is checked at the second, too',
   names.addresses = () => ['127.0.0.1'];
   t.match(await poster.post({ ...POST, url }), { outcome: 'not_allowed' });
   t.equal(receiver.asked.length, 0);
-  const open = createPoster({ ...parts, allowsPrivate: true });
+  const open = createPoster({ ...parts, clock: systemClock, allowsPrivate: true });
   t.teardown(() => open.close());
   t.match(await open.post({ ...POST, url }), { outcome: 'delivered' }, 'the option of operators allows it');
   const unspecified = `http://0.0.0.0:${port}/`;
@@ -145,6 +147,7 @@ t.test('names whose server never answers do not hold the threads of the process'
     timeoutMs: 1_500,
     allowsPrivate: false,
     nameServers: [names.address],
+    clock: systemClock,
   });
   t.teardown(() => poster.close());
   const posts = Array.from({ length: 20 }, (_, index) =>

@@ -1,6 +1,7 @@
 // An instance that dies at any await while it delivers: the next one goes on, no event is lost, and the text is claimed.
 import t from 'tap';
 import type { Renderings } from '#control-plane/webhooks/event-body.ts';
+import { systemClock } from '#shared/clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { installFaultPoints, type Life, liveThrough } from '../../fixtures/fault-points.ts';
 
@@ -30,7 +31,12 @@ const databaseUrl = await postgres.createMigrated();
 const db = await openTestDatabase(t, databaseUrl);
 const clock = new ManualClock();
 const receiver = await startEventReceiver(t);
-const poster = createPoster({ userAgent: 'test', timeoutMs: 5_000, allowsPrivate: true });
+const poster = createPoster({
+  userAgent: 'test',
+  timeoutMs: 5_000,
+  allowsPrivate: true,
+  clock: systemClock,
+});
 t.teardown(() => poster.close());
 const now = (): Date => new Date(clock.now());
 
@@ -75,6 +81,7 @@ function queueOn(database: typeof db) {
       clock,
       log: silentLogger,
       poster,
+      random: Math.random,
       instance: `instance ${instances}`,
       slots: new Slots({ ofHolder: 8, prompt: 8, slow: 8 }),
       ending: signal,
@@ -126,8 +133,21 @@ t.test('a stop while queues are being taken gives them back, and sends nothing',
   t.teardown(other.close);
   receiver.taken.length = 0;
   const bus = new LocalBus(clock);
-  const own = createPoster({ userAgent: 'test', timeoutMs: 5_000, allowsPrivate: true });
-  const webhooks = new Webhooks({ bus, clock, db: other.db, log: silentLogger, poster: own, renderings });
+  const own = createPoster({
+    userAgent: 'test',
+    timeoutMs: 5_000,
+    allowsPrivate: true,
+    clock: systemClock,
+  });
+  const webhooks = new Webhooks({
+    bus,
+    clock,
+    random: Math.random,
+    db: other.db,
+    log: silentLogger,
+    poster: own,
+    renderings,
+  });
   await until('the first poll is over', () => clock.dueIn(1_000) > 0);
   await sql`insert into messages (subscription_id, direction, from_number, to_number, body, created_at, received_at)
     values ('sub_1', 'received', '+13105550188', '+12065550901', 'for the next instance', ${now()}, ${now()})`.execute(

@@ -40,6 +40,7 @@ t.test('a failed delivery waits 5 s, then 5 min; the others go on, and the id st
   };
   const hook = await add({ url: receiver.url });
   receiver.secrets.push(hook.secret);
+  receiver.now = () => clock.now();
   await put('no', 'yes');
   await polled('both tried', () => receiver.asked.length === 2);
   t.same(receiver.texts(), ['yes']);

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openCardPcm } from '#node-daemon/audio/card-pcm.ts';
+import { systemClock } from '#shared/clock.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
@@ -22,7 +23,7 @@ async function openedCard(t: Test) {
   await terminal.command(`AT+QPCMV=1,2;D${FAR};`);
   await terminal.expect('"ccinfo",1,0,0');
   process.env['ALSA_CONFIG_PATH'] = `/usr/share/alsa/alsa.conf:${rack.dir}/asound.conf`;
-  const device = await openCardPcm({ device: 'hw:CARD=Android,DEV=0', rateHz: 8_000 });
+  const device = await openCardPcm({ device: 'hw:CARD=Android,DEV=0', rateHz: 8_000, clock: systemClock });
   t.teardown(() => device.close());
   let octets = 0;
   device.onAudio((some) => {

@@ -88,6 +88,7 @@ export async function createLink(t: Test, prepare: Prepare = () => undefined, ti
   let answer: (command: LinkCommand) => Promise<CommandAnswer> = async () => ({ ok: true, result: {} });
   const identity = new ScriptedIdentity({ nodeId: 'n-1', controlPlaneUrl: plane.url, key: newKey() });
   const link = new ControlLink({
+    random: Math.random,
     identity,
     journal,
     clock,

@@ -55,6 +55,7 @@ export class ScriptedHost {
 
   create(parts: Pick<ModemParts, 'slot'> & Partial<ModemParts>): Modem {
     const modem = new Modem({
+      random: Math.random,
       journal: this.journal,
       sims: NO_SIM_SETTINGS,
       carriers: DEFAULT_CARRIER_SETTINGS,

@@ -59,6 +59,7 @@ export class SessionRig {
     prepare(this.device.plug());
     this.channel = new AtChannel(this.device.port, this.clock, silentLogger);
     this.session = new ModemSession({
+      random: Math.random,
       channel: this.channel,
       journal: this.journal,
       clock: this.clock,

@@ -143,6 +143,7 @@ async function setUp(t: Test, { transcript, usbId }: Expected) {
   const channel = new AtChannel(modem.port, clock, silentLogger);
   const slot: SlotReport = {};
   const session = new ModemSession({
+    random: Math.random,
     channel,
     journal,
     clock,

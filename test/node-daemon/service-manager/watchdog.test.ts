@@ -91,6 +91,7 @@ t.test(
     t.teardown(() => journal.close());
     const modem = (openPort: () => Promise<Port>) => {
       const made = new Modem({
+        random: Math.random,
         slot: 'm0',
         place: { ports: ['/dev/ttyUSB0'] },
         journal,

@@ -9,6 +9,7 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import * as schema from '#control-plane/store/database/migrations/0001-schema.ts';
 import type { Migrations } from '#control-plane/store/database/schema-versions.ts';
+import { systemClock } from '#shared/clock.ts';
 import { rowsOf } from '../../../fixtures/database/lived-database.ts';
 import { skipWithoutPgbouncer, startPgbouncer } from '../../../fixtures/database/pgbouncer.ts';
 import { startPostgres } from '../../../fixtures/database/postgres.ts';
@@ -41,7 +42,7 @@ t.test('traffic, a backup, its restore and commands of operators', { skip, timeo
 
   const file = join(temporaryFolder(t), 'lab.backup');
   const db = await openTestDatabase(t, databaseUrl);
-  await saveBackup(file, (out) => writeBackup(db, out, new Date()));
+  await saveBackup(file, (out) => writeBackup(db, out, systemClock));
   const restored = pooled(await postgres.createDatabase());
   const place = { databaseUrl: restored, dataDir: DATA_DIR };
   await restoreFrom(file, { ...place, identityFile: undefined, passphraseFile: undefined } as never);

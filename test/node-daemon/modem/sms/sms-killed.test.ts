@@ -38,6 +38,7 @@ async function sendAndWatch(t: Test, seed: number): Promise<Moment[]> {
   const modem = new ScriptedModem();
   const channel = new AtChannel(modem.plug(), systemClock, silentLogger);
   const outbox = new SmsOutbox({
+    random: Math.random,
     channel,
     journal,
     ...parts,

@@ -43,6 +43,7 @@ async function answerLate(t: Test, end: 'taken' | 'refused') {
   const channel = new AtChannel(modem.plug(), clock, log);
   modem.port.on(PDU, () => undefined);
   const outbox = new SmsOutbox({
+    random: Math.random,
     channel,
     journal,
     clock,

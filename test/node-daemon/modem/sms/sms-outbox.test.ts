@@ -113,6 +113,7 @@ t.test(
       },
     } as unknown as AtChannel;
     const outbox = new SmsOutbox({
+      random: Math.random,
       channel,
       journal,
       clock,

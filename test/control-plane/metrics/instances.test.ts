@@ -1,12 +1,17 @@
 // Metrics of several instances: those of the fleet are the same at each, so `max` is right; the others are of an instance, so `sum` is.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { type Family, readExposition, readingOf } from '../../fixtures/service/exposition.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
-/** As docs/service/scale.md names them. */
-const OF_THE_FLEET = ['payments', 'numbers', 'subscriptions', 'nodes', 'modems', 'waitlist_entries'];
+const page = readFileSync(join(PROJECT_FOLDER, 'docs/service/scale.md'), 'utf8');
+const [, listed = ''] = /use `max`\. These are (.+?)\. All others/.exec(page) ?? [];
+/** As the page names them. */
+const OF_THE_FLEET = [...listed.matchAll(/`(simrack_\w+)`/g)].map(([, name]) => String(name));
 
 const rig = await createRig({ hasInstances: true });
 
@@ -21,8 +26,8 @@ t.test('two instances', async (t) => {
     return pages.every((page) => readingOf(page, 'simrack_numbers', { state: 'available' }) === 2);
   });
   const [one, other] = [await scrape(here), await scrape(there)];
-  for (const name of OF_THE_FLEET) {
-    const family = `simrack_${name}`;
+  t.ok(OF_THE_FLEET.length > 5);
+  for (const family of OF_THE_FLEET) {
     t.ok(one.get(family)?.samples.length, family);
     t.same(one.get(family)?.samples, other.get(family)?.samples, family);
   }

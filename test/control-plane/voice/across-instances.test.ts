@@ -2,6 +2,7 @@
 import { kill } from 'node:process';
 import t, { type Test } from 'tap';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { FAR_END, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { linkNode, ScriptedNode } from '../../fixtures/nodes/scripted-node.ts';
@@ -298,6 +299,11 @@ t.test(
       'certainly not sent',
       async () => (await two.there.hangUp(callId)).body['error'] === 'phone_node_error',
     );
+    const send = async (url: string) =>
+      (await fetch(`${url}/sms/send`, jsonPost({ to: FAR_END, body: 'hello' }, two.here.headers))).status;
+    t.equal(await send(two.here.url), 200, 'a text goes out where the link is');
+    t.equal(await send(two.otherUrl), 502, 'and elsewhere certainly not');
+    t.equal(two.here.node.commands('send_sms').length, 1);
     t.match(await two.here.hangUp(callId), { status: 200 });
     await until(
       'the end is read from the store',
@@ -307,6 +313,8 @@ t.test(
     await until('the ring, too', () => watcher.of({ kind: 'ringing', call_id: next }).length === 1);
     t.match(await two.there.hangUp(next), { body: { error: 'phone_node_error' } }, 'the request stands');
     await rig.nats?.start();
+    await until('texts go out from both', async () => (await send(two.otherUrl)) === 200);
+    t.equal(two.here.node.commands('send_sms').length, 2);
     await until('ended', () => watcher.of({ kind: 'ended', call_id: next }).length === 1);
   },
 );

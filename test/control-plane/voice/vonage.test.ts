@@ -135,7 +135,7 @@ t.test('a mark of a client with another protocol is none of its', async (t) => {
   client.drop();
   const next = await phone.stream(callId, { protocol: 'vonage', protocols: [] });
   await until('played, and it hears', () => {
-    media.capture();
+    phone.line.media?.capture();
     return next.binary.length > 3;
   });
   t.same(next.of({ event: 'websocket:notify' }), []);

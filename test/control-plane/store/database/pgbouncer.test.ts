@@ -19,6 +19,7 @@ import { skipWithoutNats, startNats } from '../../../fixtures/service/nats.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
 import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
 import { Traffic } from '../../../fixtures/stacks/traffic.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const skip = skipWithoutPgbouncer();
 const rig = await createRig({ openServer: () => startPostgres() });
@@ -83,3 +84,38 @@ t.test('one instance alone, or several with NATS', { skip: skip || skipWithoutNa
   await rig.start(t, { databaseUrl: shared, natsUrl });
   await t.rejects(rig.start(t, { databaseUrl: shared }), { name: 'OtherInstance' });
 });
+
+t.test(
+  'time limits of the role, as the docs set them, end neither the lock nor a migration',
+  { skip },
+  async (t) => {
+    const pooled = await startPgbouncer(t, postgres.url, SETTINGS);
+    const direct = await postgres.createMigrated();
+    const own = await openTestDatabase(t, direct);
+    const name = new URL(direct).pathname.slice(1);
+    for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+      await sql.raw(`alter database "${name}" set ${limit} = '1s'`).execute(own);
+    await rig.start(t, { databaseUrl: pooled(direct) });
+    const lockHeldFor = async () => {
+      const { rows } = await sql<{ pid: number; seconds: number }>`
+      select pid, extract(epoch from clock_timestamp() - xact_start)::float as seconds from pg_locks
+      join pg_stat_activity using (pid) where locktype = 'advisory' and datname = ${name}`.execute(own);
+      return rows[0];
+    };
+    const first = await until('the lock', lockHeldFor);
+    const later = await until('it is older than the limits', async () => {
+      const held = await lockHeldFor();
+      return held !== undefined && held.seconds > 3 ? held : undefined;
+    });
+    t.equal(later.pid, first.pid, 'of the same connection');
+    const slow: Migrations = {
+      '0001-schema': schema,
+      '0002-slow': { up: async (db) => void (await sql`select pg_sleep(1.5)`.execute(db)) },
+    };
+    const other = pooled(await postgres.createMigrated());
+    const otherName = new URL(other).pathname.slice(1);
+    await sql.raw(`alter database "${otherName}" set statement_timeout = '1s'`).execute(own);
+    const { close } = await openDatabase({ url: other, connectionsMax: 1 }, slow);
+    await close();
+  },
+);

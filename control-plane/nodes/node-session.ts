@@ -44,6 +44,8 @@ const DRAIN_LEAVE_MS = 2_000;
 export interface NodeSessionParts extends SnapshotParts {
   calls: CallWatch;
   heartbeatMs: number;
+  /** How long a request of a send waits for its outcome. */
+  sendTimeoutMs: number;
   random: Random;
   /** Of frames of the node. */
   budget: TokenBucket;

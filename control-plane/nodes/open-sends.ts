@@ -1,4 +1,4 @@
-// Resolves sends that were open when their node's link, or this process, ended: only the node knows their outcome.
+// Resolves sends whose request ended before their outcome was known, with a link or an instance: only the node knows it.
 import type { Base } from '../bus/base.ts';
 import { emitTextEnd } from '../metrics/metric-events.ts';
 import {
@@ -6,6 +6,7 @@ import {
   recordOutcome,
   setUnsettled,
   type UnsettledSend,
+  type UnsettledStatus,
 } from '../store/messages/messages.ts';
 import { uncountSend } from '../store/messages/sending.ts';
 import { CommandRefused, type NodeLink } from './node-link.ts';
@@ -15,21 +16,31 @@ const ANSWER_TIMEOUT_MS = 5_000;
 /** Nodes keep outcomes for a week. A node that does not know a command within a day never had it. */
 const OUTCOME_MEMORY_MS = 24 * 60 * 60 * 1000;
 
-type OpenSendsParts = Pick<Base, 'db' | 'log'>;
+/** Clocks of instances may differ by so much: messages between them that are older are not believed. */
+const CLOCKS_APART_MS = 60_000;
+/** Between two searches for sends whose instance died. */
+const ABANDONED_EVERY_MS = 60_000;
 
-/** The open sends of a node that reconnected. */
+interface OpenSendsParts extends Pick<Base, 'db' | 'clock' | 'log'> {
+  /** How long a request waits for the outcome. */
+  sendTimeoutMs: number;
+}
+
+/** The open sends of a node that has a link. */
 export class OpenSends {
   readonly #parts: OpenSendsParts;
   readonly #link: NodeLink;
-  readonly #span: { after: Date; before: Date };
+  readonly #before: Date;
   #asking: Promise<void> | undefined;
+  /** Whether the node was asked about all sends of earlier links. */
   #isDone = false;
+  #abandonedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** `before`: when the link began. A request still waits for any later send. */
+  /** `before`: when the link began. A later send has a request that waits for it, unless the instance of that request died. */
   constructor(parts: OpenSendsParts, link: NodeLink, before: Date) {
     this.#parts = parts;
     this.#link = link;
-    this.#span = { after: new Date(before.getTime() - OUTCOME_MEMORY_MS), before };
+    this.#before = before;
   }
 
   /**
@@ -37,7 +48,6 @@ export class OpenSends {
    * waits in the node has no outcome yet, and only the answer to this question reports a refusal by the node.
    */
   ask(): Promise<void> {
-    if (this.#isDone) return Promise.resolve();
     this.#asking ??= this.#askAll().finally(() => {
       this.#asking = undefined;
     });
@@ -45,18 +55,33 @@ export class OpenSends {
   }
 
   async #askAll(): Promise<void> {
+    if (!this.#isDone) {
+      this.#isDone = await this.#askThose(this.#before, ['sending', 'unknown']);
+      return;
+    }
+    const nowMs = this.#parts.clock.now();
+    if (nowMs - this.#abandonedAtMs < ABANDONED_EVERY_MS) return;
+    this.#abandonedAtMs = nowMs;
+    // No request waits so long. A send that is still on its way to the node would fail, and then go out.
+    const before = new Date(nowMs - this.#parts.sendTimeoutMs - CLOCKS_APART_MS);
+    await this.#askThose(before, ['sending']);
+  }
+
+  /** True when the node has answered about each. */
+  async #askThose(before: Date, statuses: readonly UnsettledStatus[]): Promise<boolean> {
+    const after = new Date(before.getTime() - OUTCOME_MEMORY_MS);
     let isAnswered = true;
     // Many sends may stay unknown for good; the sends after them still get their turn.
     for (let id = 0; ; ) {
-      const open = await findUnsettled(this.#parts.db, this.#link.nodeId, { id, ...this.#span });
+      const open = await findUnsettled(this.#parts.db, this.#link.nodeId, { id, after, before, statuses });
       const last = open.at(-1);
       if (last === undefined) break;
       const answers = await Promise.all(open.map((send) => this.#askOutcome(send)));
       isAnswered &&= !answers.includes(false);
-      if (!answers.includes(true)) return;
+      if (!answers.includes(true)) return false;
       id = last.id;
     }
-    this.#isDone = isAnswered;
+    return isAnswered;
   }
 
   /** False when the node did not respond. */

@@ -45,7 +45,7 @@ export function createTelephony({ config, db, bus, clock, random, log, pins, url
     servedSince: new Date(clock.now()),
     isLinkedHere: (nodeId: string) => fleet.find(nodeId) !== undefined,
   };
-  const { heartbeatMs, streamHoldMs } = config;
+  const { heartbeatMs, sendTimeoutMs, streamHoldMs } = config;
   const nodeParts = {
     db,
     bus,
@@ -57,6 +57,7 @@ export function createTelephony({ config, db, bus, clock, random, log, pins, url
     calls: live,
     heartbeatMs,
     pins,
+    sendTimeoutMs,
     streamHoldMs,
   };
 

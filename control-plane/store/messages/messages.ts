@@ -282,12 +282,22 @@ export async function recordReport(
   );
 }
 
+/** `sending`: its request has not recorded an outcome. `unknown`: it has recorded that it knows none. */
+export type UnsettledStatus = 'sending' | 'unknown';
+
 export interface UnsettledSend {
   id: number;
   commandId: string;
   iccid: string;
   to: string;
   body: string;
+}
+
+interface UnsettledQuery {
+  id: number;
+  after: Date;
+  before: Date;
+  statuses: readonly UnsettledStatus[];
 }
 
 /**
@@ -297,7 +307,7 @@ export interface UnsettledSend {
 export async function findUnsettled(
   db: Database,
   nodeId: string,
-  { id, after, before }: { id: number; after: Date; before: Date },
+  { id, after, before, statuses }: UnsettledQuery,
 ): Promise<UnsettledSend[]> {
   const rows = await db
     .selectFrom('messages')
@@ -305,7 +315,7 @@ export async function findUnsettled(
     .select(['messages.id', 'messages.command_id', 'numbers.iccid', 'messages.to_number', 'messages.body'])
     .where('messages.command_node_id', '=', nodeId)
     .where('messages.direction', '=', 'sent')
-    .where('messages.status', 'in', ['sending', 'unknown'])
+    .where('messages.status', 'in', statuses)
     .where('messages.id', '>', id)
     .where('messages.created_at', '>', after)
     .where('messages.created_at', '<', before)

@@ -9,7 +9,8 @@ import { ask } from './request.ts';
 const OUTSIDE = '+13105550188';
 
 const PAUSE_MS = 40;
-const SETTLED_TIMEOUT_MS = 60_000;
+/** A send whose instance died is settled two minutes later. */
+const SETTLED_TIMEOUT_MS = 180_000;
 /** Of an MCP client that waits for a text. */
 const WAIT_SECONDS = 5;
 

@@ -1,5 +1,4 @@
 // Sends the messages of one channel one after the other, each until it is accepted or given up.
-import type { Timer } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import { GracefulStop } from '../housekeeping/graceful-stop.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
@@ -44,9 +43,9 @@ export class AlertPost {
     }
   }
 
-  /** Begins no further message; the present one ends in a few seconds. Returns the timer for it: cancel it when it has ended. */
-  stop(): Timer {
-    return this.#stop.begin(this.#parts.clock);
+  /** Begins no further message; the present one ends in a few seconds. `stopped`: the end of the rounds. */
+  stop(stopped: Promise<unknown>): Promise<void> {
+    return this.#stop.end(this.#parts.clock, () => stopped);
   }
 
   /** Records the result of an attempt. Returns whether the next message may be sent. */

@@ -40,9 +40,8 @@ export function startAlerts({ channels, ...parts }: AlertServiceParts): AlertSer
   return {
     onFunds: (chainId, { transfers }) => readings.note(chainId, transfers),
     async stop() {
-      const timers = posts.map((post) => post.stop());
-      await Promise.all(work.map((each) => each.stop()));
-      for (const timer of timers) timer.cancel();
+      const stopped = Promise.all(work.map((each) => each.stop()));
+      await Promise.all([stopped, ...posts.map((post) => post.stop(stopped))]);
     },
   };
 }

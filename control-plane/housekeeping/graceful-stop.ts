@@ -1,5 +1,5 @@
 // How work that sends to others stops: it begins nothing more, and what is under way has a few seconds to end.
-import type { Clock, Timer } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 
 /** Work that is under way at a stop gets this long. */
 const STOP_MS = 4_000;
@@ -12,9 +12,15 @@ export class GracefulStop {
   /** Aborted when what is under way must end. */
   readonly aborting: AbortSignal = this.#aborting.signal;
 
-  /** Returns the timer of the abort: cancel it when everything has ended. */
-  begin(clock: Clock): Timer {
+  /** Settles as `stopped` does: the end of the work, which is asked for when nothing more may begin. */
+  async end(clock: Clock, stopped: () => Promise<unknown>): Promise<void> {
     this.#ending.abort();
-    return clock.after(STOP_MS, () => this.#aborting.abort());
+    const timer = clock.after(STOP_MS, () => this.#aborting.abort());
+    try {
+      await stopped();
+    } finally {
+      timer.cancel();
+      this.#aborting.abort();
+    }
   }
 }

@@ -1,6 +1,4 @@
 // Mails the waitlist when the pool has opened: each entry once, from any instance.
-
-import type { Timer } from '#shared/clock.ts';
 import { sleep } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import type { MailSettings } from '../config/mail-options.ts';
@@ -81,9 +79,9 @@ export class WaitlistMailer {
     if (sent > 0) log.info({ mails: sent }, 'waitlist mailed: numbers are available');
   }
 
-  /** Begins no further mail; the present one ends in a few seconds. Returns the timer for it: cancel it when it has ended. */
-  stop(): Timer {
-    return this.#stop.begin(this.#parts.clock);
+  /** Begins no further mail; the present one ends in a few seconds. `stopped`: the end of the rounds. */
+  stop(stopped: Promise<unknown>): Promise<void> {
+    return this.#stop.end(this.#parts.clock, () => stopped);
   }
 
   async #try(attempt: MailAttempt): Promise<MailOutcome> {

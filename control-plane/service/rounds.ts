@@ -63,9 +63,8 @@ export function startRounds(base: ServiceBase, parts: RoundParts): Round {
   return {
     async stop() {
       networks.stop();
-      const mailing = mailer?.stop();
-      await Promise.all(rounds.map((round) => round.stop()));
-      mailing?.cancel();
+      const stopped = Promise.all(rounds.map((round) => round.stop()));
+      await Promise.all([stopped, mailer?.stop(stopped)]);
     },
   };
 }

@@ -119,11 +119,11 @@ export class Webhooks {
 
   /** Begins no further attempt. The other deliveries stay in the queue. */
   async stop(): Promise<void> {
-    const timer = this.#stop.begin(this.#parts.clock);
-    await this.#poll.stop();
-    await this.#reading?.catch(() => undefined);
-    await Promise.all([...this.#queues.values()].map(({ run }) => run));
-    timer.cancel();
+    await this.#stop.end(this.#parts.clock, async () => {
+      await this.#poll.stop();
+      await this.#reading?.catch(() => undefined);
+      await Promise.all([...this.#queues.values()].map(({ run }) => run));
+    });
     this.#poster.close();
   }
 

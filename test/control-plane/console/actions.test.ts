@@ -46,7 +46,11 @@ t.test('in a browser', { skip }, async (t) => {
     await page.keyboard.press('Tab');
     t.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content');
     await page.focus('[id="slot/rack-1/m1"]');
-    await page.keyboard.press('ArrowRight');
+    // Until the script of the page runs, the key does nothing.
+    await until('the next slot', async () => {
+      await page.keyboard.press('ArrowRight');
+      return (await page.evaluate('document.activeElement.id')) === 'slot/rack-1/m2';
+    });
     await page.keyboard.press('Enter');
     await page.waitForSelector('h1:has-text("m2")');
     await page.focus('a:has-text("Take out of service")');

@@ -8,7 +8,7 @@ import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 const NODE = 'rack-1';
 const SUBJECT = `node.${NODE}`;
 const OPTIONS = { id: 'cmd_1', timeLeftMs: 4_000, timeoutMs: 9_000 };
-const HANG_UP = { call_id: 'call_1', reason: 'local_hangup' } as const;
+const HANG_UP = { call_id: 'call_0123456789abcdef01234567', reason: 'local_hangup' } as const;
 
 const hangUp = (bus: LocalBus) => remoteLink(bus, NODE).command('hang_up', HANG_UP, OPTIONS);
 const newBus = () => new LocalBus(new ManualClock());
@@ -30,7 +30,7 @@ t.test('the command arrives as it was sent, and its result comes back', async (t
   t.same(asked, [['hang_up', HANG_UP, OPTIONS]]);
 });
 
-t.test('what the link knows is known here', async (t) => {
+t.test('refusals and doubts of the link come back', async (t) => {
   for (const isSent of [true, false])
     await t.rejects(hangUp(linked(async () => Promise.reject(new NodeUnavailable('it left', isSent)))), {
       name: 'NodeUnavailable',

@@ -1,4 +1,4 @@
-// Logs each URC that neither the session nor the profile knows once, by name.
+// Logs once, by name, each URC that neither the session nor the profile knows.
 import type { Logger } from '#shared/log.ts';
 import type { ModemProfile } from '../profiles/profile.ts';
 

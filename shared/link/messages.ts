@@ -1,4 +1,4 @@
-// The messages between node and control plane: slots, facts, commands. Shapes only; frames are in frame.ts.
+// The messages between node and control plane: facts, events, commands. Shapes only; frames are in frame.ts.
 import * as z from 'zod';
 import { e164Schema, iccidSchema } from '../identities.ts';
 import { callEndedSchema, callIdSchema, type DialOutcome } from '../voice/call.ts';
@@ -150,12 +150,12 @@ export const commandSchemas = {
   }),
   /**
    * Restarts the modem of a slot. Result: `{}`, once the restart begins. Refused as `line_busy` while a call is up, unless
-   * `force` is true. An older node refuses it as `command_unknown`.
+   * `force` is true.
    */
   restart_modem: z.object({ slot: slotNameSchema, force: z.boolean() }),
   /**
    * Gives the node the PIN of a card that is locked. Result: `{}`, once the node has the PIN; the slot then shows what the card answered.
-   * Refused as `slot_unavailable` if no slot waits for a PIN of this card. An older node refuses it as `command_unknown`.
+   * Refused as `slot_unavailable` if no slot waits for a PIN of this card.
    */
   unlock_sim: z.object({
     iccid: iccidSchema,

@@ -1,4 +1,4 @@
-// A slot of a node as its reports describe it: what it may be in, its modem, its SIM and its network.
+// A slot in the reports of its node: its state, modem, SIM and network.
 import * as z from 'zod';
 import { e164Schema, iccidSchema, imeiSchema } from '../identities.ts';
 

@@ -109,14 +109,14 @@ export class SocketClient<P extends Procedures> implements OperatorClient<P> {
       throw this.#errorOf(error, asked);
     });
     const { [PROGRAM_HEADER]: listening, [VERSION_HEADER]: version } = response.headers;
-    if (version === undefined) {
+    if (version === undefined || !isOperatedProgram(listening)) {
       response.destroy();
       throw new OperatorError(
         'unreachable',
         `another program listens on the socket of ${OPERATED_PROGRAMS[program]}`,
       );
     }
-    if (listening !== program && isOperatedProgram(listening)) {
+    if (listening !== program) {
       response.destroy();
       throw new OtherProgramError(socketPath, listening, program);
     }

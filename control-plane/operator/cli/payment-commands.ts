@@ -1,5 +1,7 @@
 // `control-plane payment …`: the state of payments, the history of one, and the refund of money that bought nothing, or its end.
+
 import { getAddress } from 'viem';
+import { systemClock } from '#shared/clock.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { alignedTable, toJson } from '#shared/process/terminal.ts';
@@ -81,7 +83,7 @@ export const PAYMENT_COMMANDS = [
       const options = withKey(given);
       const id = checked('id', paymentIdSchema, text);
       const { refundPayment } = await import('../refund-payment.ts');
-      return refundPayment(operator, id, options);
+      return refundPayment(operator, id, { ...options, clock: systemClock });
     },
   }),
   operatorCommand({

@@ -1,5 +1,4 @@
 // The options of commands that send money back, and of those that ask a chain.
-import { systemClock } from '#shared/clock.ts';
 import { integerOption, type OptionsOf, switchOption } from '#shared/process/options.ts';
 import { OPTIONS } from '../../config/config.ts';
 import { keyFileSchema, keySchema } from '../../config/private-key.ts';
@@ -35,7 +34,7 @@ export const REFUND_OPTIONS = {
   },
 } as const;
 
-/** The options with the one key that was given, and the time of the system. Throws if two were. */
+/** The options with the one key that was given. Throws if two were. */
 export function withKey<O extends Pick<OptionsOf<typeof REFUND_OPTIONS>, 'refundKey' | 'refundKeyFile'>>({
   refundKey,
   refundKeyFile,
@@ -43,5 +42,5 @@ export function withKey<O extends Pick<OptionsOf<typeof REFUND_OPTIONS>, 'refund
 }: O) {
   if (refundKey !== undefined && refundKeyFile !== undefined)
     throw new Error('give only one of REFUND_KEY_FILE and REFUND_KEY');
-  return { ...options, clock: systemClock, key: refundKeyFile ?? refundKey };
+  return { ...options, key: refundKeyFile ?? refundKey };
 }

@@ -1,6 +1,8 @@
 // `control-plane subscription …`: the list, one with its payments, another number, more days, and the end of one, with its refund.
+
 import { getAddress } from 'viem';
 import * as z from 'zod';
+import { systemClock } from '#shared/clock.ts';
 import { optionalInteger, switchOption } from '#shared/process/options.ts';
 import { alignedTable, onLines, toJson } from '#shared/process/terminal.ts';
 import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
@@ -164,7 +166,7 @@ export const SUBSCRIPTION_COMMANDS = [
     options: END_OPTIONS,
     async run(operator, { endsAt, refund, ...given }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
-      const options = withKey(given);
+      const options = { ...withKey(given), clock: systemClock };
       const { endAndRefund, refuseOtherEnd } = await import('../end-subscription.ts');
       if (refund === undefined) {
         const seen = await findSubscription(operator, id);

@@ -5,7 +5,7 @@ import { HangUpFailedError } from '../../voice/call-list.ts';
 /**
  * `port_gone`: the device or its port disappeared. `silent`: the modem does not answer. `restarted`: it restarted or lost its settings.
  * `sim_changed`: the SIM was removed or changed. `no_service`: the SIM is ready, but had no network for too long. `faulty`: the set-up
- * keeps failing. `requested`: an operator requested a restart.
+ * keeps failing, or the modem does not hang up. `requested`: an operator requested a restart.
  */
 export type Trouble =
   | ('port_gone' | 'silent' | 'restarted' | 'sim_changed' | 'no_service' | 'faulty')

@@ -2,7 +2,7 @@
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { SmsOutbox } from './sms-outbox.ts';
 
-/** Sending a message takes seconds, and an operator at a terminal does not wait longer. */
+/** Sending a message takes seconds. A caller that waited so long tries again later. */
 const SENDING_MAX_MS = 10_000;
 
 /** The message that is being sent took too long. */
@@ -18,7 +18,7 @@ export async function betweenMessages(clock: Clock, outbox: SmsOutbox | undefine
       clock,
       outbox?.sendingDone() ?? Promise.resolve(),
       SENDING_MAX_MS,
-      () => new SendingError('the modem is sending a message: try again'),
+      () => new SendingError('the modem is still sending a message'),
     );
     return release;
   } catch (error) {

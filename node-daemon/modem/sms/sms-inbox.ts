@@ -21,6 +21,7 @@ const DELETIONS_WAITING_MAX = 16;
 const JOBS_BEFORE_SWEEP_MAX = 64;
 /** Time from the last +CMTI of a burst to a sweep, because modems lose some of them when many come at once. */
 export const SWEEP_AFTER_URC_MS = 2_000;
+
 /** The parts that the inbox of one SIM uses. */
 interface SmsInboxParts {
   readonly iccid: string;

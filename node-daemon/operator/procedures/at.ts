@@ -36,7 +36,9 @@ export const AT_PROCEDURE = procedure({
     const ask = (): Promise<AtAnswer> => askModem(session.channel, command, { timeoutMs, turnMs });
     if (verdict.kind === 'safe') return ask();
     return session.changing(ask).catch((error) => {
-      throw error instanceof SendingError ? new OperatorError('unavailable', error.message, error) : error;
+      throw error instanceof SendingError
+        ? new OperatorError('unavailable', `${error.message}: try again`, error)
+        : error;
     });
   },
 });

@@ -26,8 +26,7 @@ export class SentBefore {
   async give<T>(id: string, message: Message, send: (isRepeat: boolean) => Promise<T>): Promise<T> {
     const known = this.#underWay.get(id) ?? this.#commands().get(id);
     if (known !== undefined) {
-      // Older records have no digest.
-      const isSame = known.to === message.to && (known.digest ?? message.digest) === message.digest;
+      const isSame = known.to === message.to && known.digest === message.digest;
       if (isSame) return send(true);
       throw new OperatorError(
         'refused',

@@ -45,19 +45,20 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+interface ServiceParts {
+  log: Logger;
+  clock?: Clock;
+  random?: Random;
+  /** Of another version of the schema. */
+  migrations?: Migrations;
+}
+
 /**
  * Starts the control plane. Throws when the database or the port cannot be used, or a chain does not match the configuration. A chain that
- * does not respond is retried while texts and calls work. `migrations`: those of another version of the schema.
+ * does not respond is retried while texts and calls work.
  */
-export async function startService(
-  config: Config,
-  {
-    log,
-    clock = systemClock,
-    random = systemRandom,
-    migrations,
-  }: { log: Logger; clock?: Clock; random?: Random; migrations?: Migrations },
-): Promise<Service> {
+export async function startService(config: Config, parts: ServiceParts): Promise<Service> {
+  const { log, clock = systemClock, random = systemRandom, migrations } = parts;
   checkBusOptions(config);
   const relayerKeys = relayerKeysOf(config);
   const [mail, channels] = [mailSettingsOf(config), alertChannelsOf(config, clock)];
@@ -65,11 +66,8 @@ export async function startService(
   const chains = { ...config, clock, random, log, ...(relayers && { relayers }) };
   const networks = await PaymentNetworks.open(paymentNetworksOf(config, relayerKeys), chains);
   const createResampler = await loadResampler();
-  const { db, bus, challengeSecret, connections, databaseId, failed, close } = await openStore(
-    config,
-    { clock, log },
-    migrations,
-  );
+  const store = await openStore(config, { clock, log }, migrations);
+  const { db, bus, challengeSecret, connections, databaseId, failed, close } = store;
   const ports = await openPorts(config, { clock, log }).catch((error: unknown) =>
     close().then(() => Promise.reject(error)),
   );

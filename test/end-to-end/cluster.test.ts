@@ -19,6 +19,8 @@ import { Watchers } from './cluster/watchers.ts';
 const ECHOES = ['+13105550171', '+13105550172', '+13105550173'] as const;
 const ROUNDS_OF_SMALL_PART = 2;
 const TRAFFIC_TIMEOUT_MS = 60_000;
+/** Of the service, by default. */
+const STREAM_HOLD_MS = 5_000;
 const TIMEOUT_MS = { small: 300_000, whole: 1_800_000 } as const;
 
 interface Person extends Account {
@@ -155,6 +157,8 @@ async function round(
     const { breaks, longestSilenceMs } = talk.takeFigures();
     const where = `stream at instance ${Number(places[index]) + 1}`;
     t.comment(`${fault.name}: ${where}: ${breaks} breaks, at most ${longestSilenceMs} ms without echo`);
+    const silenceMaxMs = (fault.silentMs ?? 0) + STREAM_HOLD_MS;
+    t.ok(longestSilenceMs <= silenceMaxMs, `${fault.name}: the ${where} is heard again in time`);
     if (fault.dies !== places[index]) t.equal(breaks, 0, `${fault.name}: the ${where} stays open`);
   }
 }

@@ -13,6 +13,8 @@ export interface Fault {
   name: string;
   /** Index of the instance that dies with its streams; undefined where all streams must go on. */
   dies?: number;
+  /** For how long audio itself is held back. */
+  silentMs?: number;
   /** Resolves when the part is back. */
   run(cluster: Cluster): Promise<void>;
 }
@@ -41,6 +43,7 @@ const cut = (name: LinkName, between: string): Fault => ({
 
 const hole = (name: LinkName, between: string): Fault => ({
   name: `nothing delivered for ${HOLED_MS / 1_000} s between ${between}`,
+  silentMs: name === 'node' ? HOLED_MS : 0,
   async run(cluster) {
     for (const link of linksOf(cluster, name)) link.setHoled(true);
     await pause(HOLED_MS);

@@ -96,7 +96,10 @@ t.test('an operator’s command comes between two messages, and not while one is
     isGiven = true;
   });
   rig.startTime();
-  await t.rejects(changed ?? Promise.resolve(), { name: 'SendingError', message: /is sending a message/ });
+  await t.rejects(changed ?? Promise.resolve(), {
+    name: 'SendingError',
+    message: /is still sending a message/,
+  });
   rig.stopTime();
   t.notOk(isGiven);
 });

@@ -1,5 +1,6 @@
 // The operator's tools beside the daemon that runs, on 16 simulated modems.
-import { chmodSync, existsSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { until } from '../../fixtures/until.ts';
@@ -114,6 +115,10 @@ t.test('send works as for the control plane: outcome, limits, and once for each 
     stderr: /another message \(to another number\)/,
   });
   t.equal(heard().length, 2, 'the same id is sent once');
+  const guess = createHash('sha256').update('twice?').digest('hex').slice(0, 8);
+  const written = readFileSync(join(rig.dataDir, 'journal.log'), 'utf8');
+  t.match(written, 'operator_12345678');
+  t.notOk(written.includes(guess), 'the text cannot be found by guessing');
   await until('the control plane hears of both', () => plane.factsOf('sms_outcome').length === 2);
   first?.play({ kind: 'cms_error', code: 38, count: 1 });
   t.match(await tool('send', '1-1.1', STRANGER, 'no'), {

@@ -13,7 +13,12 @@ import { daemonBack, findDaemon } from '#node-daemon/operator/open-operator.ts';
 import { silentLogger } from '#shared/log.ts';
 import { isAway, OtherProgramError, SocketClient } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
-import { listenOperators, type OperatorStream, VERSION_HEADER } from '#shared/operator/operator-server.ts';
+import {
+  listenOperators,
+  type OperatorStream,
+  PROGRAM_HEADER,
+  VERSION_HEADER,
+} from '#shared/operator/operator-server.ts';
 import type { Procedures } from '#shared/operator/procedure.ts';
 
 /** A procedure for each outcome, by its name. */
@@ -34,6 +39,9 @@ function placeIn(t: Test): string {
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, 'run', 'operator.sock');
 }
+
+/** The headers of a daemon whose API has this version. */
+const headed = (version: string) => ({ [PROGRAM_HEADER]: 'node-daemon', [VERSION_HEADER]: version });
 
 function clientOf(socketPath: string): SocketClient<Procedures> {
   return new SocketClient({
@@ -102,7 +110,7 @@ t.test('no program, another program, and one that is cut off', async (t) => {
   await t.rejects(other.isThere('works', 500), { reason: 'unreachable', message: /another program/ });
   const cut = clientOf(
     await foreign(t, (_request, response) => {
-      response.writeHead(200, { [VERSION_HEADER]: '1' }).write('{"answer":');
+      response.writeHead(200, headed('1')).write('{"answer":');
       setImmediate(() => response.destroy());
     }),
   );
@@ -149,7 +157,7 @@ t.test('a group that may use the socket may enter the folder that is made for it
 t.test('a daemon that comes back as another version ends the wait for it', { timeout: 10_000 }, async (t) => {
   const operatorSocket = await foreign(t, (_request, response) => {
     response
-      .writeHead(503, { [VERSION_HEADER]: '2' })
+      .writeHead(503, headed('2'))
       .end(JSON.stringify({ error: 'unreachable', message: 'the running program is another version' }));
   });
   const settings = { config: { ...DEFAULT_CONFIG, operatorSocket } } as DaemonSettings;

@@ -65,7 +65,7 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {
-    nav: groups.flatMap(({ text, items: [first] }) => (first === undefined ? [] : [{ text, link: first.link }])),
+    nav: groups.flatMap(({ text, items }) => items.slice(0, 1).map(({ link }) => ({ text, link }))),
     sidebar: groups.map((group) => ({ ...group, collapsed: false })),
     outline: { level: [2, 3] },
     search: { provider: 'local' },

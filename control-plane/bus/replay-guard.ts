@@ -5,7 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 import { upTo } from './cache-size.ts';
 
 /** As far as the clocks of two instances may differ, and longer than any message is on its way. */
-const FRESH_MS = 60_000;
+export const FRESH_MS = 60_000;
 /** More than instances send in that time; only authentic messages are remembered. */
 const REMEMBERED_MAX = 200_000;
 

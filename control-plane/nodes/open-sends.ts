@@ -1,5 +1,6 @@
 // Resolves sends whose request ended before their outcome was known, with a link or an instance: only the node knows it.
 import type { Base } from '../bus/base.ts';
+import { FRESH_MS } from '../bus/replay-guard.ts';
 import { emitTextEnd } from '../metrics/metric-events.ts';
 import {
   findUnsettled,
@@ -16,8 +17,6 @@ const ANSWER_TIMEOUT_MS = 5_000;
 /** Nodes keep outcomes for a week. A node that does not know a command within a day never had it. */
 const OUTCOME_MEMORY_MS = 24 * 60 * 60 * 1000;
 
-/** Clocks of instances may differ by so much: messages between them that are older are not believed. */
-const CLOCKS_APART_MS = 60_000;
 /** Between two searches for sends whose instance died. */
 const ABANDONED_EVERY_MS = 60_000;
 
@@ -55,15 +54,13 @@ export class OpenSends {
   }
 
   async #askAll(): Promise<void> {
-    if (!this.#isDone) {
-      this.#isDone = await this.#askThose(this.#before, ['sending', 'unknown']);
-      return;
-    }
+    // One that the node never answers about keeps no later one waiting.
+    if (!this.#isDone) this.#isDone = await this.#askThose(this.#before, ['sending', 'unknown']);
     const nowMs = this.#parts.clock.now();
     if (nowMs - this.#abandonedAtMs < ABANDONED_EVERY_MS) return;
     this.#abandonedAtMs = nowMs;
-    // No request waits so long. A send that is still on its way to the node would fail, and then go out.
-    const before = new Date(nowMs - this.#parts.sendTimeoutMs - CLOCKS_APART_MS);
+    // No request waits so long, by the clock of any instance. A send still on its way to the node would fail, and then go out.
+    const before = new Date(nowMs - this.#parts.sendTimeoutMs - FRESH_MS);
     await this.#askThose(before, ['sending']);
   }
 

@@ -103,6 +103,46 @@ t.test('a send whose instance died, while the link of its node at another one li
   t.match(asked(), [{ time_left_ms: 0 }], 'asked once, and not sent late');
 });
 
+t.test('a send whose instance died, while the node never answers about an earlier one', async (t) => {
+  const clock = new ManualClock();
+  const [LOST, SILENT] = ['msg_lost', 'msg_silent'];
+  const { url, databaseUrl, node, send, history } = await subscriber(t, rig, {
+    service: { clock, heartbeatMs: 60_000, sendTimeoutMs: 5_000 },
+  });
+  const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
+  /** As an instance that died leaves a text: recorded, and never given to the node. */
+  const leaveBehind = async (id: string) => {
+    t.equal((await send({ to: '+13105550188', body: id })).status, 200);
+    await db
+      .updateTable('messages')
+      .set({ status: 'sending', command_id: id, message_id: null, created_at: new Date(clock.now()) })
+      .where('body', '=', id)
+      .execute();
+  };
+  await leaveBehind(SILENT);
+  clock.advance(1_000);
+  await node.drop();
+  const back = await linkNode(t, url, {
+    onCommand: (command) => {
+      if (command.id === SILENT) return undefined;
+      return command.id === LOST
+        ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
+        : acceptAll(command);
+    },
+  });
+  await until('asked', () => back.commands('send_sms').some(({ id }) => id === SILENT));
+  await leaveBehind(LOST);
+  await close();
+  for (const body of ['one', 'two', 'three', 'four']) {
+    clock.advance(60_000);
+    t.equal((await send({ to: '+13105550188', body })).status, 200);
+  }
+  await until('settled', async () => {
+    const rows = await history();
+    return rows.some(({ body, status }) => body === LOST && status === 'failed');
+  });
+});
+
 t.test('a send behind many undecided ones has its turn', async (t) => {
   const { url, databaseUrl, node, send, history } = await subscriber(t, rig, {
     onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),

@@ -20,13 +20,9 @@ export function createTelephony({ config, db, bus, clock, random, log, pins, url
   const fleet = new Fleet(bus);
   const tickets = new MediaTickets(clock);
   const places = new StreamPlaces(bus);
+  const shared = { db, bus, fleet, clock, random, log };
   const live = new LiveCalls({
-    db,
-    bus,
-    fleet,
-    clock,
-    random,
-    log,
+    ...shared,
     tickets,
     places,
     audioBudgets: audioBudgets(clock),
@@ -47,12 +43,7 @@ export function createTelephony({ config, db, bus, clock, random, log, pins, url
   };
   const { heartbeatMs, sendTimeoutMs, streamHoldMs } = config;
   const nodeParts = {
-    db,
-    bus,
-    fleet,
-    clock,
-    random,
-    log,
+    ...shared,
     claims,
     calls: live,
     heartbeatMs,

@@ -15,7 +15,7 @@ const DIST = join(PROJECT_FOLDER, 'docs/.vitepress/dist');
 const BUILD_TIMEOUT_MS = 180_000;
 /** Pages that an ordinary run opens in each window. */
 const SOME_PAGES = 6;
-/** What is around it is VitePress' own. */
+/** The text of a page. The menus around it are VitePress' own. */
 const OURS = '.vp-doc';
 const NARROW = { width: 390, height: 844 };
 const DESKTOP = { width: 1280, height: 900 };

@@ -12,7 +12,7 @@ export interface Source {
   text: string;
   /** Its imports: paths of sources as above, packages by name, `node:` modules. */
   imports: string[];
-  /** What it imports by name: `shared/clock.ts:Clock`; `shared/clock.ts:*` for all. */
+  /** Its imports with their names: `shared/clock.ts:Clock`; `shared/clock.ts:*` is all of a file. */
   importedNames: string[];
 }
 

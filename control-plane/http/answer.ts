@@ -5,6 +5,7 @@ import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api
 import { check } from '../domain/checked-input.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Authenticate } from './bearer.ts';
+import { setHeaders } from './headers.ts';
 import { readBody, skipBody } from './request-body.ts';
 import type { RequestLimit } from './request-limit.ts';
 
@@ -33,14 +34,14 @@ export type AnswerOperation = <const O extends Operation>(
 export function createAnswer(router: Router, { authenticate, limits }: AnswerParts): AnswerOperation {
   async function holderOf(ctx: Context): Promise<Subscription> {
     const subscription = await authenticate(ctx.get('Authorization'), ctx.ip);
-    ctx.set((await limits.subscription.count(subscription.id)).headers);
+    setHeaders(ctx, (await limits.subscription.count(subscription.id)).headers);
     return subscription;
   }
 
   return (operation, handler, limit = limits.address) => {
     const { answer, auth, body, fieldRefusal, isClaim = false, method, params, path, query } = operation;
     const route = router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx: Context) => {
-      if (auth !== 'bearer') ctx.set((await limit.count(ctx.ip)).headers);
+      if (auth !== 'bearer') setHeaders(ctx, (await limit.count(ctx.ip)).headers);
       if (body === undefined && method !== 'get') await skipBody(ctx, { mayHave: method !== 'delete' });
       const asked = {
         ctx,

@@ -5,7 +5,7 @@ import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
 import type { Logger } from '#shared/log.ts';
 import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import { REQUEST_ID } from './headers.ts';
+import { REQUEST_ID, setHeaders } from './headers.ts';
 
 export interface ErrorAnswer {
   status: number;
@@ -56,10 +56,12 @@ const unavailable = ({ cause }: DatabaseUnavailable): Refusal =>
     { cause, headers: { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) } },
   );
 
+const UNCACHED = { 'Cache-Control': 'no-store' };
+
 /** The outermost middleware: every refusal gets a body, and nothing is cached. */
 export function errorBody({ baseUrl, log }: { baseUrl: string; log: Logger }): Middleware {
   return async (ctx, next) => {
-    ctx.set('Cache-Control', 'no-store');
+    setHeaders(ctx, UNCACHED);
     try {
       await next();
     } catch (error) {

@@ -32,8 +32,8 @@ export async function startChild(
   env: Record<string, string> = {},
   nodeFlags: readonly string[] = [],
 ): Promise<Child> {
-  const loader = script.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const child = spawn(process.execPath, [...loader, ...profileFlags(script), ...nodeFlags, script], {
+  const flags = script.endsWith('.ts') ? ['--import', 'tsx'] : ownFlags(script);
+  const child = spawn(process.execPath, [...flags, ...profileFlags(script), ...nodeFlags, script], {
     env: { ...process.env, LOG_LEVEL: 'warn', ...UNLIMITED, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -55,10 +55,17 @@ export async function startChild(
   };
 }
 
-/** The daemon has flags of its own. */
+/** The flags for Node with which an operator starts one of our programs, from its first line. */
+function ownFlags(program: string): string[] {
+  const [, flags] = /^#!\S+ -S node (.*)$/m.exec(readFileSync(program, 'utf8')) ?? [];
+  return flags?.split(' ') ?? [];
+}
+
+const PROFILED = ['control-plane/bin.mjs', 'node-daemon/bin.cjs'];
+
 function profileFlags(script: string): string[] {
   const folder = process.env['BENCH_CPU_PROFILE'];
-  if (folder === undefined || script !== 'control-plane/bin.mjs') return [];
+  if (folder === undefined || !PROFILED.includes(script)) return [];
   return ['--cpu-prof', `--cpu-prof-dir=${folder}`];
 }
 

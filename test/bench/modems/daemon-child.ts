@@ -1,10 +1,9 @@
 // The daemon as a program beside the bench: nothing of this machine's configuration, no limits, no discovery.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, startChild } from '../child.ts';
 import type { RackModem } from './simulated-rack.ts';
 
-const PROGRAM = 'node-daemon/bin.cjs';
 /** A configuration without limits: as many messages as the modems take. */
 const CONFIGURATION = 'discover: false\n';
 
@@ -20,22 +19,11 @@ export function startDaemonChild(folder: string, modems: readonly RackModem[]): 
   const dataDir = daemonFolder(folder);
   const config = join(dataDir, 'node-daemon.yaml');
   writeFileSync(config, CONFIGURATION);
-  const profiles = process.env['BENCH_CPU_PROFILE'];
-  return startChild(
-    PROGRAM,
-    {
-      NODE_CONFIG: config,
-      MODEM_PORTS: modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(','),
-      DATA_DIR: dataDir,
-      // Bursts fill storages, of which it warns.
-      LOG_LEVEL: 'error',
-    },
-    [...ownFlags(), ...(profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`])],
-  );
-}
-
-/** The flags for Node with which an operator starts it, from its first line. */
-function ownFlags(): string[] {
-  const [, flags = ''] = /^#!\S+ -S node (.*)$/m.exec(readFileSync(PROGRAM, 'utf8')) ?? [];
-  return flags.split(' ');
+  return startChild('node-daemon/bin.cjs', {
+    NODE_CONFIG: config,
+    MODEM_PORTS: modems.map(({ slot, ports }) => `${slot}=${ports.at}`).join(','),
+    DATA_DIR: dataDir,
+    // Bursts fill storages, of which it warns.
+    LOG_LEVEL: 'error',
+  });
 }

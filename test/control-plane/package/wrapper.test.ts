@@ -26,6 +26,15 @@ function run(t: Test, config: string, words: string[], print: string) {
 const ENVIRONMENT = 'process.stdout.write(JSON.stringify(process.env))';
 const WORDS = 'process.stdout.write(JSON.stringify(process.argv.slice(2)))';
 
+t.test('the service runs with the memory of `control-plane`', async (t) => {
+  const [installed, fromSources] = [
+    read('simrack-control-plane.service'),
+    readFileSync(join(PROJECT_FOLDER, 'control-plane/bin.mjs'), 'utf8'),
+  ].map((text) => /--max-semi-space-size=\d+/.exec(text)?.[0]);
+  t.ok(fromSources);
+  t.equal(installed, fromSources);
+});
+
 t.test('values arrive as they are written, whatever they mean to a shell', async (t) => {
   const values = {
     DATABASE_URL: 'postgres://simrack:a$b`c;d@127.0.0.1:5432/simrack?a=1&b=2',

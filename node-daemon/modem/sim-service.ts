@@ -28,7 +28,7 @@ import {
 } from './sms/message-set-up.ts';
 import { SmsInbox } from './sms/sms-inbox.ts';
 import { SmsOutbox } from './sms/sms-outbox.ts';
-import { StorageAccess } from './sms/storage-access.ts';
+import { StorageAccess } from './sms/storage/storage-access.ts';
 
 /** Interval of polls after a missing answer. After `MISSES_MAX` missing answers in a row, the modem counts as silent. */
 const MISSED_POLL_MS = 5_000;

@@ -1,5 +1,5 @@
 // The announced messages that wait to be read, in the order of their announcements.
-import type { Announced } from './sms-storage.ts';
+import type { Announced } from './storage/sms-storage.ts';
 
 /** Most messages that wait. A sweep finds the others. */
 const WAITING_MAX = 512;

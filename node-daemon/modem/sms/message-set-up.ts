@@ -6,8 +6,8 @@ import { AtError, CmeError, CmsError, isUnanswered } from '../../at/at-error.ts'
 import type { AtChannel } from '../../at/channel.ts';
 import { type AtCommand, atCommand, atQuery, quoted } from '../../at/command.ts';
 import type { ModemProfile } from '../../profiles/profile.ts';
-import { parseStorages, type Storages } from './sms-storage.ts';
-import { choice, onOneLine, type StorageForm } from './storage-access.ts';
+import { parseStorages, type Storages } from './storage/sms-storage.ts';
+import { choice, onOneLine, type StorageForm } from './storage/storage-access.ts';
 
 /** SMS commands can fail for seconds after the SIM is ready. */
 const BUSY_ATTEMPTS_MAX = 20;

@@ -3,7 +3,7 @@ import { atCommand } from '../../at/command.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { entryKey } from '../../journal/journal-state.ts';
 import type { StorageEntry } from '../../journal/record.ts';
-import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage-access.ts';
+import { STORAGE_TIMEOUT_MS, type StorageAccess } from './storage/storage-access.ts';
 
 /** The parts that deletions use. */
 interface SmsDeletionsParts {

@@ -11,8 +11,15 @@ import { AnnouncedMessages } from './announced-messages.ts';
 import { DirectMessages } from './direct-messages.ts';
 import { SmsAcceptance } from './sms-acceptance.ts';
 import { SmsDeletions } from './sms-deletions.ts';
-import { type Announced, announcedBy, type FoundInStorage, isDirect, parseList } from './sms-storage.ts';
-import { type StorageAccess, StorageReader } from './storage-access.ts';
+import {
+  type Announced,
+  announcedBy,
+  type FoundInStorage,
+  isDirect,
+  parseList,
+} from './storage/sms-storage.ts';
+import type { StorageAccess } from './storage/storage-access.ts';
+import { StorageReader } from './storage/storage-reader.ts';
 import { StoredAcceptance } from './stored-acceptance.ts';
 
 /** Above this number deletions go before reads. Otherwise the storage would fill up under steady traffic. */

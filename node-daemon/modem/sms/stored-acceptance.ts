@@ -8,8 +8,13 @@ import { RefusedMessages } from './refused-messages.ts';
 import { AcceptingEntries, readRecords, type SmsAcceptance } from './sms-acceptance.ts';
 import type { SmsDeletions } from './sms-deletions.ts';
 import { readPdu } from './sms-pdu.ts';
-import { type Announcements, inOrderOfArrival, pduDigestOf, type StoredMessage } from './sms-storage.ts';
-import { StorageOwner } from './storage-owner.ts';
+import {
+  type Announcements,
+  inOrderOfArrival,
+  pduDigestOf,
+  type StoredMessage,
+} from './storage/sms-storage.ts';
+import { StorageOwner } from './storage/storage-owner.ts';
 import { SweepTimes } from './sweep-times.ts';
 
 /** The parts that acceptance of stored messages uses. */

@@ -2,7 +2,7 @@
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { ReadonlyJournalState } from '../../journal/journal-state.ts';
 import { readPdu } from '../../modem/sms/sms-pdu.ts';
-import type { FoundInStorage } from '../../modem/sms/sms-storage.ts';
+import type { FoundInStorage } from '../../modem/sms/storage/sms-storage.ts';
 
 /** A message that lies in a storage of the modem or the card. */
 interface StoredSms {

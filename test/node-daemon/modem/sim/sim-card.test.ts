@@ -1,7 +1,12 @@
 // The meaning of the SIM's lines, and of the lines of message storage.
 import t from 'tap';
 import { iccidOf, ownNumberOf, simStateOf } from '#node-daemon/modem/sim/sim-card.ts';
-import { parseList, parseRead, parseStorages, pduDigestOf } from '#node-daemon/modem/sms/sms-storage.ts';
+import {
+  parseList,
+  parseRead,
+  parseStorages,
+  pduDigestOf,
+} from '#node-daemon/modem/sms/storage/sms-storage.ts';
 
 t.test('the state of the SIM', async (t) => {
   t.same(simStateOf('+CPIN: READY'), { kind: 'ready' });

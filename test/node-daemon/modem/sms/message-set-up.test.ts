@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { atCommand, atQuery } from '#node-daemon/at/command.ts';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
-import { onOneLine, STORAGE_TIMEOUT_MS } from '#node-daemon/modem/sms/storage-access.ts';
+import { onOneLine, STORAGE_TIMEOUT_MS } from '#node-daemon/modem/sms/storage/storage-access.ts';
 import { lines, type ScriptedPort } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 import { SessionRig } from '../session-rig.ts';

@@ -1,9 +1,9 @@
 // Reads the modem's message storages, their contents, and announcements of messages (3GPP TS 27.005 §3.2.2, §3.4). Pure.
 import { createHash } from 'node:crypto';
-import type { Information } from '../../at/exchange.ts';
-import { fieldsOf, integerField } from '../../at/fields.ts';
-import type { Urc } from '../../at/urc.ts';
-import { readPdu } from './sms-pdu.ts';
+import type { Information } from '../../../at/exchange.ts';
+import { fieldsOf, integerField } from '../../../at/fields.ts';
+import type { Urc } from '../../../at/urc.ts';
+import { readPdu } from '../sms-pdu.ts';
 
 /** A received message in a storage. */
 export interface StoredMessage {

@@ -1,6 +1,6 @@
 // Finds the owner of the messages in a modem's storages: the current SIM or the former one.
-import type { Journal } from '../../journal/journal.ts';
-import type { StorageEntry } from '../../journal/record.ts';
+import type { Journal } from '../../../journal/journal.ts';
+import type { StorageEntry } from '../../../journal/record.ts';
 import { SIM_STORAGE } from './sms-storage.ts';
 
 /** The parts that the search uses. */

@@ -1,26 +1,15 @@
-// Sends commands for one message storage, and reads its messages (3GPP TS 27.005 §3.4). Each command line selects the storage: a modem that
+// Sends commands for one message storage (3GPP TS 27.005 §3.2.2). Each command line selects the storage: a modem that
 // restarts without a report forgets the selection, and the next deletion would delete an unread message.
-import { ask } from '../../at/ask.ts';
-import { CmsError } from '../../at/at-error.ts';
-import type { AtChannel } from '../../at/channel.ts';
-import { type AtCommand, atCommand, quoted } from '../../at/command.ts';
-import type { Priority } from '../../at/command-queue.ts';
-import type { Information } from '../../at/exchange.ts';
-import { fieldsOf, integerField } from '../../at/fields.ts';
-import {
-  type Announced,
-  parseRead,
-  parseReceivingUsage,
-  type StorageUsage,
-  type StoredMessage,
-} from './sms-storage.ts';
+import { ask } from '../../../at/ask.ts';
+import type { AtChannel } from '../../../at/channel.ts';
+import { type AtCommand, atCommand, quoted } from '../../../at/command.ts';
+import type { Priority } from '../../../at/command-queue.ts';
+import type { Information } from '../../../at/exchange.ts';
+import { fieldsOf, integerField } from '../../../at/fields.ts';
+import { parseReceivingUsage, type StorageUsage } from './sms-storage.ts';
 
 /** SIMs are slow, and slower when they are full. */
 export const STORAGE_TIMEOUT_MS = 15_000;
-/** Time to list 255 messages at SIM speed. */
-const LIST_TIMEOUT_MS = 60_000;
-/** 3GPP TS 27.005 §3.2.5: invalid memory index, a possible answer for an empty place. */
-const CMS_INVALID_INDEX = 321;
 const ANSWER = /^\+CPMS:/;
 
 /** How a modem accepts the selection of a storage (3GPP TS 27.005 §3.2.2). */
@@ -70,53 +59,6 @@ export class StorageAccess {
     const line = information.find((each) => ANSWER.test(each.line))?.line;
     const usage = line === undefined ? undefined : parseReceivingUsage(line);
     if (usage !== undefined) this.#onUsage(usage);
-  }
-}
-
-/** The parts that reading uses. */
-interface StorageReaderParts {
-  readonly access: StorageAccess;
-  /** Resolves if the SIM is still this one, so that messages read before belong to it. */
-  readonly confirmSim: () => Promise<void>;
-}
-
-/** Reads for one SIM. All methods reject as `AtChannel.send` and `confirmSim` do. */
-export class StorageReader {
-  readonly #parts: StorageReaderParts;
-
-  constructor(parts: StorageReaderParts) {
-    this.#parts = parts;
-  }
-
-  /** Resolves with the answers to AT+CMGL=4. */
-  list(storage: string, priority: Priority): Promise<readonly Information[]> {
-    const command = atCommand('AT+CMGL=4', {
-      answer: /^\+CMGL:/,
-      bodyAfter: /^\+CMGL:/,
-      timeoutMs: LIST_TIMEOUT_MS,
-    });
-    return this.#read(storage, command, priority);
-  }
-
-  /** Resolves with the message in a place; `undefined` if the place is empty. */
-  async readOne({ storage, index }: Announced): Promise<StoredMessage | undefined> {
-    const command = atCommand(`AT+CMGR=${index}`, {
-      answer: /^\+CMGR:/,
-      bodyAfter: /^\+CMGR:/,
-      timeoutMs: STORAGE_TIMEOUT_MS,
-    });
-    try {
-      return parseRead(index, await this.#read(storage, command, 'urgent'));
-    } catch (error) {
-      if (error instanceof CmsError && error.code === CMS_INVALID_INDEX) return undefined;
-      throw error;
-    }
-  }
-
-  async #read(storage: string, command: AtCommand, priority: Priority): Promise<readonly Information[]> {
-    const information = await this.#parts.access.send(storage, command, priority);
-    await this.#parts.confirmSim();
-    return information;
   }
 }
 

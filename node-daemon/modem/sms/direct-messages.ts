@@ -4,9 +4,9 @@ import type { Logger } from '#shared/log.ts';
 import { AtError, CmsError, PortClosedError } from '../../at/at-error.ts';
 import type { AtChannel } from '../../at/channel.ts';
 import { atCommand } from '../../at/command.ts';
+import { readPdu } from '../../sms/received-pdu.ts';
 import { RefusedMessages } from './refused-messages.ts';
 import type { SmsAcceptance } from './sms-acceptance.ts';
-import { readPdu } from './sms-pdu.ts';
 
 /** 3GPP TS 27.005 §3.2.5: no +CNMA acknowledgement expected. */
 const CMS_NO_ACKNOWLEDGEMENT_EXPECTED = 340;

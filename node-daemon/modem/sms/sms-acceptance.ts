@@ -6,10 +6,10 @@ import type { NewRecord, StorageEntry } from '../../journal/record.ts';
 import type { ReadonlyGroups } from '../../journal/written-groups.ts';
 import { groupKey, joinParts, type MessagePart, partPlaceOf } from '../../sms/concatenation.ts';
 import { WAP_PUSH_PORT } from '../../sms/mms-notification.ts';
+import type { ReceivedPdu } from '../../sms/received-pdu.ts';
 import type { StatusReport } from '../../sms/tpdu.ts';
 import { messageFacts } from './push-facts.ts';
 import { factRecords, unreadableFact } from './sms-facts.ts';
-import type { ReceivedPdu } from './sms-pdu.ts';
 import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } from './sms-reports.ts';
 
 /** 3GPP TS 23.040 §9.2.3.9: "short message type 0", which must be acknowledged and discarded. */

@@ -4,10 +4,10 @@ import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { entryKey, holderOf } from '../../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../../journal/record.ts';
+import { readPdu } from '../../sms/received-pdu.ts';
 import { RefusedMessages } from './refused-messages.ts';
 import { AcceptingEntries, readRecords, type SmsAcceptance } from './sms-acceptance.ts';
 import type { SmsDeletions } from './sms-deletions.ts';
-import { readPdu } from './sms-pdu.ts';
 import {
   type Announcements,
   inOrderOfArrival,

@@ -1,8 +1,8 @@
 // The messages of a slot that an operator sees: those in the storages, and those in the journal. Pure.
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { ReadonlyJournalState } from '../../journal/journal-state.ts';
-import { readPdu } from '../../modem/sms/sms-pdu.ts';
 import type { FoundInStorage } from '../../modem/sms/storage/sms-storage.ts';
+import { readPdu } from '../../sms/received-pdu.ts';
 
 /** A message that lies in a storage of the modem or the card. */
 interface StoredSms {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Information } from '../../../at/exchange.ts';
 import { fieldsOf, integerField } from '../../../at/fields.ts';
 import type { Urc } from '../../../at/urc.ts';
-import { readPdu } from '../sms-pdu.ts';
+import { readPdu } from '../../../sms/received-pdu.ts';
 
 /** A received message in a storage. */
 export interface StoredMessage {

@@ -1,6 +1,6 @@
 // Decodes a received PDU. Pure.
-import { type Deliver, decodeReceived, type StatusReport } from '../../sms/tpdu.ts';
-import { TpduError } from '../../sms/tpdu-error.ts';
+import { type Deliver, decodeReceived, type StatusReport } from './tpdu.ts';
+import { TpduError } from './tpdu-error.ts';
 
 /** A decoded PDU, or the reason why it cannot be decoded. */
 export type ReceivedPdu = { readonly pdu: string } & (

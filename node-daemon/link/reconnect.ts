@@ -11,7 +11,9 @@ import { PROOF_LIFETIME_MS, SERVER_TIME_HEADER } from '#shared/link/proof.ts';
 import { retryAfterMsOf } from '#shared/retry-after.ts';
 import type { LinkEnd } from './node-link.ts';
 
-/** The first wait is short and random, so that the nodes of a fleet do not connect at the same time. */
+/** The first wait after a link was lost: the nodes of an instance that died come to the others one after another, not all at once. */
+const LOST_MS = { min: 50, max: 1_500 };
+/** The first wait after a refusal. */
 const FIRST = { firstMinMs: 50, firstMaxMs: 250 };
 /** A restart of the control plane takes one or two minutes at most. During that time waits are short … */
 const RESTART_MS = 120_000;
@@ -63,7 +65,7 @@ export function planReconnect(
     reconnect,
     delayMs: isPending
       ? Math.max(PENDING_MS, retryAfterMs(end)) * (1 + random)
-      : Math.max(delayOf(reconnect, attempt, awayMs, random), retryAfterMs(end) * (1 + random)),
+      : Math.max(delayOf(reconnect, end, { attempt, awayMs }, random), retryAfterMs(end) * (1 + random)),
     clockOffsetMs: isClockOff ? offset : clockOffsetMs,
   };
 }
@@ -71,9 +73,15 @@ export function planReconnect(
 const reconnectOf = ({ code, refusal }: LinkEnd): Reconnect =>
   refusal === undefined ? reconnectAfterClose(code) : reconnectAfterStatus(refusal.status);
 
-function delayOf(reconnect: Reconnect, attempt: number, awayMs: number, random: number): number {
+function delayOf(
+  reconnect: Reconnect,
+  { refusal }: LinkEnd,
+  { attempt, awayMs }: Pick<ReconnectState, 'attempt' | 'awayMs'>,
+  random: number,
+): number {
   switch (reconnect) {
     case 'retry':
+      if (attempt === 0 && refusal === undefined) return LOST_MS.min + random * (LOST_MS.max - LOST_MS.min);
       return backOffMs({ ...FIRST, capMs: awayMs < RESTART_MS ? RESTART_CAP_MS : CAP_MS }, attempt, random);
     case 'slow':
       return SLOW_MS * (1 + random / 4);

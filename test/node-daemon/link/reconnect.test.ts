@@ -12,10 +12,16 @@ const refused = (status: number, headers: Record<string, string> = {}): LinkEnd 
 const plan = (end: LinkEnd, change: object = {}, random = 0.5) =>
   planReconnect(end, { attempt: 0, proofsRefused: 3, awayMs: 0, clockOffsetMs: 0, ...change }, NOW, random);
 
-t.test('first retries are spread over 50 to 250 ms', async (t) => {
-  t.equal(plan(closed(1006), {}, 0).delayMs, 50);
-  t.equal(plan(closed(1001), {}, 1).delayMs, 250);
-});
+t.test(
+  'first retries are spread over 1.5 s after a link was lost, over 250 ms after a refusal',
+  async (t) => {
+    t.equal(plan(closed(1006), {}, 0).delayMs, 50);
+    t.equal(plan(closed(1001), {}, 1).delayMs, 1_500);
+    t.equal(plan(refused(503), {}, 0).delayMs, 50);
+    t.equal(plan(refused(503), {}, 1).delayMs, 250);
+    t.equal(plan(closed(1006), { attempt: 1 }, 1).delayMs, 500, 'later ones double the shorter one');
+  },
+);
 
 t.test('no node waits longer than 3 s within two minutes, and 30 s after', async (t) => {
   for (const attempt of [6, 20, 1000]) {

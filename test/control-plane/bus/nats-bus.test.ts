@@ -1,54 +1,14 @@
-// The bus of several instances on a real NATS server: events, requests, and what becomes of both when the server is away or lies.
+// The bus of several instances on a real NATS server: events and requests, and what a stranger on the server cannot do.
 import { connect as connectTo, headers } from '@nats-io/transport-node';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { type BusEvent, NoAnswer, NoResponder } from '#control-plane/bus/bus.ts';
-import { MessageSeal } from '#control-plane/bus/message-seal.ts';
-import { openNatsBus } from '#control-plane/bus/nats-bus.ts';
 import type { CallRow } from '#control-plane/store/messages/calls.ts';
-import { systemClock } from '#shared/clock.ts';
-import { silentLogger } from '#shared/log.ts';
-import type { NatsServer } from '../../dev-stack/nats.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { freePort } from '../../fixtures/network/free-port.ts';
 import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
+import { changed, type Instance, instance, SECOND, settled } from '../../fixtures/service/nats-instance.ts';
 import { until } from '../../fixtures/until.ts';
 
 const skip = skipWithoutNats();
-const SECOND = { timeoutMs: 1_000 };
-
-async function instance(
-  t: Test,
-  { url, urls = [url] }: Pick<NatsServer, 'url'> & { urls?: readonly string[] },
-  { secret = 'a secret', prefix = 'p', clock = systemClock } = {},
-) {
-  const bus = await openNatsBus({
-    options: { servers: urls, credentialsFile: undefined, caFile: undefined },
-    seal: new MessageSeal(secret),
-    prefix,
-    clock,
-    log: silentLogger,
-  });
-  t.teardown(() => bus.stop());
-  const heard: BusEvent[] = [];
-  bus.subscribe((event) => {
-    if (event.kind !== 'bus_changed') heard.push(event);
-  });
-  return { bus, heard };
-}
-
-type Instance = Awaited<ReturnType<typeof instance>>;
-
-const changed = (subscriptionId: string): BusEvent => ({ kind: 'subscription_changed', subscriptionId });
-
-/** An event on its way overtakes none that was published before it. */
-async function settled(from: { bus: { publish(event: BusEvent): void } }, to: { heard: BusEvent[] }) {
-  const last = changed(`last ${to.heard.length}`);
-  from.bus.publish(last);
-  await until('the last event', () =>
-    to.heard.some((event) => JSON.stringify(event) === JSON.stringify(last)),
-  );
-  return to.heard.slice(0, -1);
-}
 
 t.test('heard once by each instance, by its own at once', { skip }, async (t) => {
   const nats = await startNats(t);
@@ -154,69 +114,6 @@ t.test(
     await t.rejects(waiting, NoAnswer);
   },
 );
-
-t.test(
-  'while NATS is away: own events go on, requests are certainly not sent; then all is as before',
-  { skip },
-  async (t) => {
-    const nats = await startNats(t);
-    const [one, other] = [await instance(t, nats), await instance(t, nats)];
-    other.bus.serve('node.rack-1', async () => 'ok');
-    await nats.kill();
-    await until('both know', () => !one.bus.isConnected && !other.bus.isConnected);
-    one.bus.publish(changed('sub_1'));
-    t.same(one.heard, [changed('sub_1')]);
-    await t.rejects(one.bus.request('node.rack-1', 1, SECOND), NoResponder);
-    await nats.start();
-    await until('both are back', () => one.bus.isConnected && other.bus.isConnected);
-    await until('it is served again', () => one.bus.request('node.rack-1', 1, SECOND).catch(() => undefined));
-    t.notOk(JSON.stringify(other.heard).includes('sub_1'), 'an old hint is not sent late');
-  },
-);
-
-t.test('of two servers of a cluster either one may die', { skip }, async (t) => {
-  const startBoth = async (): Promise<[NatsServer, NatsServer]> => {
-    const routes = [await freePort(), await freePort()].map((port) => `nats://127.0.0.1:${port}`);
-    const start = (own: number): Promise<NatsServer> =>
-      startNats(t, ['--cluster_name', 'c', '--cluster', String(routes[own]), '--routes', routes.join()]);
-    return [await start(0), await start(1)];
-  };
-  // Another program may have taken a free port meanwhile.
-  const [first, second] = await startBoth().catch(startBoth);
-  const urls = [first.url, second.url];
-  const [one, other] = [await instance(t, { ...first, urls }), await instance(t, { ...first, urls })];
-  other.bus.serve('node.rack-1', async (request) => request);
-  const isServed = (): Promise<unknown> =>
-    until('served', () => one.bus.request('node.rack-1', 'text', SECOND).catch(() => undefined));
-  t.equal(await isServed(), 'text');
-  // Both instances are at the second one then, and both must leave it.
-  await first.kill();
-  t.equal(await isServed(), 'text');
-  await first.start();
-  await second.kill();
-  t.equal(await isServed(), 'text');
-  one.bus.publish(changed('sub_1'));
-  await until('events pass, too', () => other.heard.length > 0);
-});
-
-t.test('an instance that starts while NATS is away meets the others later', { skip }, async (t) => {
-  const nats = await startNats(t);
-  await nats.kill();
-  const [one, other] = [await instance(t, nats), await instance(t, nats)];
-  other.bus.serve('node.rack-1', async () => 'ok');
-  t.equal(one.bus.isConnected, false);
-  await nats.start();
-  await until('served', () => one.bus.request('node.rack-1', 1, SECOND).catch(() => undefined));
-});
-
-t.test('a server that hangs is noticed', { skip, timeout: 60_000 }, async (t) => {
-  const nats = await startNats(t);
-  const one = await instance(t, nats);
-  nats.setFrozen(true);
-  await until('the loss', () => !one.bus.isConnected, 30_000);
-  nats.setFrozen(false);
-  await until('the return', () => one.bus.isConnected, 30_000);
-});
 
 t.test('wrong credentials end the start; right ones pass', { skip }, async (t) => {
   const nats = await startNats(t, ['--user', 'simrack', '--pass', 'p@ss:word']);
@@ -341,29 +238,4 @@ t.test('a recorded message is of no use to an instance that starts later', { ski
   one.bus.publish(changed('sub_9'));
   await until('the new message', () => late.heard.length > 0);
   t.same(late.heard, [changed('sub_9')]);
-});
-
-t.test('a server that refuses the credentials for a while', { skip }, async (t) => {
-  const right = ['--user', 'u', '--pass', 'p'];
-  const nats = await startNats(t, right);
-  const url = nats.url.replace('//', '//u:p@');
-  const [one, other] = [await instance(t, { url }), await instance(t, { url })];
-  await settled(one, other);
-  await nats.kill();
-  await nats.start(['--user', 'u', '--pass', 'another']);
-  const stranger = { servers: nats.url.replace('nats://', ''), user: 'u', pass: 'another' };
-  const log = await connectTo(stranger);
-  await until('both are refused', () => !one.bus.isConnected && !other.bus.isConnected);
-  // Longer than several attempts.
-  for (let round = 0; round < 3; round += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    t.equal(one.bus.isConnected, false);
-  }
-  await log.close();
-  await nats.kill();
-  await nats.start(right);
-  await until('both are back', () => one.bus.isConnected && other.bus.isConnected);
-  other.heard.length = 0;
-  one.bus.publish(changed('sub_1'));
-  await until('heard', () => other.heard.length === 1);
 });

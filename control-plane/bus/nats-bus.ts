@@ -175,7 +175,11 @@ class NatsBus implements Bus {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    const closed = this.#connection?.close().catch(() => undefined);
+    // Without `bus_changed`: its listeners would read from a database that is about to close. A closed connection throws at its caller.
+    const connection = this.#connection;
+    this.#connection = undefined;
+    this.#isConnected = false;
+    const closed = connection?.close().catch(() => undefined);
     await Promise.race([closed, sleep(this.#parts.clock, CLOSE_TIMEOUT_MS)]);
   }
 
@@ -234,6 +238,7 @@ class NatsBus implements Bus {
   }
 
   #setConnected(isConnected: boolean): void {
+    if (this.#stopped.signal.aborted) return;
     this.#isConnected = isConnected;
     this.#local.publish({ kind: 'bus_changed', isConnected });
   }

@@ -1,7 +1,7 @@
 // The bus of several instances while NATS is away, hangs, or refuses them: their requests are certainly not sent, and then all is as before.
 import { connect as connectTo } from '@nats-io/transport-node';
 import t from 'tap';
-import { NoResponder } from '#control-plane/bus/bus.ts';
+import { type BusEvent, NoResponder } from '#control-plane/bus/bus.ts';
 import type { NatsServer } from '../../dev-stack/nats.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
@@ -28,6 +28,31 @@ t.test(
     t.notOk(JSON.stringify(other.heard).includes('sub_1'), 'an old hint is not sent late');
   },
 );
+
+t.test('a bus that was stopped: own events go on, and no call throws at its caller', { skip }, async (t) => {
+  const nats = await startNats(t);
+  const [{ bus, heard }, other] = [await instance(t, nats), await instance(t, nats)];
+  const stopServing = bus.serve('node.rack-1', async () => 'ok');
+  await until('served', () => other.bus.request('node.rack-1', 1, SECOND).catch(() => undefined));
+  const changes: BusEvent[] = [];
+  bus.subscribe((event) => void (event.kind === 'bus_changed' && changes.push(event)));
+  const stopped = bus.stop();
+  for (const round of ['while it stops', 'afterwards']) {
+    t.equal(bus.isConnected, false, round);
+    bus.publish(changed(round));
+    bus.serve('node.rack-2', async () => 'ok')();
+    await t.rejects(bus.request('node.rack-1', 1, SECOND), { name: 'NoResponder', isSilent: false }, round);
+    await stopped;
+  }
+  stopServing();
+  t.same([heard, changes], [[changed('while it stops'), changed('afterwards')], []]);
+  t.same(await settled(other, other), [], 'and the other instance heard nothing');
+  await t.rejects(
+    other.bus.request('node.rack-1', 1, SECOND),
+    { name: 'NoResponder', isSilent: false },
+    'it serves no longer',
+  );
+});
 
 t.test('of two servers of a cluster either one may die', { skip }, async (t) => {
   const startBoth = async (): Promise<[NatsServer, NatsServer]> => {

@@ -57,6 +57,8 @@ export type Responder = (request: unknown) => Promise<unknown>;
 export interface Bus {
   /** Whether other instances can be reached now; always true of the bus of a single instance. */
   readonly isConnected: boolean;
+  /** The reason why messages to or from other instances are lost now, for a person; undefined if there is none. */
+  trouble(): string | undefined;
   publish(event: BusEvent): void;
   /** Calls `listener` for each event, in the order of publication. */
   subscribe(listener: (event: BusEvent) => void): void;

@@ -13,6 +13,8 @@ export class LocalBus implements Bus {
     this.#clock = clock;
   }
 
+  trouble(): undefined {}
+
   publish(event: BusEvent): void {
     for (const listener of this.#listeners) listener(event);
   }

@@ -20,7 +20,7 @@ import type { Logger } from '#shared/log.ts';
 import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
 import { LocalBus } from './local-bus.ts';
 import type { MessageSeal } from './message-seal.ts';
-import { ReplayGuard, type Stamp } from './replay-guard.ts';
+import { FRESH_MS, ReplayGuard, type Stamp } from './replay-guard.ts';
 
 /** Events for other instances. Not `sms_received`, one for each text: a waiting claim looks again within a second. */
 const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
@@ -108,6 +108,12 @@ class NatsBus implements Bus {
 
   get isConnected(): boolean {
     return this.#isConnected;
+  }
+
+  trouble(): string | undefined {
+    if (!this.#isConnected) return 'NATS does not answer: other instances cannot be reached';
+    if (!this.#replays.isOutOfTime) return undefined;
+    return `messages of another instance are refused because their time differs by more than ${FRESH_MS / 1_000} seconds: set the clocks of all instances by NTP`;
   }
 
   async start(): Promise<void> {

@@ -125,9 +125,10 @@ function serviceHealth({ config, db, bus, clock }: ServiceBase, { networks }: Sa
       if (isStopping) throw new Error('the service is stopping');
     },
   };
-  const instances = (): string | undefined =>
-    bus.isConnected ? undefined : 'NATS does not answer: other instances cannot be reached';
-  const concerns = { payments: () => networks.trouble(), ...(config.natsUrl && { instances }) };
+  const concerns = {
+    payments: () => networks.trouble(),
+    ...(config.natsUrl && { instances: () => bus.trouble() }),
+  };
   return {
     parts: { checks, concerns },
     /** From now on the instance reports that it is not ready. */

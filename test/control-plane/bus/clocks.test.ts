@@ -1,0 +1,116 @@
+// Two instances whose clocks differ by more than a minute: they refuse each other's messages, and both report it.
+import { connect as connectTo } from '@nats-io/transport-node';
+import t, { type Test } from 'tap';
+import { jsonPost } from '../../fixtures/agents/json-post.ts';
+import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { startNats } from '../../fixtures/service/nats.ts';
+import { changed, instance, SECOND, settled } from '../../fixtures/service/nats-instance.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig({ hasInstances: true });
+const START = Date.now();
+const REPORTED_MS = 5 * 60_000;
+const REFUSED = { level: 'warn', message: /bus message refused: .*check the clocks/ };
+
+/** One whose clock is right, and another one whose clock is so far ahead. */
+async function apart(t: Test, aheadMs: number) {
+  const nats = await startNats(t);
+  const [clock, otherClock] = [new ManualClock(START), new ManualClock(START + aheadMs)];
+  const one = await instance(t, nats, { clock });
+  const other = await instance(t, nats, { clock: otherClock });
+  /** A client of the server without the secret. */
+  const stranger = await connectTo({ servers: nats.url.replace('nats://', '') });
+  t.teardown(() => stranger.close());
+  return { nats, clock, otherClock, one, other, stranger };
+}
+
+const hasTrouble = (...instances: ReadonlyArray<Awaited<ReturnType<typeof instance>>>): boolean[] =>
+  instances.map(({ bus }) => bus.trouble() !== undefined);
+
+for (const aheadMs of [61_000, -61_000]) {
+  t.test(`${aheadMs} ms apart: requests are certainly not sent, and both have a reason`, async (t) => {
+    const { clock, otherClock, one, other } = await apart(t, aheadMs);
+    other.bus.serve('node.rack-1', async () => t.fail('a request was believed'));
+    await settled(other, other);
+    await t.rejects(one.bus.request('node.rack-1', 'text', SECOND), { name: 'NoResponder', isSilent: true });
+    t.match(other.lines, [REFUSED]);
+    t.match(other.bus.trouble(), /time differs by more than 60 seconds.*clocks.*NTP/);
+    await until('the events of the other one', () => one.bus.trouble());
+    t.match(one.lines.at(-1), REFUSED);
+    t.same(one.heard, []);
+    clock.advance(REPORTED_MS);
+    otherClock.advance(REPORTED_MS);
+    t.same(hasTrouble(one, other), [false, false], 'only for some minutes');
+  });
+}
+
+t.test('a minute apart: they understand each other', async (t) => {
+  const { one, other } = await apart(t, 60_000);
+  await settled(one, other);
+  await settled(other, one);
+  t.same(hasTrouble(one, other), [false, false]);
+  t.same([...one.lines, ...other.lines], []);
+});
+
+t.test('a stranger does not make an instance doubt the clocks: lies and fresh repeats', async (t) => {
+  const { clock, otherClock, one, other, stranger } = await apart(t, 0);
+  const seen: Uint8Array[] = [];
+  stranger.subscribe('p.events', { callback: (_error, { data }) => void seen.push(data) });
+  await stranger.flush();
+  await settled(one, other);
+  const [recorded] = await until('recorded', () => (seen.length > 0 ? seen : undefined));
+  for (const each of [clock, otherClock]) each.advance(61_000);
+  stranger.publish('p.events', recorded);
+  const lie = Buffer.concat([Buffer.alloc(32), Buffer.from(JSON.stringify({ id: 'x', at: 0 }))]);
+  stranger.publish('p.events', lie);
+  await stranger.flush();
+  await until('both refused', () => other.lines.length === 2);
+  t.match(other.lines, [REFUSED, { message: /not authentic/ }]);
+  t.equal(other.bus.trouble(), undefined);
+});
+
+t.test('a clock that is set back ends the report', async (t) => {
+  const { otherClock, one, other } = await apart(t, 61_000);
+  one.bus.publish(changed('sub_1'));
+  await until('refused', () => other.bus.trouble());
+  otherClock.set(START);
+  t.equal(other.bus.trouble(), undefined);
+  await settled(one, other);
+  t.equal(other.bus.trouble(), undefined);
+});
+
+t.test('two services: the health of both names the clocks, until they agree', async (t) => {
+  const [clock, otherClock] = [new ManualClock(START), new ManualClock(START + 61_000)];
+  const service = { heartbeatMs: 3_600_000 };
+  const here = await telephone(t, rig, { service: { ...service, clock } });
+  const { databaseUrl, headers, node } = here;
+  const there = await rig.start(t, { ...service, clock: otherClock, databaseUrl });
+  const health = async (url: string) => {
+    const answer = await fetch(`${url}/health/ready`);
+    const { status, checks } = (await answer.json()) as { status: string; checks: { instances: object } };
+    return { code: answer.status, status, instances: checks.instances };
+  };
+  const send = async () => {
+    const answer = await fetch(`${there.url}/sms/send`, jsonPost({ to: FAR_END, body: 'hello' }, headers));
+    return { status: answer.status, body: (await answer.json()) as object };
+  };
+  t.match(await send(), { status: 502, body: { error: 'phone_node_error', message: /offline/ } });
+  const warns = { code: 200, status: 'warn', instances: { status: 'warn', output: /clocks/ } };
+  t.match(await health(here.url), warns, 'it got the request');
+  node.send({ type: 'slots', slots: [slotAt(1, { signal_dbm: -90 })], alarms: [] });
+  t.match(
+    await until('an event came', async () => {
+      const read = await health(there.url);
+      return read.status === 'warn' && read;
+    }),
+    warns,
+  );
+  t.equal(node.commands('send_sms').length, 0);
+  otherClock.set(START);
+  t.match(await send(), { status: 200 });
+  for (const each of [clock, otherClock]) each.set(START + 61_000 + REPORTED_MS);
+  for (const { url } of [here, there]) t.match(await health(url), { status: 'pass' });
+});

@@ -19,25 +19,51 @@ const LIVE = '/live?topic=of%3Dfleet%26range%3Dhour';
 async function twoConsoles(t: Test) {
   const here = await startFleetConsole(t, rig);
   const node = await linkRack(t, here, { nodeId: 'rack-1', slots: SLOTS });
-  const { service } = await rig.start(t, { databaseUrl: here.databaseUrl, consolePort: 0 });
-  const thereUrl = String(service.consoleUrl);
-  return { here, node, thereUrl, ann: await signedIn(thereUrl, here.key) };
+  const there = await rig.start(t, { databaseUrl: here.databaseUrl, consolePort: 0 });
+  const thereUrl = String(there.service.consoleUrl);
+  return { here, there, node, thereUrl, ann: await signedIn(thereUrl, here.key) };
 }
 
-t.test('a viewer at the other instance sees a slot change', async (t) => {
-  const { ann, node } = await twoConsoles(t);
+/** Two slots change one after the other. Returns the time until ann has seen the second one, in milliseconds. */
+async function seenAfter(
+  t: Test,
+  { ann, node }: Pick<Awaited<ReturnType<typeof twoConsoles>>, 'ann' | 'node'>,
+) {
   const stream = await ann.get(LIVE, { Accept: 'text/event-stream' });
   let text = '';
   void (async () => {
     for await (const chunk of stream.body as AsyncIterable<Uint8Array>) text += Buffer.from(chunk).toString();
   })().catch(() => undefined);
   await until('the whole page', () => text.includes('rack-1'));
-  t.notMatch(text, /port gone/);
-  const slots = SLOTS.map((slot, place) =>
-    place === 2 ? { ...slot, state: 'lost' as const, reason: 'port_gone' } : slot,
-  );
-  node.send({ type: 'slots', slots, alarms: [] });
-  await until('the change', () => /port gone/.test(text));
+  const change = async (reason: string, words: RegExp): Promise<number> => {
+    t.notMatch(text, words);
+    const slots = SLOTS.map((slot, place) =>
+      place === 2 ? { ...slot, state: 'lost' as const, reason } : slot,
+    );
+    const changedAt = performance.now();
+    node.send({ type: 'slots', slots, alarms: [] });
+    await until('the change', () => words.test(text), 20_000);
+    return performance.now() - changedAt;
+  };
+  await change('port_gone', /port gone/);
+  // The page was rendered just now: the second change waits for as long as any does.
+  return change('sim_pin', /the card asks for a PIN/);
+}
+
+t.test('a viewer at the other instance sees a slot change within a second', async (t) => {
+  // On a loaded machine.
+  t.ok((await seenAfter(t, await twoConsoles(t))) < 2_500, 'within a second');
+});
+
+t.test('without NATS, a viewer at the other instance sees a slot change within five seconds', async (t) => {
+  const two = await twoConsoles(t);
+  await rig.nats?.kill();
+  t.teardown(() => rig.nats?.start());
+  await until('noticed', async () => {
+    const health = (await (await fetch(`${two.there.url}/health/ready`)).json()) as { status: string };
+    return health.status === 'warn';
+  });
+  t.ok((await seenAfter(t, two)) < 8_000, 'within five seconds');
 });
 
 t.test('an action at the other instance reaches the node, and both have it in the audit log', async (t) => {

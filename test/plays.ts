@@ -7,7 +7,7 @@ export interface Play {
   readonly files: readonly string[];
   /** Control planes behind each service that a test starts. */
   readonly instances: number;
-  /** Audio that comes late is distorted: files that measure it go before others that want a processor. */
+  /** Audio that comes late is distorted, and a flood leaves no time to others: such files go before others that want a processor. */
   readonly niceness: '0' | '10';
 }
 
@@ -16,7 +16,7 @@ const FILES_MAX = 8;
 /** In the text of a compiled test that uses tap: others, whatever they print, have a process of their own. */
 const USES_TAP = /node_modules\/@tapjs\/tap\.js/;
 /** In the text of one that measures in real time. */
-const MEASURES = /fixtures\/(?:audio\/(?:spoken|tone)|tone-meter|undisturbed)\.js/;
+const MEASURES = /fixtures\/(?:audio\/(?:spoken|tone)|payments\/flood|tone-meter|undisturbed)\.js/;
 /** These folders have no fellow in the product: their files start whole programs, and loading is the least of their work. */
 const OF_WHOLE_PROGRAMS = /^\.tests\/test\/(?:integration|end-to-end|history)\//;
 /** In the text of one that changes, examines or ends its process, or how it loads modules. */

@@ -7,16 +7,13 @@ import { signTransfer } from '../../fixtures/chain/authorizations.ts';
 import { PRICE } from '../../fixtures/chain/paid-chain.ts';
 import { type SmartAccount, startSmartAccounts } from '../../fixtures/chain/smart-accounts.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { flood, STRANGERS } from '../../fixtures/payments/flood.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { someOf } from '../../fixtures/sweep.ts';
-import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const accounts = await startSmartAccounts(rig.chain);
 
-/** More than may wait for a check. */
-const STRANGERS = 270;
-const FLOOD_TIMEOUT_MS = 60_000;
 /** Of each kind. */
 const PAYERS = 20;
 
@@ -48,26 +45,6 @@ async function setUp(t: Test) {
     return (await post('/auth', client, jsonPost({ wallet: address, nonce, signature }))).outcome;
   };
   return { newClient, pay, signInAs };
-}
-
-/** Strangers do the same again and again until the end of the test. Resolves once many have been checked and wait again. */
-async function flood(t: Test, attempt: (stranger: number) => Promise<string>) {
-  const outcomes = new Map<string, number>();
-  let checked = 0;
-  let isOver = false;
-  const strangers = Array.from({ length: STRANGERS }, async (_, stranger) => {
-    while (!isOver) {
-      const outcome = await attempt(stranger);
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      if (outcome !== '503 overloaded') checked += 1;
-    }
-  });
-  t.teardown(async () => {
-    isOver = true;
-    await Promise.all(strangers);
-    t.comment(Object.fromEntries(outcomes));
-  });
-  await until('the flood is there', () => checked >= STRANGERS / 2, FLOOD_TIMEOUT_MS);
 }
 
 const countOf = (outcomes: readonly string[]): Record<string, number> =>

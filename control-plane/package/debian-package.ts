@@ -22,6 +22,7 @@ export const IMAGE: ImageContents = {
   user: { name: 'simrack-service', home: '/var/lib/simrack' },
   entrypoint: [
     '/usr/bin/node',
+    '--max-semi-space-size=4',
     '--require',
     `/usr/lib/${NAME}/stack-traces.cjs`,
     `/usr/lib/${NAME}/main.mjs`,

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { OPTIONS } from '#control-plane/config/config.ts';
+import { IMAGE } from '#control-plane/package/debian-package.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
@@ -27,12 +28,13 @@ const ENVIRONMENT = 'process.stdout.write(JSON.stringify(process.env))';
 const WORDS = 'process.stdout.write(JSON.stringify(process.argv.slice(2)))';
 
 t.test('the service runs with the memory of `control-plane`', async (t) => {
-  const [installed, fromSources] = [
-    read('simrack-control-plane.service'),
+  const [fromSources, installed, inImage] = [
     readFileSync(join(PROJECT_FOLDER, 'control-plane/bin.mjs'), 'utf8'),
+    read('simrack-control-plane.service'),
+    IMAGE.entrypoint.join(' '),
   ].map((text) => /--max-semi-space-size=\d+/.exec(text)?.[0]);
   t.ok(fromSources);
-  t.equal(installed, fromSources);
+  t.same([installed, inImage], [fromSources, fromSources]);
 });
 
 t.test('values arrive as they are written, whatever they mean to a shell', async (t) => {

@@ -55,9 +55,9 @@ export class NoAnswer extends Error {
 export type Responder = (request: unknown) => Promise<unknown>;
 
 export interface Bus {
-  /** Whether other instances can be reached now; always true of the bus of a single instance. */
+  /** False while messages to or from other instances may be lost; always true of the bus of a single instance. */
   readonly isConnected: boolean;
-  /** The reason why messages to or from other instances are lost now, for a person; undefined if there is none. */
+  /** The reason, for a person; undefined while it is connected. */
   trouble(): string | undefined;
   publish(event: BusEvent): void;
   /** Calls `listener` for each event, in the order of publication. */

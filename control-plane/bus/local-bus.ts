@@ -13,7 +13,9 @@ export class LocalBus implements Bus {
     this.#clock = clock;
   }
 
-  trouble(): undefined {}
+  trouble(): undefined {
+    return undefined;
+  }
 
   publish(event: BusEvent): void {
     for (const listener of this.#listeners) listener(event);

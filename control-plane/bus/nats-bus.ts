@@ -15,7 +15,7 @@ import {
   type Subscription,
   type TlsOptions,
 } from '@nats-io/transport-node';
-import { type Clock, sleep, withTimeout } from '#shared/clock.ts';
+import { type Clock, sleep, type Timer, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
 import { LocalBus } from './local-bus.ts';
@@ -44,6 +44,8 @@ const PINGS_MAX = 2;
 /** Of those who serve one subject, one gets a request. */
 const QUEUE = 'one';
 const CLOSE_TIMEOUT_MS = 2_000;
+/** So long after it refused a message because of its time, an instance does not rely on the others. */
+const DOUBT_MS = 5 * 60_000;
 /** An instance answers at once whether it serves a subject. */
 const SERVES_TIMEOUT_MS = 5_000;
 
@@ -97,7 +99,10 @@ class NatsBus implements Bus {
   readonly #served = new Map<string, { responder: Responder; subscription: Subscription | undefined }>();
   readonly #stopped = new AbortController();
   #connection: NatsConnection | undefined;
-  #isConnected = false;
+  /** Whether NATS answers. */
+  #isLinked = false;
+  /** Set while the clocks of the instances are in doubt: they refuse messages of each other. */
+  #doubt: Timer | undefined;
 
   constructor(parts: NatsBusParts, options: ConnectionOptions) {
     this.#parts = parts;
@@ -107,13 +112,13 @@ class NatsBus implements Bus {
   }
 
   get isConnected(): boolean {
-    return this.#isConnected;
+    return this.trouble() === undefined;
   }
 
   trouble(): string | undefined {
-    if (!this.#isConnected) return 'NATS does not answer: other instances cannot be reached';
-    if (!this.#replays.isOutOfTime) return undefined;
-    return `messages of another instance are refused because their time differs by more than ${FRESH_MS / 1_000} seconds: set the clocks of all instances by NTP`;
+    if (!this.#isLinked) return 'NATS does not answer: other instances cannot be reached';
+    if (this.#doubt === undefined) return undefined;
+    return `a message of another instance was refused in the last ${DOUBT_MS / 60_000} minutes: its time differs by more than ${FRESH_MS / 1_000} seconds. Set the clocks of all instances by NTP`;
   }
 
   async start(): Promise<void> {
@@ -128,7 +133,7 @@ class NatsBus implements Bus {
 
   publish(event: BusEvent): void {
     this.#local.publish(event);
-    if (!this.#isConnected || !SHARED.has(event.kind)) return;
+    if (!this.#isLinked || !SHARED.has(event.kind)) return;
     const shared: SharedEvent = { ...this.#replays.stamp(), sender: this.#self, event };
     this.#connection?.publish(this.#eventSubject, this.#parts.seal.seal(this.#eventSubject, shared));
   }
@@ -145,7 +150,7 @@ class NatsBus implements Bus {
     } catch (cause) {
       throw new NoResponder(`no instance serves ${name}`, {
         cause,
-        isSilent: this.#isConnected && !isNoResponder(cause),
+        isSilent: this.#isLinked && !isNoResponder(cause),
       });
     }
     try {
@@ -158,7 +163,7 @@ class NatsBus implements Bus {
   async #ask(name: string, asked: { request?: unknown }, timeoutMs: number): Promise<unknown> {
     const connection = this.#connection;
     // The client would keep the request for the next connection.
-    if (connection === undefined || !this.#isConnected) throw new Error('NATS does not answer');
+    if (connection === undefined || !this.#isLinked) throw new Error('NATS does not answer');
     const subject = this.#subjectOf(name);
     const question: Question = { ...this.#replays.stamp(), ...asked };
     const { seal } = this.#parts;
@@ -181,10 +186,12 @@ class NatsBus implements Bus {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    // Without `bus_changed`: its listeners would read from a database that is about to close. A closed connection throws at its caller.
+    this.#doubt?.cancel();
+    // A closed connection throws at its caller.
     const connection = this.#connection;
     this.#connection = undefined;
-    this.#isConnected = false;
+    // Without `bus_changed`: its listeners would read from a database that is about to close.
+    this.#isLinked = false;
     const closed = connection?.close().catch(() => undefined);
     await Promise.race([closed, sleep(this.#parts.clock, CLOSE_TIMEOUT_MS)]);
   }
@@ -216,7 +223,7 @@ class NatsBus implements Bus {
       throw error;
     });
     void this.#followStatus(connection);
-    this.#setConnected(true);
+    this.#setLinked(true);
   }
 
   async #connectLater(): Promise<void> {
@@ -234,19 +241,33 @@ class NatsBus implements Bus {
     const { log } = this.#parts;
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') {
-        this.#setConnected(false);
+        this.#setLinked(false);
         log.warn({}, 'the connection to NATS broke: other instances cannot be reached');
       } else if (type === 'reconnect') {
-        this.#setConnected(true);
+        this.#setLinked(true);
         log.info({}, 'connected to NATS again');
       }
     }
   }
 
-  #setConnected(isConnected: boolean): void {
-    if (this.#stopped.signal.aborted) return;
-    this.#isConnected = isConnected;
-    this.#local.publish({ kind: 'bus_changed', isConnected });
+  #setLinked(isLinked: boolean): void {
+    this.#isLinked = isLinked;
+    this.#report();
+  }
+
+  #doubtClocks(): void {
+    const isNew = this.#doubt === undefined;
+    this.#doubt?.cancel();
+    this.#doubt = this.#parts.clock.after(DOUBT_MS, () => {
+      this.#doubt = undefined;
+      this.#report();
+    });
+    if (isNew) this.#report();
+  }
+
+  #report(): void {
+    if (!this.#stopped.signal.aborted)
+      this.#local.publish({ kind: 'bus_changed', isConnected: this.isConnected });
   }
 
   #listen(name: string, responder: Responder): Subscription | undefined {
@@ -261,17 +282,22 @@ class NatsBus implements Bus {
     if (shared !== undefined && shared.sender !== this.#self) this.#local.publish(shared.event);
   }
 
-  /** Undefined, with a line in the log, for a message that is not authentic, or that came before. */
+  /** Undefined, with a line in the log, for a message that is not authentic, came before, or has another time. */
   #open<M extends Stamp>({ subject, data }: Msg): M | undefined {
-    const { log, seal } = this.#parts;
+    const { clock, log, seal } = this.#parts;
     const opened = seal.open(subject, data) as M | undefined;
+    const judgement = opened && this.#replays.judge(opened);
+    if (judgement === 'taken') return opened;
     if (opened === undefined) log.warn({ subject }, 'bus message refused: it is not authentic');
-    else if (this.#replays.take(opened)) return opened;
-    else
+    else if (judgement === 'repeat') log.warn({ subject }, 'bus message refused: it came before');
+    else if (!this.#stopped.signal.aborted) {
+      const aheadSeconds = Math.round((opened.at - clock.now()) / 1000);
       log.warn(
-        { subject },
-        'bus message refused: it is too old or a repeat; check the clocks of all instances',
+        { subject, aheadSeconds },
+        'bus message refused: its time differs; check the clocks of all instances',
       );
+      this.#doubtClocks();
+    }
     return undefined;
   }
 

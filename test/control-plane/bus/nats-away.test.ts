@@ -46,12 +46,12 @@ t.test('a bus that was stopped: own events go on, and no call throws at its call
   }
   stopServing();
   t.same([heard, changes], [[changed('while it stops'), changed('afterwards')], []]);
-  t.same(await settled(other, other), [], 'and the other instance heard nothing');
   await t.rejects(
     other.bus.request('node.rack-1', 1, SECOND),
     { name: 'NoResponder', isSilent: false },
     'it serves no longer',
   );
+  t.same(other.heard, [], 'and the other instance heard nothing');
 });
 
 t.test('of two servers of a cluster either one may die', { skip }, async (t) => {
@@ -101,7 +101,13 @@ t.test(
     const got: unknown[] = [];
     other.bus.serve('node.rack-1', async (request) => got.push(request));
     const send = (text: string) => one.bus.request('node.rack-1', text, SECOND);
-    const isArriving = (text: string) => until('served', () => send(text).catch(() => undefined));
+    // A request that was sent without an answer in time may have arrived: only one that was certainly not sent is repeated.
+    const isArriving = (text: string) =>
+      until('served', () =>
+        send(text).catch((error: unknown) => {
+          if (!(error instanceof NoResponder)) throw error;
+        }),
+      );
     await isArriving('before');
     nats.setFrozen(true);
     await t.rejects(send('text'), { name: 'NoResponder', isSilent: true });

@@ -20,7 +20,7 @@ const STABLE_MS = 5_000;
 const SLOTS_DELAY_MS = 20;
 /** Interval of reports of values that change with each message: how full the storages and the journal are. */
 export const LOAD_REPORT_MS = 10_000;
-/** Spreads the reconnects of a fleet, because a stopping server notifies all nodes at once. */
+/** Spreads the reconnects of a fleet, because a stopping server notifies all nodes at once. Short, because that server waits for them. */
 const HANDOVER_DELAY_MAX_MS = 250;
 
 /** The parts that the control link uses. */
@@ -242,7 +242,7 @@ export class ControlLink {
     if (link === this.#current) this.#onLost(end);
     else if (link === this.#next) {
       this.#next = undefined;
-      this.#reconnect(end);
+      this.#reconnect(end, { isLost: false });
     } else this.#parts.log.debug({ code: end.code }, 'an earlier link ended');
   }
 
@@ -252,7 +252,7 @@ export class ControlLink {
     this.#slotsTimer = undefined;
     if (this.#parts.clock.now() - this.#linkedAt >= STABLE_MS) this.#resetWaits();
     // Otherwise the link that is being opened determines what happens next.
-    if (this.#next === undefined) this.#reconnect(end);
+    if (this.#next === undefined) this.#reconnect(end, { isLost: true });
   }
 
   #resetWaits(): void {
@@ -260,11 +260,12 @@ export class ControlLink {
     this.#awaySince = this.#parts.clock.now();
   }
 
-  #reconnect(end: LinkEnd): void {
+  #reconnect(end: LinkEnd, { isLost }: { isLost: boolean }): void {
     const { clock, log } = this.#parts;
     const now = clock.now();
     const knownOffsetMs = this.#clockCorrection.offsetMs;
     const state = {
+      isLost,
       attempt: this.#attempt,
       proofsRefused: this.#proofsRefused,
       awayMs: now - this.#awaySince,

@@ -11,9 +11,9 @@ import { PROOF_LIFETIME_MS, SERVER_TIME_HEADER } from '#shared/link/proof.ts';
 import { retryAfterMsOf } from '#shared/retry-after.ts';
 import type { LinkEnd } from './node-link.ts';
 
-/** The first wait after a link was lost: the nodes of an instance that died come to the others one after another, not all at once. */
+/** The shortest wait after a lost link: the nodes of an instance that died come to the others one after another, not all at once. */
 const LOST_MS = { min: 50, max: 1_500 };
-/** The first wait after a refusal. */
+/** The first wait is short and random; later ones double it. */
 const FIRST = { firstMinMs: 50, firstMaxMs: 250 };
 /** A restart of the control plane takes one or two minutes at most. During that time waits are short … */
 const RESTART_MS = 120_000;
@@ -32,6 +32,8 @@ const RETRY_AFTER_MAX_MS = 60_000;
 const CLOCK_OFF_MS = PROOF_LIFETIME_MS / 6;
 
 interface ReconnectState {
+  /** It was a link with a welcome that ended, not an attempt to open one. */
+  readonly isLost: boolean;
   /** Attempts since the last healthy link. */
   readonly attempt: number;
   /** 401s since the last welcome or long wait. */
@@ -51,10 +53,11 @@ interface ReconnectPlan {
 /** `random` is from 0 to 1. */
 export function planReconnect(
   end: LinkEnd,
-  { attempt, proofsRefused, awayMs, clockOffsetMs }: ReconnectState,
+  state: ReconnectState,
   nowMs: number,
   random: number,
 ): ReconnectPlan {
+  const { proofsRefused, clockOffsetMs } = state;
   const offset = serverOffset(end, nowMs);
   const isClockOff = offset !== undefined && Math.abs(offset - clockOffsetMs) > CLOCK_OFF_MS;
   const isProofRefused = end.refusal?.status === 401 && proofsRefused < FRESH_PROOFS_MAX;
@@ -65,7 +68,7 @@ export function planReconnect(
     reconnect,
     delayMs: isPending
       ? Math.max(PENDING_MS, retryAfterMs(end)) * (1 + random)
-      : Math.max(delayOf(reconnect, end, { attempt, awayMs }, random), retryAfterMs(end) * (1 + random)),
+      : Math.max(delayOf(reconnect, state, random), retryAfterMs(end) * (1 + random)),
     clockOffsetMs: isClockOff ? offset : clockOffsetMs,
   };
 }
@@ -73,16 +76,13 @@ export function planReconnect(
 const reconnectOf = ({ code, refusal }: LinkEnd): Reconnect =>
   refusal === undefined ? reconnectAfterClose(code) : reconnectAfterStatus(refusal.status);
 
-function delayOf(
-  reconnect: Reconnect,
-  { refusal }: LinkEnd,
-  { attempt, awayMs }: Pick<ReconnectState, 'attempt' | 'awayMs'>,
-  random: number,
-): number {
+function delayOf(reconnect: Reconnect, { attempt, awayMs, isLost }: ReconnectState, random: number): number {
   switch (reconnect) {
-    case 'retry':
-      if (attempt === 0 && refusal === undefined) return LOST_MS.min + random * (LOST_MS.max - LOST_MS.min);
-      return backOffMs({ ...FIRST, capMs: awayMs < RESTART_MS ? RESTART_CAP_MS : CAP_MS }, attempt, random);
+    case 'retry': {
+      const capMs = awayMs < RESTART_MS ? RESTART_CAP_MS : CAP_MS;
+      const waitMs = backOffMs({ ...FIRST, capMs }, attempt, random);
+      return isLost ? Math.max(waitMs, LOST_MS.min + random * (LOST_MS.max - LOST_MS.min)) : waitMs;
+    }
     case 'slow':
       return SLOW_MS * (1 + random / 4);
     case 'stop':

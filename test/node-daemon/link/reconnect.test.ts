@@ -10,18 +10,24 @@ const refused = (status: number, headers: Record<string, string> = {}): LinkEnd 
   refusal: { status, headers },
 });
 const plan = (end: LinkEnd, change: object = {}, random = 0.5) =>
-  planReconnect(end, { attempt: 0, proofsRefused: 3, awayMs: 0, clockOffsetMs: 0, ...change }, NOW, random);
+  planReconnect(
+    end,
+    { isLost: false, attempt: 0, proofsRefused: 3, awayMs: 0, clockOffsetMs: 0, ...change },
+    NOW,
+    random,
+  );
 
-t.test(
-  'first retries are spread over 1.5 s after a link was lost, over 250 ms after a refusal',
-  async (t) => {
-    t.equal(plan(closed(1006), {}, 0).delayMs, 50);
-    t.equal(plan(closed(1001), {}, 1).delayMs, 1_500);
-    t.equal(plan(refused(503), {}, 0).delayMs, 50);
-    t.equal(plan(refused(503), {}, 1).delayMs, 250);
-    t.equal(plan(closed(1006), { attempt: 1 }, 1).delayMs, 500, 'later ones double the shorter one');
-  },
-);
+t.test('a lost link is opened again within 1.5 s, at random; the next attempts double 250 ms', async (t) => {
+  t.equal(plan(closed(1006), { isLost: true }, 0).delayMs, 50);
+  t.equal(plan(closed(1001), { isLost: true }, 1).delayMs, 1_500);
+  t.equal(plan(closed(1006), { isLost: true, attempt: 1 }, 1).delayMs, 1_500, 'it was short');
+  t.equal(plan(closed(1006), { isLost: true, attempt: 6 }, 1).delayMs, 3_000, 'again and again');
+  for (const end of [closed(1006), refused(503)]) {
+    t.equal(plan(end, {}, 0).delayMs, 50);
+    t.equal(plan(end, {}, 1).delayMs, 250);
+    t.equal(plan(end, { attempt: 1 }, 1).delayMs, 500);
+  }
+});
 
 t.test('no node waits longer than 3 s within two minutes, and 30 s after', async (t) => {
   for (const attempt of [6, 20, 1000]) {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
+import { commandOf } from '../dev-stack/program-command.ts';
 
 const READY_TIMEOUT_MS = 60_000;
 const ANSWER_TIMEOUT_MS = 300_000;
@@ -32,8 +33,8 @@ export async function startChild(
   env: Record<string, string> = {},
   nodeFlags: readonly string[] = [],
 ): Promise<Child> {
-  const flags = script.endsWith('.ts') ? ['--import', 'tsx'] : ownFlags(script);
-  const child = spawn(process.execPath, [...flags, ...profileFlags(script), ...nodeFlags, script], {
+  const command = script.endsWith('.ts') ? ['--import', 'tsx', script] : commandOf(script);
+  const child = spawn(process.execPath, [...profileFlags(script), ...nodeFlags, ...command], {
     env: { ...process.env, LOG_LEVEL: 'warn', ...UNLIMITED, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -53,12 +54,6 @@ export async function startChild(
     },
     stop: () => end(child),
   };
-}
-
-/** The flags for Node with which an operator starts one of our programs, from its first line. */
-function ownFlags(program: string): string[] {
-  const [, flags] = /^#!\S+ -S node (.*)$/m.exec(readFileSync(program, 'utf8')) ?? [];
-  return flags?.split(' ') ?? [];
 }
 
 const PROFILED = ['control-plane/bin.mjs', 'node-daemon/bin.cjs'];

@@ -5,7 +5,7 @@ import { openDatabase } from '#control-plane/store/database/database.ts';
 import { ALICE, BOB, PAY_TO, RELAYER } from '../dev-stack/wallets.ts';
 import { type Account, subscribeInStore } from '../fixtures/agents/subscribed.ts';
 import { startPaidChain } from '../fixtures/chain/paid-chain.ts';
-import { DURABLE, startPostgres } from '../fixtures/database/postgres.ts';
+import { AS_DEPLOYED, startPostgres } from '../fixtures/database/postgres.ts';
 import { signPaymentHeader } from '../fixtures/payments/payer.ts';
 import { type Child, processorSeconds, startChild } from './child.ts';
 import { type Measurement, percentile } from './report.ts';
@@ -21,7 +21,7 @@ const ASKED_EVERY_MS = 10;
 const CONNECTIONS = 32;
 
 export async function benchCredentials(): Promise<Measurement[]> {
-  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
+  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(AS_DEPLOYED)]);
   const start = async (env: Record<string, string>) => {
     const databaseUrl = await postgres.createDatabase();
     const service = await startChild('control-plane/bin.mjs', {

@@ -18,7 +18,8 @@ import { listSlotEvents } from '#control-plane/store/operations/events.ts';
 import { takeInventory } from '#control-plane/store/operations/inventory.ts';
 import { listNumberEvents } from '#control-plane/store/operations/number-events.ts';
 import { takeSample } from '#control-plane/store/operations/samples.ts';
-import { DURABLE, startPostgres } from '../fixtures/database/postgres.ts';
+import { commandOf } from '../dev-stack/program-command.ts';
+import { AS_DEPLOYED, startPostgres } from '../fixtures/database/postgres.ts';
 import {
   ACTIVE,
   DAY_MS,
@@ -69,7 +70,7 @@ export async function benchHistory({
 }: {
   rows?: number | undefined;
 } = {}): Promise<Measurement[]> {
-  const postgres = await startPostgres([...DURABLE, ...SERVER]);
+  const postgres = await startPostgres([...AS_DEPLOYED, ...SERVER]);
   const sides: Side[] = [];
   const closes: Array<() => Promise<void>> = [];
   try {
@@ -341,7 +342,7 @@ async function benchBackup({ url, rows }: Side): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, 'history.backup');
     const startedAt = performance.now();
-    const child = spawn(process.execPath, ['control-plane/bin.mjs', 'backup', file], {
+    const child = spawn(process.execPath, [...commandOf('control-plane/bin.mjs'), 'backup', file], {
       env: { ...process.env, DATABASE_URL: url },
       stdio: ['ignore', 'ignore', 'inherit'],
     });

@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { commandOf } from './program-command.ts';
 
 const PROJECT_FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -15,15 +16,15 @@ const STOP_TIMEOUT_MS = 12_000;
 /** Pause before a program that died is started again, doubled up to the second number while it keeps dying. */
 const RESTART_DELAY_MS = { first: 100, max: 5_000 } as const;
 
-/** The arguments of Node, in the project's folder. */
-const COMMANDS = {
-  'control-plane': ['control-plane/bin.mjs'],
-  'node-daemon': ['node-daemon/bin.cjs'],
-  'hardware-sim': ['hardware-sim/bin.mjs'],
+/** In the project's folder. */
+const PROGRAMS = {
+  'control-plane': 'control-plane/bin.mjs',
+  'node-daemon': 'node-daemon/bin.cjs',
+  'hardware-sim': 'hardware-sim/bin.mjs',
 } as const;
 
 export interface ProgramSpec {
-  program: keyof typeof COMMANDS;
+  program: keyof typeof PROGRAMS;
   /** In messages. */
   name: string;
   env: Record<string, string>;
@@ -81,7 +82,7 @@ export class Program {
     const { program, env, logFile } = this.#spec;
     const log = openSync(logFile, 'a');
     // A process group of its own: Ctrl-C reaches the stack only, which then stops its programs in order.
-    const child = spawn(process.execPath, COMMANDS[program], {
+    const child = spawn(process.execPath, commandOf(PROGRAMS[program]), {
       cwd: PROJECT_FOLDER,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', log],

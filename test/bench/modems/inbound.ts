@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
-import { DURABLE, startPostgres } from '../../fixtures/database/postgres.ts';
+import { AS_DEPLOYED, startPostgres } from '../../fixtures/database/postgres.ts';
 import { enrolFolder } from '../../fixtures/nodes/enrolled-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { residentMegabytes, startChild } from '../child.ts';
@@ -30,7 +30,7 @@ const OTHERS_TIMEOUT_MS = 30_000;
 
 export function benchInbound(): Promise<Measurement[]> {
   return withTemporaryFolder(async (folder) => {
-    const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
+    const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(AS_DEPLOYED)]);
     const databaseUrl = await postgres.createDatabase();
     const rack = await SimulatedRack.start({ folder, modems: MODEMS + OTHER_PROGRAMS_MAX });
     const modems = rack.modems.slice(0, MODEMS);

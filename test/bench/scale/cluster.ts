@@ -3,13 +3,13 @@ import { Client, type QueryResultRow } from 'pg';
 import { NatsServer } from '../../dev-stack/nats.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
-import { DURABLE, startPostgres } from '../../fixtures/database/postgres.ts';
+import { AS_DEPLOYED, startPostgres } from '../../fixtures/database/postgres.ts';
 import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
 import { NO_SENDING_LIMITS } from '../../fixtures/service/no-sending-limits.ts';
 import { type Child, startChild } from '../child.ts';
 
 /** Connections for instances of ten each, and for the bench. */
-const POSTGRES = [...DURABLE, 'max_connections=100', 'shared_buffers=256MB', 'max_wal_size=4GB'];
+const POSTGRES = [...AS_DEPLOYED, 'max_connections=100', 'shared_buffers=256MB', 'max_wal_size=4GB'];
 
 const LISTENERS_MAX = 50;
 

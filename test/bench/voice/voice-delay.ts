@@ -131,7 +131,7 @@ class MeteredCall {
   }
 }
 
-/** Of 16 calls on a quiet machine of two processors, and a tenth more. 64 calls are to have the same. */
+/** Measured with 16 calls on a quiet machine with two cores, plus a tenth. The same targets hold for 64 calls. */
 const TARGET_MS = { up: [22, 28], down: [45, 60], clear: [43, 54] } as const;
 
 export async function benchVoiceDelay(): Promise<Measurement[]> {

@@ -2,7 +2,7 @@
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { type Account, subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { type PaidChain, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
-import { DURABLE, startPostgres } from '../../fixtures/database/postgres.ts';
+import { AS_DEPLOYED, startPostgres } from '../../fixtures/database/postgres.ts';
 import { rememberService } from '../../fixtures/nodes/enrolled-node.ts';
 import { ScriptedLine } from '../../fixtures/nodes/scripted-line.ts';
 import { ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
@@ -27,7 +27,7 @@ export interface BenchService {
 }
 
 export async function startBenchService(env: Record<string, string> = {}): Promise<BenchService> {
-  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(DURABLE)]);
+  const [chain, postgres] = await Promise.all([startPaidChain(), startPostgres(AS_DEPLOYED)]);
   const databaseUrl = await postgres.createDatabase();
   const parts = {
     PORT: '0',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { OPTIONS } from '#control-plane/config/config.ts';
 import { IMAGE } from '#control-plane/package/debian-package.ts';
+import { commandOf } from '../../dev-stack/program-command.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
@@ -27,14 +28,13 @@ function run(t: Test, config: string, words: string[], print: string) {
 const ENVIRONMENT = 'process.stdout.write(JSON.stringify(process.env))';
 const WORDS = 'process.stdout.write(JSON.stringify(process.argv.slice(2)))';
 
-t.test('the service runs with the memory of `control-plane`', async (t) => {
-  const [fromSources, installed, inImage] = [
-    readFileSync(join(PROJECT_FOLDER, 'control-plane/bin.mjs'), 'utf8'),
-    read('simrack-control-plane.service'),
-    IMAGE.entrypoint.join(' '),
-  ].map((text) => /--max-semi-space-size=\d+/.exec(text)?.[0]);
-  t.ok(fromSources);
-  t.same([installed, inImage], [fromSources, fromSources]);
+t.test('unit, image and npm give Node the flags of bin.mjs', async (t) => {
+  const [flag = ''] = commandOf('control-plane/bin.mjs');
+  t.match(flag, /^--max-semi-space-size=\d+$/);
+  const npm = readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8');
+  t.ok(IMAGE.entrypoint.includes(flag));
+  t.ok(read('simrack-control-plane.service').includes(`/usr/bin/node ${flag} `));
+  t.ok(npm.includes(`exec node ${flag} control-plane/bin.mjs`));
 });
 
 t.test('values arrive as they are written, whatever they mean to a shell', async (t) => {

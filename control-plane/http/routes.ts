@@ -23,6 +23,7 @@ import { didDocument } from '../receipts/did.ts';
 import { type AnswerOperation, type AnswerParts, createAnswer } from './answer.ts';
 import { clientNetworkOf } from './client-network.ts';
 import { untilGone } from './connections.ts';
+import { setHeaders } from './headers.ts';
 import { type HealthParts, routeHealth } from './health.ts';
 import { onlyHeader } from './only-header.ts';
 import { prefersHtml, sendPage, serveDocument } from './pages.ts';
@@ -74,7 +75,7 @@ export function createRouter(parts: RouteParts): Router {
   const limits = limitsOf(parts);
   const answer = createAnswer(router, { ...parts, limits });
   const limited: Middleware = async (ctx, next) => {
-    ctx.set((await limits.address.count(ctx.ip)).headers);
+    setHeaders(ctx, (await limits.address.count(ctx.ip)).headers);
     return next();
   };
   const partsOf = (ctx: Context): RouteParts => ({
@@ -142,7 +143,7 @@ function routeCatalog({ router, answer, limits, limited, parts }: Routes): void 
   };
   router.get('/', linked, async (ctx, next) => {
     if (!prefersHtml(ctx)) return next();
-    ctx.set((await limits.address.count(ctx.ip)).headers);
+    setHeaders(ctx, (await limits.address.count(ctx.ip)).headers);
     sendPage(ctx, await landing(parts));
   });
   answer(OPERATION.catalog, async () => catalog(parts));

@@ -16,6 +16,7 @@ import { callsIn, cancelledIn, membersOf, type ToolEndpoint } from '../mcp/tool-
 import type { AnswerParts } from './answer.ts';
 import { untilGone } from './connections.ts';
 import { type ErrorAnswer, errorAnswerOf } from './error-body.ts';
+import { setHeaders } from './headers.ts';
 import { readJson } from './request-body.ts';
 import { requestIdOf } from './request-record.ts';
 
@@ -74,7 +75,7 @@ export function serveTools(endpoint: ToolEndpoint, parts: ToolRouteParts): Middl
       for (let member = 0; member < Math.max(1, members.length); member += 1) {
         const counted =
           caller === undefined ? address.count(ctx.ip) : subscription.count(caller.subscription.id);
-        ctx.set((await counted).headers);
+        setHeaders(ctx, (await counted).headers);
       }
       const lost = untilGone(ctx.res);
       endInTime(ctx.res, parts.clock);

@@ -10,6 +10,7 @@ import { UNSUBSCRIBE_PATH } from '../domain/waitlist-mail.ts';
 import { type CatalogParts, filesByName } from '../handlers/catalog.ts';
 import { joinWaitlist, leaveWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
 import { messagePage } from '../pages/page.ts';
+import { setHeaders } from './headers.ts';
 import { sendPage } from './pages.ts';
 import { readForm } from './request-body.ts';
 import type { RequestLimit } from './request-limit.ts';
@@ -32,7 +33,7 @@ export function routeWaitlistPages(
 
   router.post(path, async (ctx, next) => {
     if (!ctx.is('urlencoded')) return next();
-    ctx.set((await limits.join.count(ctx.ip)).headers);
+    setHeaders(ctx, (await limits.join.count(ctx.ip)).headers);
     const form = await readForm(ctx);
     try {
       const { registered_at: at } = await joinWaitlist(parts, check(joinSchema, form, fieldRefusal));
@@ -48,7 +49,7 @@ export function routeWaitlistPages(
   // A mail provider sends the requests of all its users from few addresses. They get the limit of all requests, not the small one of
   // registrations.
   const unsubscribing: Middleware = async (ctx, next) => {
-    ctx.set((await limits.unsubscribe.count(ctx.ip)).headers);
+    setHeaders(ctx, (await limits.unsubscribe.count(ctx.ip)).headers);
     return next();
   };
   // Scanners follow every link of a mail, so a GET changes nothing.

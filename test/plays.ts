@@ -7,8 +7,8 @@ export interface Play {
   readonly files: readonly string[];
   /** Control planes behind each service that a test starts. */
   readonly instances: number;
-  /** Audio that comes late is distorted, and a flood leaves no time to others: such files go before others that want a processor. */
-  readonly niceness: '0' | '10';
+  /** Audio that comes late is distorted: files that measure it go before others that want a processor. */
+  readonly niceness: '0' | '5' | '10';
 }
 
 /** Long enough to spare most of the loading, short enough that the last process of a run leaves no processor idle for long. */
@@ -16,7 +16,9 @@ const FILES_MAX = 8;
 /** In the text of a compiled test that uses tap: others, whatever they print, have a process of their own. */
 const USES_TAP = /node_modules\/@tapjs\/tap\.js/;
 /** In the text of one that measures in real time. */
-const MEASURES = /fixtures\/(?:audio\/(?:spoken|tone)|payments\/flood|tone-meter|undisturbed)\.js/;
+const MEASURES = /fixtures\/(?:audio\/(?:spoken|tone)|tone-meter|undisturbed)\.js/;
+/** In the text of one that serves customers beside a flood: before ordinary tests, after audio. */
+const FLOODS = /fixtures\/payments\/flood\.js/;
 /** These folders have no fellow in the product: their files start whole programs, and loading is the least of their work. */
 const OF_WHOLE_PROGRAMS = /^\.tests\/test\/(?:integration|end-to-end|history)\//;
 /** In the text of one that changes, examines or ends its process, or how it loads modules. */
@@ -29,9 +31,9 @@ export async function plays(files: readonly string[], instances = 1): Promise<Pl
   const byPart = new Map<string, string[]>();
   for (const file of files) {
     const text = await readFile(file, 'utf8');
-    const niceness = MEASURES.test(text) ? '0' : '10';
+    const niceness = MEASURES.test(text) ? '0' : FLOODS.test(text) ? '5' : '10';
     const isAlone =
-      niceness === '0' || !USES_TAP.test(text) || CHANGES_PROCESS.test(text) || OF_WHOLE_PROGRAMS.test(file);
+      niceness !== '10' || !USES_TAP.test(text) || CHANGES_PROCESS.test(text) || OF_WHOLE_PROGRAMS.test(file);
     if (isAlone) alone.push({ files: [file], instances, niceness });
     else byPart.set(partOf(file), [...(byPart.get(partOf(file)) ?? []), file]);
   }

@@ -1,4 +1,4 @@
-// A restore of many messages, a hundred thousand in the whole: in bounded memory, and kill -9 in the middle of it leaves an empty database.
+// A large restore: in bounded memory, and kill -9 in the middle of it leaves an empty database. The whole has a hundred thousand messages.
 import { readFileSync, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

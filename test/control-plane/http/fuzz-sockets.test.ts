@@ -15,7 +15,7 @@ import { mutatedJson, objectsOf, values } from './fuzz/arbitraries.ts';
 import { encodeFrame, type Frame, frames } from './fuzz/frames.ts';
 import { startServiceChild } from './fuzz/service-child.ts';
 
-const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 4_000 : 1_000));
+const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 4_000 : 2_000));
 const PART_RUNS = 20;
 const GROWTH_MEGABYTES = 96;
 /** The codes of RFC 6455 and the README; the client's library uses 1005 and 1006 where no code came. */

@@ -56,9 +56,11 @@ t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, a
       waiting += 1;
       await until('the other', () => waiting >= 2, 30_000);
     }
-    // Each checks, then signs: the second one signs when the money has left.
-    if (method === 'eth_estimateGas' && ++estimates === 4)
-      await until('the other is done', () => isDone, 30_000);
+    if (method !== 'eth_estimateGas') return forward();
+    estimates += 1;
+    // Both check, then both sign: the second one signs when the money has left.
+    if (estimates <= 2) await until('both check', () => estimates >= 2, 30_000);
+    else if (estimates === 4) await until('the other is done', () => isDone, 30_000);
     return forward();
   };
   const both = [order(), order()].map(async (args) => {

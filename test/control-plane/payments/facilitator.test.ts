@@ -133,10 +133,14 @@ t.test(
         : answer();
     t.match(await present(await signPaymentHeader(url, ALICE.privateKey)), { status: 503 });
     t.equal(await available(), 1);
-    await until('the number is on sale', async () => {
-      clock.advance(MINUTE_MS);
-      return (await available()) === 2;
-    });
+    await until(
+      'the number is on sale',
+      async () => {
+        clock.advance(MINUTE_MS);
+        return (await available()) === 2;
+      },
+      30_000,
+    );
     facilitator.interfere = undefined;
     await isServed(ALICE);
     t.equal(await available(), 1);

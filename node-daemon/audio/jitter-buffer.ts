@@ -80,8 +80,7 @@ export class JitterBuffer {
   /** Returns the next 320 samples for the modem: the client's audio, or a fade to silence. Returns undefined for plain silence. */
   pull(): Int16Array | undefined {
     if (!this.#isPlaying && !this.#begins()) return this.#silence();
-    const needed = FRAME_SAMPLES + this.#correction;
-    if (this.#held < needed) {
+    if (this.#held < FRAME_SAMPLES) {
       this.#isPlaying = false;
       if (this.#held === 0) {
         this.#silent = 0;
@@ -93,7 +92,7 @@ export class JitterBuffer {
     const caughtUp = this.#catchUp();
     if (caughtUp !== undefined) return caughtUp;
     // The interpolation needs one more sample on each side.
-    const ahead = this.#held > needed ? this.#correction : 0;
+    const ahead = this.#held > FRAME_SAMPLES + this.#correction ? this.#correction : 0;
     const samples = this.#take(FRAME_SAMPLES + ahead);
     const frame = ahead === 0 ? samples : stretched(this.#lastSample, samples, this.#peek(2), FRAME_SAMPLES);
     this.#lastSample = samples.at(-1) ?? 0;

@@ -176,6 +176,26 @@ for (const isLive of [true, false]) {
   });
 }
 
+t.test(
+  'audio that ends at any moment while the clocks are brought together is played to its end',
+  async (t) => {
+    const next = toneFrames(1000);
+    const unplayed: number[] = [];
+    for (let frames = 1; frames <= 700; frames += 1) {
+      const buffer = new JitterBuffer();
+      for (let given = 0; given < frames; given += 1) {
+        buffer.push(next());
+        // The first one begins alone, so less than the target is held, and each frame is stretched.
+        if (given === 0) buffer.pull();
+        buffer.pull();
+      }
+      for (let tick = 0; tick <= HELD_FRAMES_MAX; tick += 1) buffer.pull();
+      if (buffer.played !== frames) unplayed.push(frames);
+    }
+    t.same(unplayed, []);
+  },
+);
+
 t.test('the end fades, a clear empties it at once, and what was not granted is dropped', async (t) => {
   const buffer = new JitterBuffer();
   const loud = () => new Int16Array(FRAME).fill(20_000);

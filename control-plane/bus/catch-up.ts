@@ -5,6 +5,8 @@ import type { Base } from './base.ts';
 const EVERY_MS = 1_000;
 /** Facts that were on their way when the bus went. */
 const BEFORE_MS = 5_000;
+/** While the bus is away for long, each read goes back so far: what is older was read many times. */
+const BACK_MAX_MS = 10 * 60_000;
 
 /** `read` gets the time from which on events may be missing. The returned function ends it. */
 export function catchUp(
@@ -17,7 +19,7 @@ export function catchUp(
   /** A change of the bus begins a new series. */
   let series = 0;
   const round = async (since: Date, own: number): Promise<void> => {
-    const isRead = await read(since).then(
+    const isRead = await read(new Date(Math.max(since.getTime(), clock.now() - BACK_MAX_MS))).then(
       () => true,
       (error: unknown) => {
         log.warn({ err: error }, 'reading events that the bus missed failed');

@@ -20,6 +20,7 @@ import type { Logger } from '#shared/log.ts';
 import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
 import { LocalBus } from './local-bus.ts';
 import type { MessageSeal } from './message-seal.ts';
+import { RefusalLog } from './refusal-log.ts';
 import { FRESH_MS, ReplayGuard, type Stamp } from './replay-guard.ts';
 
 /** Events for other instances. Not `sms_received`, one for each text: a waiting claim looks again within a second. */
@@ -94,6 +95,7 @@ class NatsBus implements Bus {
   readonly #options: ConnectionOptions;
   readonly #local: LocalBus;
   readonly #replays: ReplayGuard;
+  readonly #refusals: RefusalLog;
   readonly #self = randomUUID();
   /** By subject; undefined while there is no connection. */
   readonly #served = new Map<string, { responder: Responder; subscription: Subscription | undefined }>();
@@ -109,6 +111,7 @@ class NatsBus implements Bus {
     this.#options = options;
     this.#local = new LocalBus(parts.clock);
     this.#replays = new ReplayGuard(parts.clock);
+    this.#refusals = new RefusalLog(parts);
   }
 
   get isConnected(): boolean {
@@ -187,6 +190,7 @@ class NatsBus implements Bus {
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#doubt?.cancel();
+    this.#refusals.stop();
     // A closed connection throws at its caller.
     const connection = this.#connection;
     this.#connection = undefined;
@@ -284,18 +288,16 @@ class NatsBus implements Bus {
 
   /** Undefined, with a line in the log, for a message that is not authentic, came before, or has another time. */
   #open<M extends Stamp>({ subject, data }: Msg): M | undefined {
-    const { clock, log, seal } = this.#parts;
+    const { clock, seal } = this.#parts;
     const opened = seal.open(subject, data) as M | undefined;
     const judgement = opened && this.#replays.judge(opened);
     if (judgement === 'taken') return opened;
-    if (opened === undefined) log.warn({ subject }, 'bus message refused: it is not authentic');
-    else if (judgement === 'repeat') log.warn({ subject }, 'bus message refused: it came before');
-    else if (!this.#stopped.signal.aborted) {
+    if (this.#stopped.signal.aborted) return undefined;
+    if (opened === undefined) this.#refusals.note('it is not authentic', { subject });
+    else if (judgement === 'repeat') this.#refusals.note('it came before', { subject });
+    else {
       const aheadSeconds = Math.round((opened.at - clock.now()) / 1000);
-      log.warn(
-        { subject, aheadSeconds },
-        'bus message refused: its time differs; check the clocks of all instances',
-      );
+      this.#refusals.note('its time differs; check the clocks of all instances', { subject, aheadSeconds });
       this.#doubtClocks();
     }
     return undefined;

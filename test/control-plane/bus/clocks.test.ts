@@ -72,6 +72,14 @@ t.test('a stranger does not make an instance doubt the clocks: lies and fresh re
   await until('both refused', () => other.lines.length === 2);
   t.match(other.lines, [{ message: /it came before/ }, { message: /not authentic/ }]);
   t.equal(other.bus.trouble(), undefined);
+  for (let more = 0; more < 50; more += 1) stranger.publish('p.events', lie);
+  await stranger.flush();
+  await settled(one, other);
+  t.equal(other.lines.length, 2, 'a flood writes no line for each');
+  for (const each of [clock, otherClock]) each.advance(60_000);
+  t.match(other.lines.slice(2), [
+    { message: /more bus messages refused.*not authentic/, fields: { count: 50 } },
+  ]);
 });
 
 t.test('the doubt ends five minutes after the last refusal, and the change is reported', async (t) => {

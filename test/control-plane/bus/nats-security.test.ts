@@ -1,6 +1,7 @@
 // NATS with TLS and with credentials in a file: what is let in, what is refused, and that no secret goes to a server without TLS.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect as connectTo } from '@nats-io/transport-node';
 import t, { type Test } from 'tap';
 import { MessageSeal } from '#control-plane/bus/message-seal.ts';
 import { type NatsOptions, openNatsBus } from '#control-plane/bus/nats-bus.ts';
@@ -26,6 +27,23 @@ async function instance(t: Test, url: string, options: Partial<NatsOptions> = {}
   t.teardown(() => bus.stop());
   return { bus, lines };
 }
+
+t.test('a stranger on the server cannot read what instances say', { skip }, async (t) => {
+  const { url } = await startNats(t);
+  const [one, other] = [await instance(t, url), await instance(t, url)];
+  const stranger = await connectTo({ servers: url.replace('nats://', '') });
+  t.teardown(() => stranger.close());
+  const seen: string[] = [];
+  stranger.subscribe('>', {
+    callback: (_error, { data }) => void seen.push(Buffer.from(data).toString('latin1')),
+  });
+  await stranger.flush();
+  other.bus.serve('node.rack-1', async () => ({ heard: 'the answer' }));
+  const ask = () => one.bus.request('node.rack-1', { body: 'the question' }, { timeoutMs: 1_000 });
+  await until('served', () => ask().catch(() => undefined));
+  await until('question and answer, twice', () => seen.length >= 4);
+  t.notMatch(seen.join(), /question|answer|body|heard/);
+});
 
 t.test('TLS with a certificate of an own authority', { skip }, async (t) => {
   const { caFile, options } = certifiedServer(t);

@@ -31,6 +31,9 @@ const LIVE_FRAMES_MAX = 5;
 /** Unconfirmed clears. A clear is confirmed within a frame or two. */
 const CLEARS_MAX = 100;
 
+/** Marks whose audio the node has, and has not reported as played. A node that reports nothing must not collect them. */
+const MARKS_SENT_MAX = 1_000;
+
 /** Key presses that are kept until there is a link. */
 const KEYS_MAX = 16;
 
@@ -293,6 +296,8 @@ export class AudioBridge {
   /** Marks without audio before them in the queue now wait for the audio that was sent. */
   #noteMarks(): void {
     for (const name of this.#queue.takeMarks()) this.#marksSent.push({ name, below: this.#sent });
+    if (this.#marksSent.length > MARKS_SENT_MAX)
+      this.#marksSent.splice(0, this.#marksSent.length - MARKS_SENT_MAX);
   }
 
   #reportMarks(): void {

@@ -1,9 +1,9 @@
-// A node that sends the audio of one call much faster than real time, or frames that are none.
+// A node that sends the audio of one call much faster than real time, or frames that are none, or that never says what it played.
 import { EventEmitter } from 'node:events';
 import t from 'tap';
 import type { WebSocket } from 'ws';
 import { audioBudgets } from '#control-plane/nodes/frame-pace.ts';
-import { AudioBridge } from '#control-plane/voice/audio-bridge.ts';
+import { AudioBridge, type AudioListener } from '#control-plane/voice/audio-bridge.ts';
 import { silentLogger } from '#shared/log.ts';
 import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { encodeCapture, FRAME_BYTES } from '#shared/voice/media.ts';
@@ -77,4 +77,33 @@ t.test('a bad frame closes the link once, and what follows is not read', async (
   t.same(closes, [MEDIA_CLOSE.protocolError]);
   t.equal(warnings.length, 1);
   t.equal(heard, 0);
+});
+
+t.test('a node that never reports what it played does not collect marks without end', async (t) => {
+  const clock = new ManualClock();
+  const link = Object.assign(new EventEmitter(), { readyState: 1, OPEN: 1, send: () => undefined });
+  const bridge = new AudioBridge({
+    budget: audioBudgets(clock).of('rack-1', '8901'),
+    queueFrames: 10,
+    clock,
+    log: silentLogger,
+    onLinkClosed: () => undefined,
+    onAudio: () => undefined,
+  });
+  const reached: string[] = [];
+  const listener = { audio: () => undefined, mark: (name: string) => void reached.push(name) };
+  bridge.listen(listener as unknown as AudioListener, { isOther: true });
+  bridge.connect(link as unknown as WebSocket);
+  const audio = new Uint8Array(FRAME_BYTES);
+  const report = (played: number): void => {
+    const frame = encodeCapture({ sequence: 0, played, granted: 6, audio });
+    link.emit('message', Buffer.from(frame), true);
+  };
+  report(0);
+  bridge.play(audio);
+  for (let mark = 0; mark < 5_000; mark += 1) bridge.mark(`mark ${mark}`);
+  t.same(reached, []);
+  report(1);
+  t.equal(reached.length, 1_000);
+  t.equal(reached.at(-1), 'mark 4999', 'the oldest were dropped');
 });

@@ -118,7 +118,7 @@ t.test('a full queue drops the oldest audio, and reports it to the client and in
   t.same(client.of({ type: 'overflow' }), [{ type: 'overflow', dropped_ms: 200 }]);
   await until('the first that is left', () => media.frames.length > 0);
   t.equal(media.frames[0]?.audio[0], 11);
-  await phone.hangUp(callId);
+  t.match(await phone.hangUp(callId), { status: 200 });
   await until('recorded', async () => {
     const [call] = await phone.calls();
     return (call?.['audio'] as { overflow_frames?: number } | null)?.overflow_frames === 10;
@@ -364,8 +364,9 @@ t.test('audio of the far end is not kept while no client listens', async (t) => 
 t.test('an answered call without a stream is hung up', async (t) => {
   const phone = await telephone(t, rig, { service: { unclaimedCallMs: 300 } });
   phone.line.dialled = () => ({ status: 'active' });
-  await phone.dial();
-  await until('hung up', () => phone.node.commands('hang_up').length === 1);
+  t.match(await phone.dial(), { status: 200 });
+  // The instance that dialed and the one with the node's link may both ask for it.
+  await until('hung up', () => phone.node.commands('hang_up').length > 0);
   t.match(phone.node.commands('hang_up')[0]?.params, { reason: 'abandoned' });
   await until('recorded', async () => (await phone.calls())[0]?.['state'] === 'ended');
 });

@@ -9,6 +9,21 @@ import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { encodeCapture, FRAME_BYTES } from '#shared/voice/media.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
+/** Of a call of the node `rack-1`. */
+const bridgeOf = (
+  clock: ManualClock,
+  more: Partial<ConstructorParameters<typeof AudioBridge>[0]> = {},
+): AudioBridge =>
+  new AudioBridge({
+    budget: audioBudgets(clock).of('rack-1', '8901'),
+    queueFrames: 10,
+    clock,
+    log: silentLogger,
+    onLinkClosed: () => undefined,
+    onAudio: () => undefined,
+    ...more,
+  });
+
 t.test('a flood rests the link, and the clock resumes it', async (t) => {
   const clock = new ManualClock();
   const asked: string[] = [];
@@ -17,12 +32,7 @@ t.test('a flood rests the link, and the clock resumes it', async (t) => {
     resume: () => asked.push('resume'),
   });
   let heard = 0;
-  const bridge = new AudioBridge({
-    budget: audioBudgets(clock).of('rack-1', '8901'),
-    queueFrames: 10,
-    clock,
-    log: silentLogger,
-    onLinkClosed: () => undefined,
+  const bridge = bridgeOf(clock, {
     onAudio: () => {
       heard += 1;
     },
@@ -60,15 +70,11 @@ t.test('a bad frame closes the link once, and what follows is not read', async (
     resume: () => undefined,
   });
   let heard = 0;
-  const bridge = new AudioBridge({
-    budget: audioBudgets(clock).of('rack-1', '8901'),
-    queueFrames: 10,
-    clock,
-    log: { ...silentLogger, warn: (_fields, message) => warnings.push(message) },
-    onLinkClosed: () => undefined,
+  const bridge = bridgeOf(clock, {
     onAudio: () => {
       heard += 1;
     },
+    log: { ...silentLogger, warn: (_fields, message) => warnings.push(message) },
   });
   bridge.connect(link as unknown as WebSocket);
   for (let frame = 0; frame < 1_000; frame += 1) link.emit('message', Buffer.from('a'), false);
@@ -82,14 +88,7 @@ t.test('a bad frame closes the link once, and what follows is not read', async (
 t.test('a node that never reports what it played does not collect marks without end', async (t) => {
   const clock = new ManualClock();
   const link = Object.assign(new EventEmitter(), { readyState: 1, OPEN: 1, send: () => undefined });
-  const bridge = new AudioBridge({
-    budget: audioBudgets(clock).of('rack-1', '8901'),
-    queueFrames: 10,
-    clock,
-    log: silentLogger,
-    onLinkClosed: () => undefined,
-    onAudio: () => undefined,
-  });
+  const bridge = bridgeOf(clock);
   const reached: string[] = [];
   const listener = { audio: () => undefined, mark: (name: string) => void reached.push(name) };
   bridge.listen(listener as unknown as AudioListener, { isOther: true });

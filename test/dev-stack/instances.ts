@@ -53,9 +53,9 @@ async function startSeveral(
   if (databaseUrl === undefined) {
     // Beside the data: where this runs as root, the server runs as another user, who may not enter there.
     const folder = `${dataDir}-postgres`;
-    const { pidOfPostgres, startPostgresServer } = await importPostgres();
+    const { pidOfPostgres, startPostgresServer, stopPostgresServer } = await importPostgres();
     const { server, url } = await startPostgresServer(folder);
-    onStart(() => server.stop());
+    onStart(() => stopPostgresServer(server, folder));
     databaseUrl = url;
     pids['postgres'] = pidOfPostgres(folder);
   }

@@ -17,8 +17,11 @@ say('starting: chain, control plane, simulated modems, node daemon …');
 // npm that is killed forwards nothing: without it no Ctrl-C reaches this process.
 if (process.env['npm_lifecycle_event'] === 'start') {
   const npm = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== npm) process.kill(process.pid, 'SIGTERM');
+  const poll = setInterval(() => {
+    if (process.ppid === npm) return;
+    // Once: a second signal would end the process while it stops the others.
+    clearInterval(poll);
+    process.kill(process.pid, 'SIGTERM');
   }, PARENT_POLL_MS).unref();
 }
 

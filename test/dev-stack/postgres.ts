@@ -8,9 +8,17 @@ import { freePort } from '../fixtures/network/free-port.ts';
 const START_ATTEMPTS = 3;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories='];
 
+/** There while the server of the database in `folder` runs. */
+const pidFileOf = (folder: string): string => join(folder, 'postmaster.pid');
+
 /** The process that is the server of the database in `folder`. */
 export const pidOfPostgres = (folder: string): number =>
-  Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  Number(readFileSync(pidFileOf(folder), 'utf8').split('\n')[0]);
+
+/** Stops the server, unless Ctrl-C has ended it: then the package would wait for ever. */
+export async function stopPostgresServer(server: EmbeddedPostgres, folder: string): Promise<void> {
+  if (existsSync(pidFileOf(folder))) await server.stop();
+}
 
 /** Starts a server on the database in `folder`, which it makes if there is none. `settings`: more of postgresql.conf. */
 export async function startPostgresServer(

@@ -14,7 +14,11 @@ export const AGAINST_THREE: readonly string[] = [
   'test/control-plane/payments/race.test.ts',
   'test/control-plane/payments/reconcile.test.ts',
   'test/control-plane/voice',
+  'test/end-to-end/first-sms.test.ts',
+  'test/end-to-end/second-day.test.ts',
+  'test/end-to-end/stopped.test.ts',
   'test/end-to-end/tool-conformance.test.ts',
+  'test/end-to-end/tool-inspector.test.ts',
   'test/end-to-end/walk-through.test.ts',
   'test/integration/voice-whole-way.test.ts',
 ];

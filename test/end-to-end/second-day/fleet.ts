@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import type { Operator } from '#control-plane/operator/procedures/all-procedures.ts';
-import { Program } from '../../dev-stack/program.ts';
+import { startInstances } from '../../dev-stack/instances.ts';
+import type { Program } from '../../dev-stack/program.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
 import { startPostgres } from '../../fixtures/database/postgres.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { NO_SENDING_LIMITS } from '../../fixtures/service/no-sending-limits.ts';
+import { instanceCount } from '../../fixtures/service/several-instances.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { type Rack, type RackModem, startRack } from './rack.ts';
@@ -39,12 +41,18 @@ export async function startFleet(t: Test, perRack: number) {
   const url = `http://127.0.0.1:${port}`;
   let place = { databaseUrl: await postgres.createMigrated(), dataDir: join(dataDir, 'host-1') };
   mkdirSync(place.dataDir);
-  const serviceAt = ({ databaseUrl, dataDir: folder }: typeof place, name: string): Program =>
-    keep(
-      new Program({
+  const startService = async ({ databaseUrl, dataDir: folder }: typeof place, host: string) => {
+    const stops: Array<() => Promise<unknown>> = [];
+    const stop = async (): Promise<void> => {
+      for (const each of stops.splice(0).reverse()) await each();
+    };
+    t.teardown(stop);
+    const { baseUrls, programs } = await startInstances(
+      { port, instances: instanceCount(), databaseUrl, dataDir: folder },
+      (name, own) => ({
         program: 'control-plane',
-        name,
-        logFile: join(dataDir, `${name}.log`),
+        name: `${host} ${name}`,
+        logFile: join(dataDir, `${host}-${name}.log`),
         env: {
           LOG_LEVEL: 'info',
           ENVIRONMENT: 'development',
@@ -57,15 +65,16 @@ export async function startFleet(t: Test, perRack: number) {
           TOKEN_REQUESTS_PER_MINUTE: '100000',
           HEARTBEAT_MS: '1000',
           ALERT_SLOT_DOWN_MS: '1000',
-          PORT: String(port),
           PUBLIC_URL: url,
-          DATABASE_URL: databaseUrl,
           DATA_DIR: folder,
+          ...own,
         },
       }),
+      (each) => stops.push(each),
     );
-  let service = serviceAt(place, 'host-1');
-  await service.start();
+    return { baseUrls, instances: Object.values(programs), stop };
+  };
+  let service = await startService(place, 'host-1');
 
   /** A procedure of the operator API, as the commands call it, without a process for each. */
   const ask: Operator['call'] = async (name, input) => {
@@ -97,8 +106,10 @@ export async function startFleet(t: Test, perRack: number) {
     return ran.stdout;
   };
   const isReady = async (): Promise<boolean> => {
-    const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
-    return answer?.status === 200;
+    const answers = await Promise.all(
+      service.baseUrls.map((each) => fetch(`${each}/health/ready`).catch(() => undefined)),
+    );
+    return answers.every((answer) => answer?.status === 200);
   };
   const ready = () => until('the service is ready', isReady, READY_TIMEOUT_MS);
   const places = async (): Promise<Place[]> =>
@@ -122,13 +133,14 @@ export async function startFleet(t: Test, perRack: number) {
       if (found === undefined) throw new Error(`no modem has ${number}`);
       return found;
     },
-    /** Ends a program in its own way, or kills it. It is started again. */
+    /** Ends a program in its own way, or kills it. It is started again. Instances of the service one after another. */
     async restart(program: Program | 'service', signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-      const ended = program === 'service' ? service : program;
-      const { pid } = ended;
-      process.kill(pid, signal);
-      await until('another process', () => ended.pid !== pid, READY_TIMEOUT_MS);
-      await ready();
+      for (const ended of program === 'service' ? service.instances : [program]) {
+        const { pid } = ended;
+        process.kill(pid, signal);
+        await until('another process', () => ended.pid !== pid, READY_TIMEOUT_MS);
+        await ready();
+      }
     },
     /** Backs the service up, loses its host, and restores it on another one. */
     async moveHost(): Promise<void> {
@@ -138,8 +150,7 @@ export async function startFleet(t: Test, perRack: number) {
       place = { databaseUrl: await postgres.createDatabase(), dataDir: join(dataDir, 'host-2') };
       mkdirSync(place.dataDir);
       await control('restore', file);
-      service = serviceAt(place, 'host-2');
-      await service.start();
+      service = await startService(place, 'host-2');
       await ready();
     },
   };

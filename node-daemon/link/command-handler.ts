@@ -22,6 +22,7 @@ import { CommandRefusal } from '../slot/command-refusal.ts';
 import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
 import type { PinBox } from './pin-box.ts';
+import { RecentIds } from './recent-ids.ts';
 
 /** A command from the link. */
 export interface LinkCommand {
@@ -71,13 +72,16 @@ export class CommandHandler {
   /** Outcomes that the disk refused and that the outbox still tries to record. */
   readonly #unrecorded = new Map<string, SmsOutcome>();
   /** Ids that the server counts as never sent. */
-  readonly #refused: RefusedIds;
+  readonly #refused: RecentIds;
+  /** Ids of calls that were dialed. A command that a stranger recorded and sent again dials none of them. */
+  readonly #dialled: RecentIds;
   /** Allowed destinations that were used lately: people answer each other, and a check costs a twentieth of a text. */
   readonly #allowed = new Set<string>();
 
   constructor(parts: CommandHandlerParts) {
     this.#parts = parts;
-    this.#refused = new RefusedIds(parts.clock);
+    this.#refused = new RecentIds(parts.clock);
+    this.#dialled = new RecentIds(parts.clock);
   }
 
   /** Answers one command; never rejects. */
@@ -161,6 +165,9 @@ export class CommandHandler {
     const { telephone } = modem;
     if (telephone === undefined)
       throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
+    if (this.#dialled.has(params.call_id))
+      throw new CommandRefusal('params_invalid', 'call_id: the call was dialed before');
+    this.#dialled.add(params.call_id);
     return await telephone.dial(params.call_id, params.to);
   }
 
@@ -259,34 +266,4 @@ function paramsOf<N extends CommandName>(name: N, params: unknown): CommandParam
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') ?? '';
   throw new CommandRefusal('params_invalid', `${where}: ${issue?.message ?? 'invalid'}`);
-}
-
-/** A link that delivers nothing for this long has ended long before. */
-const KEPT_MS = 60 * 60 * 1000;
-/** About 2 MB. A server sends 500 ids at a time, once per link. */
-const REFUSED_IDS_MAX = 10_000;
-
-/** Remembers ids for at least an hour, or until `REFUSED_IDS_MAX` newer ones came. */
-class RefusedIds {
-  readonly #clock: Clock;
-  /** Time of each refusal, oldest first. */
-  readonly #refused = new Map<string, number>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  has(id: string): boolean {
-    return this.#refused.has(id);
-  }
-
-  add(id: string): void {
-    const now = this.#clock.now();
-    this.#refused.delete(id);
-    this.#refused.set(id, now);
-    for (const [oldest, at] of this.#refused) {
-      if (at > now - KEPT_MS && this.#refused.size <= REFUSED_IDS_MAX) return;
-      this.#refused.delete(oldest);
-    }
-  }
 }

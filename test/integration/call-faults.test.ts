@@ -78,6 +78,19 @@ async function setUp(t: Test, make: MakeName, options: object = {}) {
   };
 }
 
+t.test('a dial command that is sent again dials no second call', async (t) => {
+  const { dial, ended, hangUp, host, plane, simulated } = await setUp(t, 'quectel');
+  const { id } = await dial();
+  await hangUp(id);
+  await ended(id);
+  t.match(await plane.command('dial', { call_id: id, iccid: host.slots().get('1-1.1')?.iccid, to: FAR }), {
+    type: 'refusal',
+    code: 'params_invalid',
+    message: /dialed before/,
+  });
+  t.equal((await simulated()).length, 1);
+});
+
 t.test('a call that the modem never dials is given up, when the client hangs up', async (t) => {
   const { dial, ended, fault, hangUp, host, isPlayed, plane, talks } = await setUp(t, 'quectel');
   await fault({ kind: 'dial_stuck', count: 1 });

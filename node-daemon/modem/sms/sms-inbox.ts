@@ -29,6 +29,8 @@ const JOBS_BEFORE_SWEEP_MAX = 64;
 /** Time from the last +CMTI of a burst to a sweep, because modems lose some of them when many come at once. */
 export const SWEEP_AFTER_URC_MS = 2_000;
 
+const STORAGE_ERROR = 'message storage error';
+
 /** The parts that the inbox of one SIM uses. */
 interface SmsInboxParts {
   readonly iccid: string;
@@ -155,7 +157,7 @@ export class SmsInbox {
         await job();
       } catch (error) {
         if (error instanceof PortClosedError) return;
-        this.#parts.log.warn({ err: error }, 'message storage error');
+        this.#parts.log.warn({ err: error }, STORAGE_ERROR);
       }
     }
   }
@@ -221,6 +223,12 @@ export class SmsInbox {
     const announced = this.#announced.in(storage);
     const entries = await this.#reader.list(storage, priority);
     const places = this.#announced.listed(storage, announced);
-    return { entries, accepted: this.#stored.acceptAll(storage, parseList(entries), { places, beginHere }) };
+    const accepted = this.#stored
+      .acceptAll(storage, parseList(entries), { places, beginHere })
+      .catch((error: unknown) => {
+        this.#parts.log.warn({ err: error }, STORAGE_ERROR);
+        return false;
+      });
+    return { entries, accepted };
   }
 }

@@ -20,6 +20,9 @@ const READING_COST = 0.003;
 /** Of a change of the node's alarms, which is logged. */
 export const ALARMS_COST = 1;
 
+/** Of lines in the log. A rack reports a few events a minute, and some hundred when it is plugged in. */
+const EVENT_LINES = { burst: 500, perSecond: 1 };
+
 /** A report never waits longer. Texts of the node wait for it. */
 const PAUSE_MAX_MS = 10_000;
 const COST_MAX = (PAUSE_MAX_MS / 1_000) * BUDGET.perSecond;
@@ -33,6 +36,8 @@ const NODES_MAX = 10_000;
 export class ReportPace {
   readonly #clock: Clock;
   readonly #budget: TokenBucket;
+  /** Of slot events. The history has also those without a line. */
+  readonly eventLines: TokenBucket;
   #cards: ReadonlySet<string> = new Set();
   #late = 0;
   #lateAtMs = -Infinity;
@@ -40,6 +45,7 @@ export class ReportPace {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#budget = new TokenBucket(clock, BUDGET);
+    this.eventLines = new TokenBucket(clock, EVENT_LINES);
   }
 
   /** Until the next report may be stored, in ms. */

@@ -5,17 +5,27 @@ import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database/database.ts';
 import { insertEvents } from '../store/fleet/node-links.ts';
+import type { ReportPace } from './report-pace.ts';
 
 /** Events of one link that wait to be written; a rack reports a few per minute. */
 const WAITING_MAX = 256;
 
+interface SlotEventsParts {
+  db: Database;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+  nodeId: string;
+  reportPace: ReportPace;
+}
+
 export class SlotEvents {
-  readonly #parts: { db: Database; bus: Bus; clock: Clock; log: Logger; nodeId: string };
+  readonly #parts: SlotEventsParts;
   #waiting: SlotEvent[] = [];
   #dropped = 0;
   #writing: Promise<void> | undefined;
 
-  constructor(parts: { db: Database; bus: Bus; clock: Clock; log: Logger; nodeId: string }) {
+  constructor(parts: SlotEventsParts) {
     this.#parts = parts;
   }
 
@@ -24,7 +34,9 @@ export class SlotEvents {
       this.#dropped += 1;
       return;
     }
-    this.#parts.log.info({ slot: event.slot, kind: event.kind, detail: event.detail }, 'slot event');
+    const { log, reportPace } = this.#parts;
+    if (reportPace.eventLines.takes())
+      log.info({ slot: event.slot, kind: event.kind, detail: event.detail }, 'slot event');
     this.#waiting.push(event);
     this.#writing ??= this.#write()
       .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'storing slot events failed'))

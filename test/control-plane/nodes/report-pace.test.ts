@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { inTransaction } from '#control-plane/store/database/database.ts';
 import type { Slot } from '#shared/link/slot.ts';
+import { type Logger, silentLogger } from '#shared/log.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
@@ -18,9 +19,9 @@ const TABLES = ['slots', 'sims', 'sim_tenures', 'sim_claims', 'numbers', 'nodes'
 
 const rig = await createRig();
 
-async function setup(t: Test, { admitNewSims = false, slots = [] as Slot[] } = {}) {
+async function setup(t: Test, { admitNewSims = false, slots = [] as Slot[], log = silentLogger } = {}) {
   const clock = new ManualClock();
-  const { url, databaseUrl } = await rig.start(t, { admitNewSims, clock, heartbeatMs: YEAR_MS });
+  const { url, databaseUrl } = await rig.start(t, { admitNewSims, clock, log, heartbeatMs: YEAR_MS });
   const db = await openTestDatabase(t, databaseUrl);
   const operator = await openTestOperator(t, { databaseUrl, url });
   await sql`create sequence rows_written`.execute(db);
@@ -116,6 +117,28 @@ for (const { about, admitNewSims, next } of [
     t.ok(rows <= 8 * last.length + 8, `${rows} rows, as one report writes`);
   });
 }
+
+t.test('events that come without end are kept, and most have no line in the log', async (t) => {
+  let lines = 0;
+  const log: Logger = {
+    ...silentLogger,
+    info: (_fields, message) => {
+      if (message === 'slot event') lines += 1;
+    },
+    child: () => log,
+  };
+  const { clock, node, read } = await setup(t, { log });
+  const event = { slot: 'm1', kind: 'recovery_step', detail: 'again', at: iso(clock) } as const;
+  for (let count = 0; count < 6; count += 1) {
+    for (let sent = 0; sent < 100; sent += 1) node.send({ type: 'event', event });
+    await read();
+  }
+  t.equal(lines, 500);
+  clock.advance(60_000);
+  for (let sent = 0; sent < 100; sent += 1) node.send({ type: 'event', event });
+  await read();
+  t.equal(lines, 560, 'one a second');
+});
 
 t.test('a text waits for the reports before it, and for no later one', async (t) => {
   const parts = await setup(t);

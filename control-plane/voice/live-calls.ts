@@ -99,7 +99,10 @@ export class LiveCalls implements CallWatch {
     if (here !== undefined) return here;
     const call = await findOpenCall(this.#parts.db, callId);
     if (call?.subscriptionId !== subscriptionId || this.#ended.has(callId)) return undefined;
-    return this.find(callId, subscriptionId) ?? this.begin(call);
+    if (this.find(callId, subscriptionId) === undefined) this.begin(call);
+    // It may have advanced while it was read: that event found no session here.
+    await this.#followAll([callId]);
+    return this.find(callId, subscriptionId);
   }
 
   /** Of subscriptions, up or being set up, at nodes that are linked here. Without probes, and without calls to numbers that are not sold. */
@@ -230,8 +233,8 @@ export class LiveCalls implements CallWatch {
   }
 
   /** Reads the store for changes that the bus lost. */
-  async #followAll(): Promise<void> {
-    for (const call of await findCallStates(this.#parts.db, [...this.#elsewhere])) {
+  async #followAll(callIds: readonly string[] = [...this.#elsewhere]): Promise<void> {
+    for (const call of await findCallStates(this.#parts.db, callIds)) {
       if (!this.#elsewhere.has(call.callId)) continue;
       if (call.state === 'ended') this.#onEnded(call.callId, call.cause ?? CAUSE.temporaryFailure);
       else this.#follow({ ...call, state: call.state });

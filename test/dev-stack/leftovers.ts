@@ -8,12 +8,15 @@ const POLL_MS = 20;
 /** Matches the command lines of our children; a process id may meanwhile belong to another program. */
 const OURS = /anvil|nats-server|postgres -D|(control-plane|node-daemon|hardware-sim)\/(bin|main)\.[cm]?[jt]s/;
 
+/** Its processes share memory that the next server wants: a killed one would leave them behind, and this ends them first. */
+const POSTGRES = /postgres -D/;
+
 /** Ends what the `dev-stack.json` at `path` names and is still running. To be called with the folder's lock. */
 export async function endLeftovers(path: string): Promise<void> {
   if (!existsSync(path)) return;
   const { pids } = JSON.parse(readFileSync(path, 'utf8')) as { pids: Record<string, number> };
   const leftovers = Object.values(pids).filter(isOurs);
-  for (const pid of leftovers) process.kill(pid, 'SIGKILL');
+  for (const pid of leftovers) process.kill(pid, POSTGRES.test(commandOf(pid)) ? 'SIGQUIT' : 'SIGKILL');
   const deadline = Date.now() + END_TIMEOUT_MS;
   while (leftovers.some(isOurs)) {
     if (Date.now() > deadline)
@@ -22,10 +25,12 @@ export async function endLeftovers(path: string): Promise<void> {
   }
 }
 
-function isOurs(pid: number): boolean {
+const isOurs = (pid: number): boolean => OURS.test(commandOf(pid));
+
+function commandOf(pid: number): string {
   try {
-    return OURS.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
   } catch {
-    return false;
+    return '';
   }
 }

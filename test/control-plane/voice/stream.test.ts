@@ -75,10 +75,12 @@ t.test('marks come when their audio was played, in both orders of mark and audio
   client.say({ type: 'mark', name: 'ten' });
   client.socket.send(frames(5));
   client.say({ type: 'mark', name: 'fifteen' });
+  await client.isRead();
   const playedAt: Record<string, number> = {};
   for (let captured = 1; captured <= 20; captured += 1) {
     media.capture();
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await media.isRead();
+    await client.isRead();
     for (const { name } of client.of({ type: 'mark' })) playedAt[String(name)] ??= captured - 1;
   }
   // The first capture frame only grants; each one after it says that one frame more was played.

@@ -14,6 +14,16 @@ export const isSameCall = (call: CallIdentity, frame: CallIdentity): boolean =>
   call.direction === frame.direction &&
   (call.peer === null || storablePeer(call.peer) === storablePeer(frame.peer));
 
+/** Larger than any rack. */
+const CALLS_PER_NODE_MAX = 1_000;
+/** A line has one call; the end of the one before may be reported late. */
+const CALLS_PER_SIM_MAX = 2;
+
+/** Whether a node that has these calls can have no other one of the SIM. */
+export const isOneTooMany = (calls: readonly Pick<CallRow, 'iccid'>[], iccid: string): boolean =>
+  calls.length >= CALLS_PER_NODE_MAX ||
+  calls.filter((call) => call.iccid === iccid).length >= CALLS_PER_SIM_MAX;
+
 /** Counts a report that names another SIM, direction or peer than the first one: only that checks the SIM. */
 export function refuseChanged(
   { db, clock, log }: Pick<Base, 'db' | 'clock' | 'log'>,
@@ -35,9 +45,14 @@ export function toDate(text: string | null, now: Date): Date | null {
   return text === null ? null : new Date(Math.max(0, Math.min(Date.parse(text), now.getTime())));
 }
 
+export interface CallReport {
+  nodeId: string;
+  frame: LiveCall;
+}
+
 /** A call as its node reports it. */
 export const reportedCall = (
-  { nodeId, frame }: { nodeId: string; frame: LiveCall },
+  { nodeId, frame }: CallReport,
   { number, subscriptionId, answeredBy }: Pick<CallRow, 'number' | 'subscriptionId' | 'answeredBy'>,
   now: Date,
 ): CallRow => ({

@@ -46,6 +46,8 @@ const SILENCES_MAX = 2;
 /** Either the subscriber ends the call, or it has no subscriber any more. */
 type HangUpReason = CommandParams<'hang_up'>['reason'];
 
+const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
+
 type CallCommand = 'answer' | 'hang_up' | 'open_media';
 
 export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
@@ -137,17 +139,16 @@ export class CallSession implements StreamedCall {
     return { overflow_frames: this.#audio.overflowFrames, undelivered_frames: undelivered };
   }
 
-  /** The call's state has advanced. */
-  advance(state: LiveCallState, answeredAt: Date | null): void {
+  /** Returns whether the state is further than the call was: reports and events of others come late, too. */
+  advance(state: LiveCallState, answeredAt: Date | null): boolean {
+    if (STATE_RANK[state] <= STATE_RANK[this.#call.state]) return false;
     this.#call = { ...this.#call, state, answeredAt: this.#call.answeredAt ?? answeredAt };
-    if (state !== 'active') return;
+    if (state !== 'active') return true;
     this.#goodbye?.answered();
-    if (this.#client === undefined) {
-      this.#awaitClient(this.#parts.unclaimedMs);
-      return;
-    }
-    this.#client.answered();
-    if (!this.#audio.isLinked) this.#connect();
+    this.#client?.answered();
+    if (this.#client === undefined) this.#awaitClient(this.#parts.unclaimedMs);
+    else if (!this.#audio.isLinked) this.#connect();
+    return true;
   }
 
   judged(answeredBy: Answerer): void {
@@ -365,13 +366,9 @@ export class CallSession implements StreamedCall {
       if (this.#goodbye !== undefined && code < callCloseCode(0)) this.dismiss('local_hangup');
       return;
     }
-    if (code === MEDIA_CLOSE.replaced) {
-      this.#closeClient(REPLACED);
-      return;
-    }
     const cause = causeOfClose(code);
-    if (cause !== undefined) {
-      this.#closeClient({ cause });
+    if (code === MEDIA_CLOSE.replaced || cause !== undefined) {
+      this.#closeClient(cause === undefined ? REPLACED : { cause });
       return;
     }
     this.#log.info({ code }, 'the media link of the call broke: opening it again');

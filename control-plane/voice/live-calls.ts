@@ -28,7 +28,15 @@ import {
   vouchForCalls,
 } from '../store/messages/calls.ts';
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
-import { isSameCall, recordersOf, refuseChanged, reportedCall, toDate } from './call-reports.ts';
+import {
+  type CallReport,
+  isOneTooMany,
+  isSameCall,
+  recordersOf,
+  refuseChanged,
+  reportedCall,
+  toDate,
+} from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 import { loseUnreported, MISSING_MS } from './unreported-calls.ts';
 
@@ -40,21 +48,11 @@ const FORGOTTEN_MS = 3 * 60_000;
 
 const UNHELD_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** Larger than any rack. */
-const CALLS_PER_NODE_MAX = 1_000;
-/** A line has one call; the end of the one before may be reported late. */
-const CALLS_PER_SIM_MAX = 2;
 /** Ended calls that are remembered, so that a late report does not begin them again. */
 const ENDED_MAX = 10_000;
-const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
 
 type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost' | 'onAudio'> &
   Pick<Base, 'db' | 'bus'> & { random: Random };
-
-interface PendingCall {
-  nodeId: string;
-  frame: LiveCall;
-}
 
 export class LiveCalls implements CallWatch {
   /** Identifies this instance in its events to the others. */
@@ -62,7 +60,7 @@ export class LiveCalls implements CallWatch {
   readonly #parts: LiveCallsParts;
   readonly #sessions = new Map<string, CallSession>();
   /** New calls whose subscription is being read. */
-  readonly #pending = new Map<string, PendingCall>();
+  readonly #pending = new Map<string, CallReport>();
   readonly #ended = new LRUCache<string, true>({ max: ENDED_MAX });
   readonly #lostTimers = new Map<string, Timer>();
   /** Calls that another instance tracks: their nodes are linked there. */
@@ -148,9 +146,7 @@ export class LiveCalls implements CallWatch {
 
   /** Removes a call that was not dialed after all. */
   forget(callId: string): void {
-    this.#ended.set(callId, true);
-    this.#sessions.get(callId)?.release();
-    this.#remove(callId);
+    this.#remove(callId)?.release();
   }
 
   linked(nodeId: string, calls: readonly LiveCall[], heardAt: Date | undefined): void {
@@ -228,7 +224,7 @@ export class LiveCalls implements CallWatch {
     // An event of an older link may come late.
     if (session === undefined || this.#parts.fleet.find(session.call.nodeId) !== undefined) return;
     this.#elsewhere.add(callId);
-    if (STATE_RANK[state] > STATE_RANK[session.call.state]) session.advance(state, answeredAt);
+    session.advance(state, answeredAt);
     session.relinked();
   }
 
@@ -255,8 +251,7 @@ export class LiveCalls implements CallWatch {
   #hasTooMany(nodeId: string, iccid: string): boolean {
     const pending = [...this.#pending.values()].filter((call) => call.nodeId === nodeId);
     const calls = [...this.#ofNode(nodeId).map(({ call }) => call), ...pending.map(({ frame }) => frame)];
-    const ofSim = calls.filter((call) => call.iccid === iccid);
-    return calls.length >= CALLS_PER_NODE_MAX || ofSim.length >= CALLS_PER_SIM_MAX;
+    return isOneTooMany(calls, iccid);
   }
 
   #onReport(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
@@ -267,8 +262,8 @@ export class LiveCalls implements CallWatch {
     if ((session?.call.nodeId ?? pending?.nodeId ?? nodeId) !== nodeId) {
       this.#parts.log.warn({ node: nodeId, call: callId }, 'a node reported a call of another node');
     } else if (session !== undefined) {
-      if (isSameCall(session.call, frame)) this.#advance(session, frame);
-      else refuseChanged(this.#parts, nodeId, callId);
+      if (!isSameCall(session.call, frame)) refuseChanged(this.#parts, nodeId, callId);
+      else if (this.#advance(session, frame)) this.#publish(session);
     } else if (pending !== undefined) {
       if (isSameCall(pending.frame, frame)) pending.frame = frame;
       else refuseChanged(this.#parts, nodeId, callId);
@@ -299,9 +294,9 @@ export class LiveCalls implements CallWatch {
     const known = isRecorded ? await findLiveCall(db, callId, from) : undefined;
     if (known !== undefined && !isSameCall(known, reported)) return refuseChanged(this.#parts, from, callId);
     const holder = known ?? (await ownerOfCall(db, { ...reported, callId }, now));
-    const wanted = (): PendingCall | undefined =>
+    const wanted = (): CallReport | undefined =>
       this.#ended.has(callId) ? undefined : this.#pending.get(callId);
-    const callOf = (pending: PendingCall): CallRow =>
+    const callOf = (pending: CallReport): CallRow =>
       reportedCall(pending, { ...holder, answeredBy: known?.answeredBy ?? null }, now);
     const first = wanted();
     if (first === undefined) return;
@@ -309,18 +304,22 @@ export class LiveCalls implements CallWatch {
     await putCall(db, callOf(first), now);
     const latest = wanted();
     if (latest === undefined) return;
-    const session = this.begin(callOf(latest));
-    session.mediaChanged(latest.frame.has_media);
+    // A client may have opened the stream of the recorded call meanwhile.
+    const opened = this.#sessions.get(callId);
+    if (opened !== undefined && (opened.call.nodeId !== from || !isSameCall(opened.call, reported)))
+      return refuseChanged(this.#parts, from, callId);
+    const session = opened ?? this.begin(callOf(latest));
+    this.#advance(session, latest.frame);
     this.#publish(session);
   }
 
-  #advance(session: CallSession, frame: LiveCall): void {
-    session.wasUp(new Date(this.#parts.clock.now()));
-    if (STATE_RANK[frame.state] > STATE_RANK[session.call.state]) {
-      session.advance(frame.state, toDate(frame.answered_at, new Date(this.#parts.clock.now())));
-      this.#publish(session);
-    }
+  /** Whether the report is news of its state. */
+  #advance(session: CallSession, frame: LiveCall): boolean {
+    const now = new Date(this.#parts.clock.now());
+    session.wasUp(now);
+    const isNews = session.advance(frame.state, toDate(frame.answered_at, now));
     session.mediaChanged(frame.has_media);
+    return isNews;
   }
 
   /** The node reports a call once: what the store cannot take now waits for it, while the call goes on and its node is linked here. */
@@ -343,11 +342,9 @@ export class LiveCalls implements CallWatch {
   }
 
   #onEnded(callId: string, cause: number): void {
-    this.#ended.set(callId, true);
-    const session = this.#sessions.get(callId);
+    const session = this.#remove(callId);
     const statistics = session?.statistics;
     session?.end(cause);
-    this.#remove(callId);
     if (!statistics) return;
     const { overflow_frames: overflow, undelivered_frames: undelivered } = statistics;
     emitMetric({ kind: 'audio_carried', frames: { overflow, undelivered } });
@@ -356,8 +353,11 @@ export class LiveCalls implements CallWatch {
     );
   }
 
-  #remove(callId: string): void {
+  #remove(callId: string): CallSession | undefined {
+    const session = this.#sessions.get(callId);
+    this.#ended.set(callId, true);
     for (const calls of [this.#sessions, this.#elsewhere]) calls.delete(callId);
+    return session;
   }
 
   /** Gives them up, unless another instance has the link of the node by now. */

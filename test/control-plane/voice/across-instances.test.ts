@@ -1,10 +1,13 @@
 // Calls of one number over two instances: the node is linked at one, clients come to either.
 import { kill } from 'node:process';
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { inTransaction } from '#control-plane/store/database/database.ts';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { FAR_END, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { linkNode, ScriptedNode } from '../../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { startServiceProcess } from '../../fixtures/service/service-process.ts';
@@ -82,6 +85,27 @@ t.test('a call dialed through the other instance', async (t) => {
   await until('both hear of it', () =>
     [watcher, beside].every(({ texts }) => texts.at(-1)?.['kind'] === 'ended'),
   );
+});
+
+t.test('a stream that is opened before its instance has read whose call the node reports', async (t) => {
+  const { here, there, line } = await twoInstances(t);
+  const db = await openTestDatabase(t, here.databaseUrl);
+  line.opensMedia = false;
+  const { callId, client } = await inTransaction(db, async (trx) => {
+    await sql`lock table sim_tenures in access exclusive mode`.execute(trx);
+    const callId = String((await there.dial()).body['call_id']);
+    const client = await here.stream(callId);
+    await until('it has no audio yet', () => here.node.commands('open_media').length === 1);
+    return { callId, client };
+  });
+  await until('read', async () => (await here.calls())[0]?.['state'] === 'ringing');
+  line.opensMedia = true;
+  line.answer(callId);
+  await until('answered', () => client.of({ type: 'answered' }).length === 1);
+  await until('the media link', () => line.media);
+  t.match(await here.hangUp(callId), { status: 200 });
+  t.equal(await client.closed(), 1000);
+  await until('its audio is in the record', async () => (await here.calls())[0]?.['audio']);
 });
 
 t.test(

@@ -21,14 +21,17 @@ const DOUBT_AFTER_MS = 5 * MINUTE_MS;
 /** No service center tries for longer than this. A report for an older message means a wrong clock. */
 const REPORT_AGE_MAX_MS = 8 * DAY_MS;
 
-/** The segment that a report is about. */
-interface ReportOwner {
+interface SentCommand {
   readonly commandId: string;
   readonly command: CommandState;
   /** Time of the intent, milliseconds since the epoch. */
   readonly at: number;
   /** Time of the outcome; the same as `at` if there is none. */
   readonly until: number;
+}
+
+/** The segment that a report is about. */
+interface ReportOwner extends SentCommand {
   /** Number of the segment, from 1. */
   readonly part: number;
 }
@@ -46,15 +49,16 @@ export interface ReportSearch {
  * 256, and some modems give each message the same one.
  */
 export function acceptedOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
-  const { iccid, commands, now } = search;
-  const acceptedAt = usableTime(report, now);
-  const owners = ownersOf(commands.sentAs(iccid, report.messageReference), report, commands).filter(
-    ({ command, part }) => command.references[part - 1] === report.messageReference,
+  const acceptedAt = usableTime(report, search.now);
+  const { messageReference: reference } = report;
+  const sent = sentWith(reference, report, search);
+  if (acceptedAt === undefined) return newest(segmentsWith(reference, sent));
+  let limit = ACCEPTED_WITHIN_MS;
+  for (const each of sent) limit = Math.min(limit, distanceOf(each, acceptedAt) + SAME_TIME_MS);
+  const near = segmentsWith(
+    reference,
+    sent.filter((each) => distanceOf(each, acceptedAt) <= limit),
   );
-  if (acceptedAt === undefined) return newest(owners);
-  const distances = owners.map((owner) => distanceOf(owner, acceptedAt));
-  const limit = Math.min(Math.min(...distances) + SAME_TIME_MS, ACCEPTED_WITHIN_MS);
-  const near = owners.filter((owner) => distanceOf(owner, acceptedAt) <= limit);
   return near.find(isUnreported) ?? near[0];
 }
 
@@ -86,7 +90,7 @@ export function ownerOf(report: StatusReport, search: ReportSearch): ReportOwner
 }
 
 /** Returns how far the time of a report is from the time in which the message was sent, ms. */
-function distanceOf({ at, until }: ReportOwner, acceptedAt: number): number {
+function distanceOf({ at, until }: SentCommand, acceptedAt: number): number {
   return Math.max(0, at - acceptedAt, acceptedAt - until);
 }
 
@@ -95,12 +99,9 @@ function distanceOf({ at, until }: ReportOwner, acceptedAt: number): number {
  * Such segments got no answer, or were sent by modems that return the reference 0 for all messages.
  */
 export function doubtfulOwner(report: StatusReport, search: ReportSearch): ReportOwner | undefined {
-  const { iccid, commands, now } = search;
-  const acceptedAt = usableTime(report, now);
+  const acceptedAt = usableTime(report, search.now);
   if (acceptedAt === undefined) return undefined;
-  const silent = ownersOf(commands.sentAs(iccid, 0), report, commands).filter(
-    ({ command, part }) => command.references[part - 1] === 0,
-  );
+  const silent = segmentsWith(0, sentWith(0, report, search));
   const candidates = [...silent, ...inDoubt(report, search)].filter((owner) => {
     const begin = owner.at - DOUBT_BEFORE_MS;
     const end = owner.at + owner.command.segments * DOUBT_AFTER_MS;
@@ -156,22 +157,23 @@ export function reportStatusOf(status: number): FactOf<'sms_report'>['status'] {
 
 const VALIDITY_EXPIRED = 0x46;
 
-/** Returns the segments of the commands to the report's recipient, oldest command first. */
-function ownersOf(
-  commandIds: Iterable<string>,
-  report: StatusReport,
-  commands: ReadonlyCommandMap,
-): ReportOwner[] {
+/** Returns the commands to the report's recipient with this reference, in no order. A modem that gives each message the same one has many. */
+function sentWith(reference: number, report: StatusReport, { iccid, commands }: ReportSearch): SentCommand[] {
   const recipient = lastDigits(report.recipient);
-  const owners: ReportOwner[] = [];
-  for (const commandId of commandIds) {
+  const sent: SentCommand[] = [];
+  for (const commandId of commands.sentAs(iccid, reference)) {
     const command = commands.get(commandId);
-    if (command === undefined || lastDigits(command.to) !== recipient) continue;
-    const { at, until } = timesOf(command);
-    for (let part = 1; part <= command.references.length; part += 1) {
-      owners.push({ commandId, command, at, until, part });
-    }
+    if (command !== undefined && isTo(command, recipient)) sent.push(sentCommand(commandId, command));
   }
+  return sent;
+}
+
+/** Returns the segments with this reference, oldest command first. */
+function segmentsWith(reference: number, sent: readonly SentCommand[]): ReportOwner[] {
+  const owners: ReportOwner[] = [];
+  for (const { commandId, command, at, until } of sent)
+    for (let part = 1; part <= command.references.length; part += 1)
+      if (command.references[part - 1] === reference) owners.push({ commandId, command, at, until, part });
   return owners.sort((a, b) => a.at - b.at);
 }
 
@@ -187,16 +189,25 @@ function inDoubt(report: StatusReport, search: ReportSearch): ReportOwner[] {
     const command = commands.get(commandId);
     if (command === undefined) continue;
     const part = command.references.length + 1;
-    if (part > command.segments || lastDigits(command.to) !== recipient) continue;
-    const until = command.outcome === undefined ? search.now : timesOf(command).until;
-    owners.push({ commandId, command, at: Date.parse(command.at), until, part });
+    if (part > command.segments || !isTo(command, recipient)) continue;
+    const { at, until } = sentCommand(commandId, command);
+    owners.push({ commandId, command, at, until: command.outcome === undefined ? search.now : until, part });
   }
   return owners;
 }
 
-function timesOf({ at, outcome }: CommandState): { at: number; until: number } {
-  const begin = Date.parse(at);
-  return { at: begin, until: outcome === undefined ? begin : Math.max(begin, Date.parse(outcome.at)) };
+/** References wrap: a command may be compared with many reports. */
+const knownCommands = new WeakMap<CommandState, SentCommand>();
+
+function sentCommand(commandId: string, command: CommandState): SentCommand {
+  const known = knownCommands.get(command);
+  if (known !== undefined) return known;
+  const { outcome } = command;
+  const at = Date.parse(command.at);
+  const until = outcome === undefined ? at : Math.max(at, Date.parse(outcome.at));
+  const sent = { commandId, command, at, until };
+  knownCommands.set(command, sent);
+  return sent;
 }
 
 function newest(owners: readonly ReportOwner[]): ReportOwner | undefined {
@@ -215,6 +226,12 @@ function usableTime({ acceptedAt }: StatusReport, now: number): number | undefin
   const time = Date.parse(acceptedAt);
   const isUsable = time <= now + ACCEPTED_WITHIN_MS && time >= now - REPORT_AGE_MAX_MS;
   return isUsable ? time : undefined;
+}
+
+/** E.164: `+` and digits, of short numbers less than `RECIPIENT_DIGITS`. */
+function isTo({ to }: CommandState, recipient: string): boolean {
+  const end = to.slice(-RECIPIENT_DIGITS);
+  return end === recipient || end === `+${recipient}`;
 }
 
 function lastDigits(number: string): string {

@@ -111,7 +111,7 @@ class NatsBus implements Bus {
     this.#options = options;
     this.#local = new LocalBus(parts.clock);
     this.#replays = new ReplayGuard(parts.clock);
-    this.#refusals = new RefusalLog(parts);
+    this.#refusals = new RefusalLog(parts, 'bus message');
   }
 
   get isConnected(): boolean {

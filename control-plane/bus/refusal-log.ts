@@ -1,4 +1,4 @@
-// Logs refused messages: one line a minute for each reason, however many come, because a line is written before anything else is done.
+// Logs refusals: one line a minute for each reason, however many come, because a line is written before anything else is done.
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 
@@ -13,9 +13,12 @@ interface Reason {
 export class RefusalLog {
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #what: string;
   readonly #reasons = new Map<string, Reason>();
 
-  constructor({ clock, log }: { clock: Clock; log: Logger }) {
+  /** `what` is refused, in the singular. */
+  constructor({ clock, log }: { clock: Clock; log: Logger }, what: string) {
+    this.#what = what;
     this.#clock = clock;
     this.#log = log;
   }
@@ -27,7 +30,7 @@ export class RefusalLog {
       known.count += 1;
       return;
     }
-    this.#log.warn(fields, `bus message refused: ${why}`);
+    this.#log.warn(fields, `${this.#what} refused: ${why}`);
     const reason = { count: 0, timer: this.#clock.after(EVERY_MS, () => this.#end(why, reason)) };
     this.#reasons.set(why, reason);
   }
@@ -38,6 +41,6 @@ export class RefusalLog {
 
   #end(why: string, { count }: Reason): void {
     this.#reasons.delete(why);
-    if (count > 0) this.#log.warn({ count }, `more bus messages refused in a minute: ${why}`);
+    if (count > 0) this.#log.warn({ count }, `more ${this.#what}s refused in a minute: ${why}`);
   }
 }

@@ -1,10 +1,14 @@
-// Reports of nodes about calls: their fields, and the call that each is about.
+// Reports of nodes about calls: their fields, the call that each is about, its owner, and the refusals.
 import type { Answerer, LiveCall } from '#shared/voice/call.ts';
 import type { Base } from '../bus/base.ts';
+import type { RefusalLog } from '../bus/refusal-log.ts';
 import { AnswerDetection } from '../hearing/answer-detection.ts';
+import type { Fleet } from '../nodes/fleet.ts';
 import { storableText } from '../store/database/database.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
-import { type CallRow, noteCallUp } from '../store/messages/calls.ts';
+import { findHeldAs } from '../store/fleet/sim-tenures.ts';
+import { type CallRow, findLiveCall, noteCallUp } from '../store/messages/calls.ts';
+import { ownerOfCall } from '../store/operations/probe-calls.ts';
 
 type CallIdentity = Pick<CallRow, 'iccid' | 'direction' | 'peer'>;
 
@@ -24,16 +28,53 @@ export const isOneTooMany = (calls: readonly Pick<CallRow, 'iccid'>[], iccid: st
   calls.length >= CALLS_PER_NODE_MAX ||
   calls.filter((call) => call.iccid === iccid).length >= CALLS_PER_SIM_MAX;
 
+interface ReportParts extends Pick<Base, 'db' | 'clock' | 'log'> {
+  fleet: Pick<Fleet, 'find'>;
+  refusals: Pick<RefusalLog, 'note'>;
+}
+
 /** Counts a report that names another SIM, direction or peer than the first one: only that checks the SIM. */
 export function refuseChanged(
-  { db, clock, log }: Pick<Base, 'db' | 'clock' | 'log'>,
+  { db, clock, log, refusals }: Omit<ReportParts, 'fleet'>,
   nodeId: string,
   callId: string,
 ): void {
-  log.warn({ node: nodeId, call: callId }, 'call report refused: SIM, direction or peer changed');
+  refusals.note('SIM, direction or peer changed', { node: nodeId, call: callId });
   addRefusals(db, { nodeId, reason: 'calls', count: 1 }, new Date(clock.now())).catch((error: unknown) =>
     log.warn({ err: error, node: nodeId }, 'counting a refused call report failed'),
   );
+}
+
+type CallOwner = Pick<CallRow, 'number' | 'subscriptionId' | 'answeredBy'>;
+
+/**
+ * Whose call a report is about. Undefined, and counted, for a SIM that the node does not hold, or for a recorded call with another SIM,
+ * direction or peer. `isKnown`: the node had the call before its link.
+ */
+export async function findOwner(
+  parts: ReportParts,
+  from: string,
+  reported: LiveCall,
+  { isKnown }: { isKnown: boolean },
+): Promise<CallOwner | undefined> {
+  const { db, clock, fleet, refusals } = parts;
+  const { call_id: callId, iccid } = reported;
+  await fleet.find(from)?.slotsWritten();
+  const now = new Date(clock.now());
+  const [heldAs = 'no holder'] = await findHeldAs(db, from, [{ iccid, at: now }]);
+  if (heldAs === 'no holder') {
+    refusals.note('the node does not hold the SIM', { node: from, call: callId });
+    await addRefusals(db, { nodeId: from, reason: 'calls', count: 1 }, now);
+    return undefined;
+  }
+  // Another instance may have dialed it.
+  const isRecorded = isKnown || reported.direction === 'outbound';
+  const known = isRecorded ? await findLiveCall(db, callId, from) : undefined;
+  if (known === undefined)
+    return { ...(await ownerOfCall(db, { ...reported, callId }, now)), answeredBy: null };
+  if (isSameCall(known, reported)) return known;
+  refuseChanged(parts, from, callId);
+  return undefined;
 }
 
 const storablePeer = (peer: string | null): string | null => (peer === null ? null : storableText(peer));
@@ -53,7 +94,7 @@ export interface CallReport {
 /** A call as its node reports it. */
 export const reportedCall = (
   { nodeId, frame }: CallReport,
-  { number, subscriptionId, answeredBy }: Pick<CallRow, 'number' | 'subscriptionId' | 'answeredBy'>,
+  { number, subscriptionId, answeredBy }: CallOwner,
   now: Date,
 ): CallRow => ({
   callId: frame.call_id,

@@ -139,7 +139,7 @@ export class CallSession implements StreamedCall {
     return { overflow_frames: this.#audio.overflowFrames, undelivered_frames: undelivered };
   }
 
-  /** Returns whether the state is further than the call was: reports and events of others come late, too. */
+  /** Returns whether this is a later state. Reports and events can arrive late. */
   advance(state: LiveCallState, answeredAt: Date | null): boolean {
     if (STATE_RANK[state] <= STATE_RANK[this.#call.state]) return false;
     this.#call = { ...this.#call, state, answeredAt: this.#call.answeredAt ?? answeredAt };

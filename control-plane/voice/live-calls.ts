@@ -9,27 +9,25 @@ import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
 import { catchUp } from '../bus/catch-up.ts';
+import { RefusalLog } from '../bus/refusal-log.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
 import { untilAvailable } from '../store/database/until-available.ts';
 import { isLinked } from '../store/fleet/node-links.ts';
-import { addRefusals } from '../store/fleet/node-refusals.ts';
-import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import {
   type CallRow,
   deleteUnheldCalls,
   endLostCall,
   findCallStates,
   findForgottenCalls,
-  findLiveCall,
   findOpenCall,
   putCall,
   setStreamStatistics,
   vouchForCalls,
 } from '../store/messages/calls.ts';
-import { ownerOfCall } from '../store/operations/probe-calls.ts';
 import {
   type CallReport,
+  findOwner,
   isOneTooMany,
   isSameCall,
   recordersOf,
@@ -57,7 +55,7 @@ type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost' | 'onAudio'> &
 export class LiveCalls implements CallWatch {
   /** Identifies this instance in its events to the others. */
   readonly instance = randomUUID();
-  readonly #parts: LiveCallsParts;
+  readonly #parts: LiveCallsParts & { refusals: RefusalLog };
   readonly #sessions = new Map<string, CallSession>();
   /** New calls whose subscription is being read. */
   readonly #pending = new Map<string, CallReport>();
@@ -71,7 +69,7 @@ export class LiveCalls implements CallWatch {
   readonly #stopping = new AbortController();
 
   constructor(parts: LiveCallsParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, refusals: new RefusalLog(parts, 'call report') };
     parts.bus.subscribe((event) => {
       if (event.kind === 'call_ended') this.#onEnded(event.call.callId, event.call.cause);
       if (event.kind === 'call_changed' && event.instance !== this.instance) this.#follow(event.call);
@@ -97,10 +95,13 @@ export class LiveCalls implements CallWatch {
     if (here !== undefined) return here;
     const call = await findOpenCall(this.#parts.db, callId);
     if (call?.subscriptionId !== subscriptionId || this.#ended.has(callId)) return undefined;
-    if (this.find(callId, subscriptionId) === undefined) this.begin(call);
+    if (this.#sessions.has(callId)) return this.find(callId, subscriptionId);
+    const session = this.begin(call);
     // It may have advanced while it was read: that event found no session here.
-    await this.#followAll([callId]);
-    return this.find(callId, subscriptionId);
+    this.#followAll([callId]).catch((error: unknown) =>
+      this.#parts.log.warn({ err: error, call: callId }, 'reading the state of a call failed'),
+    );
+    return session;
   }
 
   /** Of subscriptions, up or being set up, at nodes that are linked here. Without probes, and without calls to numbers that are not sold. */
@@ -162,7 +163,11 @@ export class LiveCalls implements CallWatch {
       session.relinked();
       if (wasElsewhere) this.#publish(session);
     }
-    if (missing.length > 0) this.#parts.clock.after(MISSING_MS, () => this.#lose(missing));
+    const linkedAt = this.#parts.clock.now();
+    // One that is dialed now may be reported just after the hello.
+    const isStillMissing = ({ upAt }: CallSession): boolean => upAt.getTime() <= linkedAt;
+    if (missing.length > 0)
+      this.#parts.clock.after(MISSING_MS, () => this.#lose(missing.filter(isStillMissing)));
     loseUnreported(this.#parts, {
       nodeId,
       reported,
@@ -205,6 +210,7 @@ export class LiveCalls implements CallWatch {
   async stop(): Promise<void> {
     this.#stopCatchingUp();
     this.#stopping.abort();
+    this.#parts.refusals.stop();
     for (const timer of this.#lostTimers.values()) timer.cancel();
     for (const session of this.#sessions.values()) session.release();
     await this.#writes.ended();
@@ -249,9 +255,10 @@ export class LiveCalls implements CallWatch {
   }
 
   #hasTooMany(nodeId: string, iccid: string): boolean {
-    const pending = [...this.#pending.values()].filter((call) => call.nodeId === nodeId);
-    const calls = [...this.#ofNode(nodeId).map(({ call }) => call), ...pending.map(({ frame }) => frame)];
-    return isOneTooMany(calls, iccid);
+    const pending = [...this.#pending.values()]
+      .filter((call) => call.nodeId === nodeId && !this.#sessions.has(call.frame.call_id))
+      .map(({ frame }) => frame);
+    return isOneTooMany([...this.#ofNode(nodeId).map(({ call }) => call), ...pending], iccid);
   }
 
   #onReport(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
@@ -259,16 +266,16 @@ export class LiveCalls implements CallWatch {
     if (this.#ended.has(callId)) return;
     const session = this.#sessions.get(callId);
     const pending = this.#pending.get(callId);
+    const known = session?.call ?? pending?.frame;
     if ((session?.call.nodeId ?? pending?.nodeId ?? nodeId) !== nodeId) {
-      this.#parts.log.warn({ node: nodeId, call: callId }, 'a node reported a call of another node');
-    } else if (session !== undefined) {
-      if (!isSameCall(session.call, frame)) refuseChanged(this.#parts, nodeId, callId);
-      else if (this.#advance(session, frame)) this.#publish(session);
-    } else if (pending !== undefined) {
-      if (isSameCall(pending.frame, frame)) pending.frame = frame;
-      else refuseChanged(this.#parts, nodeId, callId);
+      this.#parts.refusals.note('it is a call of another node', { node: nodeId, call: callId });
+    } else if (known !== undefined && !isSameCall(known, frame)) {
+      refuseChanged(this.#parts, nodeId, callId);
+    } else if (known !== undefined) {
+      if (pending !== undefined) pending.frame = frame;
+      if (session !== undefined && this.#advance(session, frame)) this.#publish(session);
     } else if (this.#hasTooMany(nodeId, frame.iccid)) {
-      this.#parts.log.warn({ node: nodeId }, 'a node reported too many calls');
+      this.#parts.refusals.note('the node has too many calls', { node: nodeId, call: callId });
     } else {
       this.#pending.set(callId, { nodeId, frame });
       this.#patiently(callId, nodeId, () => this.#beginPending(nodeId, frame, { isKnown }))
@@ -280,33 +287,24 @@ export class LiveCalls implements CallWatch {
   }
 
   async #beginPending(from: string, reported: LiveCall, { isKnown }: { isKnown: boolean }): Promise<void> {
-    const { db, clock, fleet, log } = this.#parts;
-    const { call_id: callId, iccid } = reported;
-    await fleet.find(from)?.slotsWritten();
+    const { db, clock } = this.#parts;
+    const callId = reported.call_id;
+    const owner = await findOwner(this.#parts, from, reported, { isKnown });
+    if (owner === undefined) return;
     const now = new Date(clock.now());
-    const [heldAs = 'no holder'] = await findHeldAs(db, from, [{ iccid, at: now }]);
-    if (heldAs === 'no holder') {
-      log.warn({ node: from, call: callId }, 'a node reported a call of a SIM that it does not hold');
-      return addRefusals(db, { nodeId: from, reason: 'calls', count: 1 }, now);
-    }
-    // Another instance may have dialed it.
-    const isRecorded = isKnown || reported.direction === 'outbound';
-    const known = isRecorded ? await findLiveCall(db, callId, from) : undefined;
-    if (known !== undefined && !isSameCall(known, reported)) return refuseChanged(this.#parts, from, callId);
-    const holder = known ?? (await ownerOfCall(db, { ...reported, callId }, now));
     const wanted = (): CallReport | undefined =>
       this.#ended.has(callId) ? undefined : this.#pending.get(callId);
-    const callOf = (pending: CallReport): CallRow =>
-      reportedCall(pending, { ...holder, answeredBy: known?.answeredBy ?? null }, now);
+    const callOf = (pending: CallReport): CallRow => reportedCall(pending, owner, now);
     const first = wanted();
     if (first === undefined) return;
     // A client that hears of it may ask another instance for it at once.
-    await putCall(db, callOf(first), now);
+    if (!(await putCall(db, callOf(first), now)))
+      return this.#parts.refusals.note('it has ended, or is of another node', { node: from, call: callId });
     const latest = wanted();
     if (latest === undefined) return;
     // A client may have opened the stream of the recorded call meanwhile.
     const opened = this.#sessions.get(callId);
-    if (opened !== undefined && (opened.call.nodeId !== from || !isSameCall(opened.call, reported)))
+    if (opened !== undefined && (opened.call.nodeId !== from || !isSameCall(opened.call, latest.frame)))
       return refuseChanged(this.#parts, from, callId);
     const session = opened ?? this.begin(callOf(latest));
     this.#advance(session, latest.frame);
@@ -323,7 +321,7 @@ export class LiveCalls implements CallWatch {
   }
 
   /** The node reports a call once: what the store cannot take now waits for it, while the call goes on and its node is linked here. */
-  #patiently(callId: string, nodeId: string, work: () => Promise<void>): Promise<void> {
+  #patiently(callId: string, nodeId: string, work: () => Promise<unknown>): Promise<unknown> {
     const isWanted = (): boolean => !this.#ended.has(callId) && this.#parts.fleet.find(nodeId) !== undefined;
     return untilAvailable({ ...this.#parts, signal: this.#stopping.signal }, work, isWanted);
   }

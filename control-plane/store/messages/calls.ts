@@ -49,9 +49,9 @@ const toValues = (call: CallRow, now: Date) => ({
   seen_at: now,
 });
 
-/** Records a call, or its progress. A call that has ended, or belongs to another node, stays as it is. */
-export async function putCall(db: Database, call: CallRow, now: Date): Promise<void> {
-  await db
+/** Records a call, or its progress. A call that has ended, or belongs to another node, stays as it is: returns false then. */
+export async function putCall(db: Database, call: CallRow, now: Date): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
     .insertInto('calls')
     .values(toValues(call, now))
     .onConflict((conflict) =>
@@ -66,7 +66,8 @@ export async function putCall(db: Database, call: CallRow, now: Date): Promise<v
         .where('calls.state', '<>', 'ended')
         .where('calls.node_id', '=', call.nodeId),
     )
-    .execute();
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 /** Records who answered a live call, once. Undefined if it has ended, or that is recorded already. */

@@ -8,7 +8,8 @@ import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { FAR_END, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
-import { linkNode, ScriptedNode } from '../../fixtures/nodes/scripted-node.ts';
+import { linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
+import { recordedLog } from '../../fixtures/recorded-log.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { startServiceProcess } from '../../fixtures/service/service-process.ts';
 import { until } from '../../fixtures/until.ts';
@@ -16,6 +17,7 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig({ hasInstances: true });
 const HOLD_MS = 1_000;
 const LINK_LOST_MS = 40_000;
+const MISSING_MS = 5_000;
 /** For an event that another instance reads from the store within a second, on a loaded machine. */
 const LATE_MS = 2_500;
 
@@ -288,6 +290,23 @@ t.test('a node that comes to the other instance without its call: the call is ov
   });
   t.ok(clock.now() - begunAt < LINK_LOST_MS, 'soon');
   t.match(await two.here.calls(), [{ call_id: callId, state: 'ended', reason: 'contact_lost' }]);
+});
+
+t.test('a node that reports a call of another one cannot end it', async (t) => {
+  const { log, lines } = recordedLog();
+  const clock = new ManualClock();
+  const { line, otherUrl, state } = await twoInstances(t, { clock, log });
+  const call = line.ring();
+  await until('recorded', async () => (await state()) === 'ringing');
+  const liar = { nodeId: 'liar', journalId: 'journal-2', slots: [slotAt(2)] };
+  const node = await linkNode(t, otherUrl, liar);
+  node.send({ type: 'call', call: { ...call, iccid: String(slotAt(2).iccid) } });
+  await until('refused', () => lines.some(({ message }) => /report refused: .* another node/.test(message)));
+  await linkNode(t, otherUrl, liar);
+  for (let passedMs = 0; passedMs < 4 * MISSING_MS; passedMs += 1_000) {
+    clock.advance(1_000);
+    t.equal(await state(), 'ringing');
+  }
 });
 
 t.test('without the bus: an instance hangs up when the client of its stream does not return', async (t) => {

@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 t.test('a call that was dialed a moment ago is not among them', async (t) => {
   const databases = await openDatabases(t);
   const db = await openTestDatabase(t, await databases.createMigrated());
-  const put = (callId: string, state: CallRow['state'], secondsAgo: number): Promise<void> => {
+  const put = (callId: string, state: CallRow['state'], secondsAgo: number): Promise<boolean> => {
     const startedAt = new Date(NOW - secondsAgo * SECOND_MS);
     return putCall(
       db,

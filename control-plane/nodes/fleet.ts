@@ -33,6 +33,7 @@ export class Fleet {
   constructor(bus: Bus) {
     this.#bus = bus;
     bus.subscribe((event) => {
+      if (event.kind === 'bus_changed' && event.isConnected) void this.#recheckAll();
       if (event.kind === 'node_identity_changed') void this.find(event.nodeId)?.recheck();
       if (event.kind !== 'node_linked') return;
       const link = this.find(event.nodeId);
@@ -74,5 +75,10 @@ export class Fleet {
   /** For commands to a node, wherever its link is. Whether it has one shows with the first command. */
   reach(nodeId: string): CommandLink {
     return this.find(nodeId) ?? remoteLink(this.#bus, nodeId);
+  }
+
+  /** The events of nodes that moved while the bus was away are lost. One after the other: requests want the database, too. */
+  async #recheckAll(): Promise<void> {
+    for (const { link } of [...this.#links.values()]) await link.recheck();
   }
 }

@@ -49,3 +49,16 @@ t.test('its older link ends within some heartbeats, and commands reach the new o
   }
   t.equal(moved.closeCode, undefined);
 });
+
+t.test('without a heartbeat, its older link ends when NATS is back', async (t) => {
+  const service = { heartbeatMs: 3_600_000 };
+  const { databaseUrl, line, node: older, url: olderUrl } = await telephone(t, rig, { service });
+  const { url } = await rig.start(t, { ...service, databaseUrl });
+  await rig.nats?.kill();
+  await until('both know', async () => !(await isPassing(olderUrl)) && !(await isPassing(url)));
+  await linkNode(t, url, { journalId: 'journal-1', onCommand: line.onCommand });
+  t.equal(older.closeCode, undefined);
+  await rig.nats?.start();
+  await until('the older link ends', () => older.closeCode !== undefined);
+  t.equal(older.closeCode, LINK_CLOSE.replaced);
+});

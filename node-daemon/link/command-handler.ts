@@ -73,15 +73,15 @@ export class CommandHandler {
   readonly #unrecorded = new Map<string, SmsOutcome>();
   /** Ids that the server counts as never sent. */
   readonly #refused: RecentIds;
-  /** Ids of calls that were dialed. A command that a stranger recorded and sent again dials none of them. */
-  readonly #dialled: RecentIds;
+  /** Ids of other commands. One that a stranger recorded and sent again has no effect. */
+  readonly #tried: RecentIds;
   /** Allowed destinations that were used lately: people answer each other, and a check costs a twentieth of a text. */
   readonly #allowed = new Set<string>();
 
   constructor(parts: CommandHandlerParts) {
     this.#parts = parts;
     this.#refused = new RecentIds(parts.clock);
-    this.#dialled = new RecentIds(parts.clock);
+    this.#tried = new RecentIds(parts.clock);
   }
 
   /** Answers one command; never rejects. */
@@ -102,11 +102,14 @@ export class CommandHandler {
   }
 
   #run(command: LinkCommand): Promise<unknown> {
+    // The journal has the outcomes of texts.
+    if (command.name === 'send_sms') return this.#sendSms(command, paramsOf('send_sms', command.params));
+    if (this.#tried.has(command.id))
+      throw new CommandRefusal('params_invalid', 'id: a command with this id was tried before');
+    this.#tried.add(command.id);
     switch (command.name) {
       case 'bind_sim':
         return this.#bindSim(paramsOf('bind_sim', command.params));
-      case 'send_sms':
-        return this.#sendSms(command, paramsOf('send_sms', command.params));
       case 'dial':
         return this.#dial(command, paramsOf('dial', command.params));
       case 'answer':
@@ -165,9 +168,6 @@ export class CommandHandler {
     const { telephone } = modem;
     if (telephone === undefined)
       throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
-    if (this.#dialled.has(params.call_id))
-      throw new CommandRefusal('params_invalid', 'call_id: the call was dialed before');
-    this.#dialled.add(params.call_id);
     return await telephone.dial(params.call_id, params.to);
   }
 

@@ -1,9 +1,9 @@
 // Ids of commands that must not be tried again.
 import type { Clock } from '#shared/clock.ts';
 
-/** A link that delivers nothing for this long has ended long before. */
+/** A link that delivers nothing for this long has ended long before, and the control plane takes no message of the bus that is so old. */
 const KEPT_MS = 60 * 60 * 1000;
-/** About 2 MB. A server sends 500 ids at a time, once per link. */
+/** About 2 MB. */
 const IDS_MAX = 10_000;
 
 /** Remembers ids for at least an hour, or until `IDS_MAX` newer ones came. */

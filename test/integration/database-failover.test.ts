@@ -9,7 +9,7 @@ import { until } from '../fixtures/until.ts';
 
 const ROUNDS = isWhole() ? 10 : 2;
 const PAYERS = 3;
-const TIMEOUT = { timeout: 390_000 };
+const TIMEOUT = { timeout: isWhole() ? 1_200_000 : 390_000 };
 
 const rig = await createRig({ openServer: () => startReplicatedPostgres() });
 const { postgres } = rig;

@@ -189,11 +189,8 @@ export class SmsInbox {
     const usage = found === undefined ? undefined : await this.#parts.access.usage(storage);
     const beganAt = this.#parts.clock.now();
     try {
-      const { accepted, entries } = await this.#takeAll(storage, 'background');
+      const entries = await this.#takeAll(storage, 'background', () => this.#stored.swept(storage, beganAt));
       if (usage !== undefined) found?.set(storage, { ...usage, entries });
-      void accepted.then((areAccepted) => {
-        if (areAccepted) this.#stored.swept(storage, beganAt);
-      });
     } finally {
       this.#unswept.delete(storage);
     }
@@ -214,21 +211,22 @@ export class SmsInbox {
     }
   }
 
-  /** Reads a storage, in the order of the announcements. Resolves before the journal has the messages. */
+  /** Reads a storage, in the order of the announcements. Resolves before the journal has the messages; `onAccepted` is called when it has. */
   async #takeAll(
     storage: string,
     priority: Priority,
-  ): Promise<{ readonly accepted: Promise<boolean>; readonly entries: readonly Information[] }> {
+    onAccepted = (): void => undefined,
+  ): Promise<readonly Information[]> {
     const beginHere = this.#unswept.has(storage);
     const announced = this.#announced.in(storage);
     const entries = await this.#reader.list(storage, priority);
     const places = this.#announced.listed(storage, announced);
-    const accepted = this.#stored
+    this.#stored
       .acceptAll(storage, parseList(entries), { places, beginHere })
-      .catch((error: unknown) => {
-        this.#parts.log.warn({ err: error }, STORAGE_ERROR);
-        return false;
-      });
-    return { entries, accepted };
+      .then((areAccepted) => {
+        if (areAccepted) onAccepted();
+      })
+      .catch((error: unknown) => this.#parts.log.warn({ err: error }, STORAGE_ERROR));
+    return entries;
   }
 }

@@ -196,17 +196,17 @@ function inDoubt(report: StatusReport, search: ReportSearch): ReportOwner[] {
   return owners;
 }
 
-/** References wrap: a command may be compared with many reports. */
-const knownCommands = new WeakMap<CommandState, SentCommand>();
+/** The parsed times of commands: references wrap, and a command may be compared with many reports. */
+const sentCommands = new WeakMap<CommandState, SentCommand>();
 
 function sentCommand(commandId: string, command: CommandState): SentCommand {
-  const known = knownCommands.get(command);
+  const known = sentCommands.get(command);
   if (known !== undefined) return known;
   const { outcome } = command;
   const at = Date.parse(command.at);
   const until = outcome === undefined ? at : Math.max(at, Date.parse(outcome.at));
   const sent = { commandId, command, at, until };
-  knownCommands.set(command, sent);
+  sentCommands.set(command, sent);
   return sent;
 }
 
@@ -228,7 +228,7 @@ function usableTime({ acceptedAt }: StatusReport, now: number): number | undefin
   return isUsable ? time : undefined;
 }
 
-/** E.164: `+` and digits, of short numbers less than `RECIPIENT_DIGITS`. */
+/** The end of an E.164 number with less than `RECIPIENT_DIGITS` has its `+`. */
 function isTo({ to }: CommandState, recipient: string): boolean {
   const end = to.slice(-RECIPIENT_DIGITS);
   return end === recipient || end === `+${recipient}`;

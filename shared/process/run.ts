@@ -50,15 +50,15 @@ export async function runProgram(
     await program.stop();
   };
   const onHangUp = async (): Promise<void> => {
+    const cameAt = performance.now();
     const program = await running.catch(() => undefined);
-    if (program?.reload === undefined) onSignal('SIGHUP');
+    if (program?.reload === undefined) onSignal('SIGHUP', cameAt);
     else if (signalledAt === undefined) await program.reload();
   };
-  const onSignal = (signal: NodeJS.Signals): void => {
-    const now = performance.now();
-    if (signalledAt !== undefined && now - signalledAt < SAME_SIGNAL_MS) return;
+  const onSignal = (signal: NodeJS.Signals, cameAt = performance.now()): void => {
+    if (signalledAt !== undefined && cameAt - signalledAt < SAME_SIGNAL_MS) return;
     const isFirst = signalledAt === undefined;
-    signalledAt = now;
+    signalledAt = cameAt;
     if (!isFirst && !isDraining) process.exit(130);
     log.info({ signal }, isFirst ? 'stopping' : 'stopping at once');
     if (!isFirst) {
@@ -73,7 +73,7 @@ export async function runProgram(
       },
     );
   };
-  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  for (const signal of STOP_SIGNALS) process.on(signal, () => onSignal(signal));
   process.on('SIGHUP', () => void onHangUp());
   let failed: Promise<never> | undefined;
   try {

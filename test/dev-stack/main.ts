@@ -5,7 +5,7 @@ import { startDevStack } from './dev-stack.ts';
 import { readDevStackOptions } from './options.ts';
 import { walkThrough } from './walk-through.ts';
 
-/** Four programs stop one after the other. */
+/** The programs stop one after the other. */
 const STOP_TIMEOUT_MS = 45_000;
 
 const PARENT_POLL_MS = 500;

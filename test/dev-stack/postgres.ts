@@ -8,16 +8,21 @@ import { freePort } from '../fixtures/network/free-port.ts';
 const START_ATTEMPTS = 3;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories='];
 
-/** There while the server of the database in `folder` runs. */
-const pidFileOf = (folder: string): string => join(folder, 'postmaster.pid');
-
-/** The process that is the server of the database in `folder`. */
+/** The process that is the server of the database in `folder`. Throws if it has stopped. */
 export const pidOfPostgres = (folder: string): number =>
-  Number(readFileSync(pidFileOf(folder), 'utf8').split('\n')[0]);
+  Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-/** Stops the server, unless Ctrl-C has ended it: then the package would wait for ever. */
+/** Stops the server. If Ctrl-C or a kill has ended it already, the package would wait for ever. */
 export async function stopPostgresServer(server: EmbeddedPostgres, folder: string): Promise<void> {
-  if (existsSync(pidFileOf(folder))) await server.stop();
+  if (isRunning(folder)) await server.stop();
+}
+
+function isRunning(folder: string): boolean {
+  try {
+    return process.kill(pidOfPostgres(folder), 0);
+  } catch {
+    return false;
+  }
 }
 
 /** Starts a server on the database in `folder`, which it makes if there is none. `settings`: more of postgresql.conf. */

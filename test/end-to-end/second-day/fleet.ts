@@ -133,7 +133,7 @@ export async function startFleet(t: Test, perRack: number) {
       if (found === undefined) throw new Error(`no modem has ${number}`);
       return found;
     },
-    /** Ends a program in its own way, or kills it. It is started again. Instances of the service one after another. */
+    /** Ends a program in its own way, or kills it. It is started again. The instances of the service end one after another. */
     async restart(program: Program | 'service', signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
       for (const ended of program === 'service' ? service.instances : [program]) {
         const { pid } = ended;

@@ -20,7 +20,7 @@ const READING_COST = 0.003;
 /** Of a change of the node's alarms, which is logged. */
 export const ALARMS_COST = 1;
 
-/** Of lines in the log. A rack reports a few events a minute, and some hundred when it is plugged in. */
+/** Of lines in the log. A rack reports a few events a minute, and a few hundred when it is plugged in. */
 const EVENT_LINES = { burst: 500, perSecond: 1 };
 
 /** A report never waits longer. Texts of the node wait for it. */
@@ -36,7 +36,7 @@ const NODES_MAX = 10_000;
 export class ReportPace {
   readonly #clock: Clock;
   readonly #budget: TokenBucket;
-  /** Of slot events. The history has also those without a line. */
+  /** Log lines for slot events. Events above the limit are stored without a line. */
   readonly eventLines: TokenBucket;
   #cards: ReadonlySet<string> = new Set();
   #late = 0;

@@ -127,7 +127,7 @@ t.test('events that come without end are kept, and most have no line in the log'
     },
     child: () => log,
   };
-  const { clock, node, read } = await setup(t, { log });
+  const { clock, db, node, read } = await setup(t, { log });
   const event = { slot: 'm1', kind: 'recovery_step', detail: 'again', at: iso(clock) } as const;
   for (let count = 0; count < 6; count += 1) {
     for (let sent = 0; sent < 100; sent += 1) node.send({ type: 'event', event });
@@ -138,6 +138,8 @@ t.test('events that come without end are kept, and most have no line in the log'
   for (let sent = 0; sent < 100; sent += 1) node.send({ type: 'event', event });
   await read();
   t.equal(lines, 560, 'one a second');
+  const kept = await db.selectFrom('node_events').select('id').where('detail', '=', 'again').execute();
+  t.equal(kept.length, 700);
 });
 
 t.test('a text waits for the reports before it, and for no later one', async (t) => {

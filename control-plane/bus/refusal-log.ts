@@ -15,6 +15,7 @@ export class RefusalLog {
   readonly #log: Logger;
   readonly #what: string;
   readonly #reasons = new Map<string, Reason>();
+  #isStopped = false;
 
   /** `what` is refused, in the singular. */
   constructor({ clock, log }: { clock: Clock; log: Logger }, what: string) {
@@ -25,6 +26,7 @@ export class RefusalLog {
 
   /** `why`: one of a few sentences. */
   note(why: string, fields: object): void {
+    if (this.#isStopped) return;
     const known = this.#reasons.get(why);
     if (known !== undefined) {
       known.count += 1;
@@ -36,6 +38,7 @@ export class RefusalLog {
   }
 
   stop(): void {
+    this.#isStopped = true;
     for (const { timer } of this.#reasons.values()) timer.cancel();
   }
 

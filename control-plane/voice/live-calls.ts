@@ -63,6 +63,8 @@ export class LiveCalls implements CallWatch {
   readonly #lostTimers = new Map<string, Timer>();
   /** Calls that another instance tracks: their nodes are linked there. */
   readonly #elsewhere = new Set<string>();
+  /** Not in the hello of their nodes, nor reported since: one that is being dialed may be reported just after the hello. */
+  readonly #missing = new Set<CallSession>();
   readonly #writes = new KeyedQueue();
   readonly #watchers = new Set<(call: CallRow) => void>();
   readonly #stopCatchingUp: () => void;
@@ -163,9 +165,8 @@ export class LiveCalls implements CallWatch {
       session.relinked();
       if (wasElsewhere) this.#publish(session);
     }
-    const linkedAt = this.#parts.clock.now();
-    // One that is dialed now may be reported just after the hello.
-    const isStillMissing = ({ upAt }: CallSession): boolean => upAt.getTime() <= linkedAt;
+    for (const session of missing) this.#missing.add(session);
+    const isStillMissing = (session: CallSession): boolean => this.#missing.delete(session);
     if (missing.length > 0)
       this.#parts.clock.after(MISSING_MS, () => this.#lose(missing.filter(isStillMissing)));
     loseUnreported(this.#parts, {
@@ -314,6 +315,7 @@ export class LiveCalls implements CallWatch {
   /** Whether the report is news of its state. */
   #advance(session: CallSession, frame: LiveCall): boolean {
     const now = new Date(this.#parts.clock.now());
+    this.#missing.delete(session);
     session.wasUp(now);
     const isNews = session.advance(frame.state, toDate(frame.answered_at, now));
     session.mediaChanged(frame.has_media);

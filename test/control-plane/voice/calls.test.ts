@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { putCall } from '#control-plane/store/messages/calls.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
 import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
@@ -183,6 +184,28 @@ t.test(
     line.end(gone, { reason: 'cancelled', cause: 16 });
     await until('corrected', async () => (await calls()).some(({ reason }) => reason === 'cancelled'));
     t.equal(watcher.of({ kind: 'ended' }).length, 1, 'and reported once');
+  },
+);
+
+t.test(
+  'a call that its node reports just after its hello is not given up; one that it never reports is',
+  async (t) => {
+    const clock = new ManualClock();
+    const phone = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
+    const { line, calls, url } = phone;
+    const kept = line.ring();
+    const gone = line.ring(FAR_END, 'in-gone-2');
+    await until('both are recorded', async () => (await calls()).length === 2);
+    await phone.node.drop();
+    line.node = await linkNode(t, url, { journalId: 'journal-1', onCommand: line.onCommand });
+    line.report(kept);
+    await line.node.report(received('read after it'));
+    // Rounds of housekeeping note that the node lives.
+    await until('the other one is given up', async () => {
+      clock.advance(MINUTE_MS);
+      return (await calls()).find(({ call_id }) => call_id === gone.call_id)?.['state'] === 'ended';
+    });
+    t.equal((await calls()).find(({ call_id }) => call_id === kept.call_id)?.['state'], 'ringing');
   },
 );
 

@@ -79,6 +79,7 @@ export class Fleet {
 
   /** The events of nodes that moved while the bus was away are lost. One after the other: requests want the database, too. */
   async #recheckAll(): Promise<void> {
-    for (const { link } of [...this.#links.values()]) await link.recheck();
+    for (const { link } of [...this.#links.values()])
+      if (this.find(link.nodeId) === link) await link.recheck();
   }
 }

@@ -320,7 +320,10 @@ export class NodeSession implements NodeLink {
       const status = await renewLink(this.#parts.db, this.#link, aliveUntil);
       // A node that was asked to leave has its newer link elsewhere; its remaining commands finish here.
       if (status === 'up' || (status === 'replaced' && this.#isDraining)) return;
-      this.#parts.log.info({ status }, 'closing a link: the node was revoked or enrolled again');
+      this.#parts.log.info(
+        { status },
+        'closing a link: the node has another one, was revoked, or was enrolled again',
+      );
       this.close(CLOSE_CODE_OF[status], status);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'renewing a link failed');

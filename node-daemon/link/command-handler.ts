@@ -75,6 +75,7 @@ export class CommandHandler {
   readonly #refused: RecentIds;
   /** Ids of other commands. One that a stranger recorded and sent again has no effect. */
   readonly #tried: RecentIds;
+  readonly #running = new Map<string, Promise<unknown>>();
   /** Allowed destinations that were used lately: people answer each other, and a check costs a twentieth of a text. */
   readonly #allowed = new Set<string>();
 
@@ -104,9 +105,22 @@ export class CommandHandler {
   #run(command: LinkCommand): Promise<unknown> {
     // The journal has the outcomes of texts.
     if (command.name === 'send_sms') return this.#sendSms(command, paramsOf('send_sms', command.params));
-    if (this.#tried.has(command.id))
+    return this.#once(command.id, () => this.#perform(command));
+  }
+
+  /** One that comes again while it runs has the same answer: a refusal would mean that it was never tried. */
+  async #once(id: string, perform: () => Promise<unknown>): Promise<unknown> {
+    const running = this.#running.get(id);
+    if (running !== undefined) return running;
+    if (this.#tried.has(id))
       throw new CommandRefusal('params_invalid', 'id: a command with this id was tried before');
-    this.#tried.add(command.id);
+    this.#tried.add(id);
+    const answer = perform().finally(() => this.#running.delete(id));
+    this.#running.set(id, answer);
+    return answer;
+  }
+
+  async #perform(command: LinkCommand): Promise<unknown> {
     switch (command.name) {
       case 'bind_sim':
         return this.#bindSim(paramsOf('bind_sim', command.params));

@@ -9,7 +9,7 @@ import { LINK_FRAME_BYTES_MAX } from './version.ts';
 /** Why a node refuses a command, by code. A refused command was never tried: no part of it reached a modem. */
 export const COMMAND_ERRORS = {
   command_unknown: 'The node does not know this command: it is older than the control plane.',
-  params_invalid: 'The parameters do not fit the command.',
+  params_invalid: 'The parameters do not fit the command, or it came before, and is no text.',
   deadline_passed: 'The time limit of the command has passed. The node did not try it and never will.',
   sim_absent: 'No slot of this node has the SIM.',
   slot_unavailable: 'The slot with the SIM cannot serve it now: modem lost, SIM locked, or not registered.',

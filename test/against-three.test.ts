@@ -12,7 +12,7 @@ const testsIn = (path: string): string[] =>
         .filter((name) => name.endsWith('.test.ts'))
         .map((name) => `${path}/${name}`);
 
-const STARTS_SERVICES = /createRig\(|startStack\(|instanceCount\(/;
+const STARTS_SERVICES = /createRig\(|startStack\(|startFleet\(|instanceCount\(/;
 
 t.test('each listed file exists', async (t) => {
   for (const path of [...AGAINST_THREE, ...OFTEN_AGAINST_THREE, ...Object.keys(ONLY_AGAINST_ONE)])

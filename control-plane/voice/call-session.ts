@@ -47,7 +47,6 @@ const SILENCES_MAX = 2;
 type HangUpReason = CommandParams<'hang_up'>['reason'];
 
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
-
 type CallCommand = 'answer' | 'hang_up' | 'open_media';
 
 export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
@@ -366,9 +365,13 @@ export class CallSession implements StreamedCall {
       if (this.#goodbye !== undefined && code < callCloseCode(0)) this.dismiss('local_hangup');
       return;
     }
+    if (code === MEDIA_CLOSE.replaced) {
+      this.#closeClient(REPLACED);
+      return;
+    }
     const cause = causeOfClose(code);
-    if (code === MEDIA_CLOSE.replaced || cause !== undefined) {
-      this.#closeClient(cause === undefined ? REPLACED : { cause });
+    if (cause !== undefined) {
+      this.#closeClient({ cause });
       return;
     }
     this.#log.info({ code }, 'the media link of the call broke: opening it again');

@@ -76,7 +76,7 @@ export class LiveCalls implements CallWatch {
       if (event.kind === 'call_ended') this.#onEnded(event.call.callId, event.call.cause);
       if (event.kind === 'call_changed' && event.instance !== this.instance) this.#follow(event.call);
     });
-    this.#stopCatchingUp = catchUp(parts, () => this.#followAll());
+    this.#stopCatchingUp = catchUp(parts, () => this.#followStored());
   }
 
   /** Calls `watcher` for each call that begins here, once it is stored, and for each that advances here. The returned function stops that. */
@@ -100,7 +100,7 @@ export class LiveCalls implements CallWatch {
     if (this.#sessions.has(callId)) return this.find(callId, subscriptionId);
     const session = this.begin(call);
     // It may have advanced while it was read: that event found no session here.
-    this.#followAll([callId]).catch((error: unknown) =>
+    this.#followStored([callId]).catch((error: unknown) =>
       this.#parts.log.warn({ err: error, call: callId }, 'reading the state of a call failed'),
     );
     return session;
@@ -204,7 +204,7 @@ export class LiveCalls implements CallWatch {
     for (const callId of await findForgottenCalls(db, new Date(now - FORGOTTEN_MS)))
       if (!known.some((call) => call.callId === callId)) await this.#endAsLost(callId);
     await deleteUnheldCalls(db, new Date(now - UNHELD_KEPT_MS));
-    await this.#followAll();
+    await this.#followStored();
   }
 
   /** This instance stops: calls go on, and their clients may reconnect to another instance. */
@@ -236,7 +236,7 @@ export class LiveCalls implements CallWatch {
   }
 
   /** Reads the store for changes that the bus lost. */
-  async #followAll(callIds: readonly string[] = [...this.#elsewhere]): Promise<void> {
+  async #followStored(callIds: readonly string[] = [...this.#elsewhere]): Promise<void> {
     for (const call of await findCallStates(this.#parts.db, callIds)) {
       if (!this.#elsewhere.has(call.callId)) continue;
       if (call.state === 'ended') this.#onEnded(call.callId, call.cause ?? CAUSE.temporaryFailure);
@@ -299,10 +299,11 @@ export class LiveCalls implements CallWatch {
     const first = wanted();
     if (first === undefined) return;
     // A client that hears of it may ask another instance for it at once.
-    if (!(await putCall(db, callOf(first), now)))
-      return this.#parts.refusals.note('it has ended, or is of another node', { node: from, call: callId });
+    const isStored = await putCall(db, callOf(first), now);
     const latest = wanted();
     if (latest === undefined) return;
+    if (!isStored)
+      return this.#parts.refusals.note('it has ended, or is of another node', { node: from, call: callId });
     // A client may have opened the stream of the recorded call meanwhile.
     const opened = this.#sessions.get(callId);
     if (opened !== undefined && (opened.call.nodeId !== from || !isSameCall(opened.call, latest.frame)))
@@ -368,7 +369,7 @@ export class LiveCalls implements CallWatch {
     // Without the store nothing is known of another link.
     if (!(await isLinked(db, nodeId, new Date(clock.now())).catch(() => false))) return this.#lose(lost);
     for (const { call } of lost) this.#elsewhere.add(call.callId);
-    await this.#followAll();
+    await this.#followStored();
   }
 
   #lose(sessions: readonly CallSession[]): void {

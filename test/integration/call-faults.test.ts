@@ -81,10 +81,15 @@ async function setUp(t: Test, make: MakeName, options: object = {}) {
 
 t.test('a dial command that is sent again dials no second call', async (t) => {
   const { dial, ended, hangUp, host, plane, simulated } = await setUp(t, 'quectel');
-  const { id } = await dial();
+  const id = 'call-00000001';
+  const again = { call_id: id, iccid: host.slots().get('1-1.1')?.iccid, to: FAR };
+  await Promise.all([dial(), plane.command('dial', again, { id })]);
+  await until(
+    'both are answered',
+    () => plane.framesOf('result').filter((each) => each.id === id).length === 2,
+  );
   await hangUp(id);
   await ended(id);
-  const again = { call_id: id, iccid: host.slots().get('1-1.1')?.iccid, to: FAR };
   t.match(await plane.command('dial', again, { id }), { type: 'refusal', message: /tried before/ });
   t.equal((await simulated()).length, 1);
 });

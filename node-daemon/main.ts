@@ -39,7 +39,7 @@ if (!(await runCommand('node-daemon', COMMANDS))) {
       ...(process.stdout.isTTY ? {} : { reload: () => reload(daemon, log) }),
       async stop() {
         await daemon.stop();
-        manager.stopped();
+        await manager.stopped();
         // An exit waits for every thread, and only this signal ends threads that hang in a port.
         if (daemon.hasHangingPorts()) process.kill(process.pid, 'SIGKILL');
       },

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Notify, notifySocket } from '#shared/process/notify-socket.ts';
+import { type Assignments, type Notify, notifySocket } from '#shared/process/notify-socket.ts';
 import { LINK_WORDS, type LinkState } from '../link/control-link.ts';
 import { HangDetector, type Worker } from './worker.ts';
 
@@ -38,6 +38,8 @@ export class ServiceManager {
   /** Undefined if no service manager started this process. Then nothing is sent. */
   readonly #notify: Notify | undefined;
   readonly #timers = new Map<string, Timer>();
+  /** Settles when all is sent. */
+  #sent: Promise<void> = Promise.resolve();
   #status: string | undefined;
   #isHangLogged = false;
 
@@ -63,28 +65,33 @@ export class ServiceManager {
   /** Reports that the daemon is stopping, and asks for more time until `stopped`. */
   stopping(): void {
     if (this.#notify === undefined) return;
-    void this.#notify({ STOPPING: 1, ...extension });
-    this.#every('extension', EXTEND_MS, () => void this.#notify?.(extension));
+    this.#send({ STOPPING: 1, ...extension });
+    this.#every('extension', EXTEND_MS, () => this.#send(extension));
   }
 
-  /** Stops all notifications. */
-  stopped(): void {
+  /** Stops all notifications. Resolves when the last one is sent. */
+  stopped(): Promise<void> {
     for (const timer of this.#timers.values()) timer.cancel();
     this.#timers.clear();
+    return this.#sent;
+  }
+
+  #send(assignments: Assignments): void {
+    this.#sent = this.#notify?.(assignments) ?? this.#sent;
   }
 
   #sendStatus(daemon: WatchedDaemon): void {
     const status = statusLine(daemon.status());
     if (status === this.#status) return;
     this.#status = status;
-    void this.#notify?.({ STATUS: status });
+    this.#send({ STATUS: status });
   }
 
   /** Notifies the watchdog unless a worker hangs. Without notifications the service manager restarts the daemon. */
   #feed(still: readonly string[]): void {
     if (still.length === 0) {
       this.#isHangLogged = false;
-      void this.#notify?.({ WATCHDOG: 1 });
+      this.#send({ WATCHDOG: 1 });
     } else if (!this.#isHangLogged) {
       this.#isHangLogged = true;
       this.#parts.log.error(

@@ -2,7 +2,8 @@
 import { execFile } from 'node:child_process';
 import type { Logger } from '../log.ts';
 
-const NOTIFY_TIMEOUT_MS = 5_000;
+/** Two, one that is being sent and one that waits, end before a program that stops is killed. */
+const NOTIFY_TIMEOUT_MS = 4_000;
 
 /** The values to send, by the names of sd_notify(3). */
 export type Assignments = Readonly<Record<string, string | number>>;

@@ -1,4 +1,5 @@
 // The watchdog is fed only while every worker goes on: a modem's supervisor, the journal's writer, the link.
+import { once } from 'node:events';
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
 import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
@@ -70,7 +71,31 @@ t.test('the status of a node that waits for approval, and of a drain', async (t)
   t.same(reported.slice(1), [
     { STATUS: 'stopping after the last call, 0 of 0 slots registered, linked, 1 call up' },
   ]);
-  manager.stopped();
+  await manager.stopped();
+});
+
+t.test('it has stopped only when the notification of its stop is sent', async (t) => {
+  const events: string[] = [];
+  const sent = new AbortController();
+  const manager = new ServiceManager({
+    clock: new ManualClock(0),
+    log: silentLogger,
+    pid: 7,
+    environment: { NOTIFY_SOCKET: '/nowhere' },
+    async notify(assignments) {
+      if (!('STOPPING' in assignments)) return;
+      await once(sent.signal, 'abort');
+      events.push('sent');
+    },
+  });
+  await manager.ready({ status: () => STATUS, workers: () => [] });
+  manager.stopping();
+  const stopped = manager.stopped().then(() => events.push('stopped'));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.same(events, []);
+  sent.abort();
+  await stopped;
+  t.same(events, ['sent', 'stopped']);
 });
 
 t.test('without a service manager nothing is sent, and no timer is left', async (t) => {
@@ -80,7 +105,7 @@ t.test('without a service manager nothing is sent, and no timer is left', async 
   await manager.ready({ status: () => STATUS, workers: () => [] });
   manager.stopping();
   clock.advance(3_600_000);
-  manager.stopped();
+  await manager.stopped();
 });
 
 t.test(

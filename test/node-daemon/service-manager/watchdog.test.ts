@@ -74,7 +74,7 @@ t.test('the status of a node that waits for approval, and of a drain', async (t)
   await manager.stopped();
 });
 
-t.test('it has stopped only when the notification of its stop is sent', async (t) => {
+t.test('the manager has stopped only when the notification of its stop is sent', async (t) => {
   const events: string[] = [];
   const sent = new AbortController();
   const manager = new ServiceManager({

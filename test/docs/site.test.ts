@@ -14,7 +14,7 @@ import { PROJECT_FOLDER } from '../tidy/sources.ts';
 const DIST = join(PROJECT_FOLDER, 'docs/.vitepress/dist');
 const BUILD_TIMEOUT_MS = 180_000;
 /** Pages that an ordinary run opens in each window. */
-const SOME_PAGES = 6;
+const SOME_PAGES = 3;
 /** The text of a page. The menus around it are VitePress' own. */
 const OURS = '.vp-doc';
 const NARROW = { width: 390, height: 844 };

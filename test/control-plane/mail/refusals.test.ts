@@ -13,7 +13,7 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const QUARTER_MS = 15 * MINUTE_MS;
-const HALF_HOUR_MS = 30 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
 
 t.test('a temporary refusal is tried again, later and later', async (t) => {
@@ -43,7 +43,7 @@ t.test('a temporary refusal is tried again, later and later', async (t) => {
   await pass(1, WEEK_MS);
   await pool.setOnSale(true);
   const before = attempts();
-  await pass(48, HALF_HOUR_MS);
+  await pass(24, HOUR_MS);
   t.equal(attempts() - before, 12, 'a day of it');
   answers = [];
   await pass(4, QUARTER_MS);
@@ -103,10 +103,10 @@ t.test('a server that is away, or refuses our sender, loses no mail', async (t) 
   const { url, mail, pool, pass } = await startMailing(t, rig, script);
   await join(url, 'ann', 'bob');
   await pool.setOnSale(true);
-  await pass(60);
+  await pass(20, 3 * MINUTE_MS);
   t.ok(mail.connections() >= 4 && mail.connections() <= 8, `asked ${mail.connections()} times in an hour`);
   mail.script = { onSender: () => '550 5.7.1 hello@numbers.test may not send from there' };
-  await pass(60);
+  await pass(20, 3 * MINUTE_MS);
   t.same(mail.recipients, []);
   mail.script = {};
   await pass(15);
@@ -131,7 +131,7 @@ for (const [how, end] of [
     t.same(recipientsOf(mail), ['bob', 'eve'], 'in the same round');
     const attempts = (): number => mail.recipients.filter((address) => address.startsWith('ann')).length;
     const before = attempts();
-    await pass(48, HALF_HOUR_MS);
+    await pass(24, HOUR_MS);
     t.equal(before, 1);
     t.equal(attempts(), 12, 'not for ever');
     isPicky = false;
@@ -152,7 +152,7 @@ for (const [how, end] of [
     await pool.setOnSale(true);
     await pass();
     t.equal(mail.connections(), 3);
-    await pass(60);
+    await pass(20, 3 * MINUTE_MS);
     t.ok(mail.connections() >= 9 && mail.connections() <= 24, `${mail.connections()} in an hour`);
     mail.script = {};
     await pass(8, QUARTER_MS);
@@ -170,7 +170,7 @@ t.test('a connection that breaks in a mail is not tried for ever', async (t) => 
   await join(url, 'ann');
   await join(url, 'bob');
   await pool.setOnSale(true);
-  await pass(48, HALF_HOUR_MS);
+  await pass(24, HOUR_MS);
   const [ann, bob] = ['ann', 'bob'].map((name) => mail.taken.filter(({ to }) => to.startsWith(name)));
   t.equal(ann?.length, 3, 'it is not known whether it was accepted');
   t.equal(new Set(ann?.map(({ messageId }) => messageId)).size, 1);

@@ -5,6 +5,7 @@ import { Refusal } from '#control-plane/domain/refusal.ts';
 import { destinationListSchema } from '#shared/destination-list.ts';
 import { telephone } from '../../fixtures/agents/telephone.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { someOf } from '../../fixtures/sweep.ts';
 
 /** Emergency numbers of the world that a GSM modem may know by itself (3GPP TS 22.101 §10.1), US services, carriers' codes. */
 const CODES = [
@@ -23,8 +24,6 @@ const CODES = [
   '411',
   '511',
   '611',
-];
-const MORE_CODES = [
   '711',
   '811',
   '9911',
@@ -112,8 +111,8 @@ const WRITINGS = [
   (text: string) => ` ${text}`,
 ];
 
-function* writings(): Generator<string> {
-  for (const code of [...CODES, ...MORE_CODES])
+function* writings(codes: readonly string[]): Generator<string> {
+  for (const code of codes)
     for (const prefix of [...PREFIXES, ...PREFIXES_IN_URI])
       for (const suffix of [...SUFFIXES, ...SUFFIXES_OF_DIGITS])
         for (const write of WRITINGS) {
@@ -152,7 +151,7 @@ const ALL_OF_NANP = destinationListSchema.parse(NANP_PREFIXES);
 t.test('of a hundred thousand spellings the few that pass reach no emergency service', async (t) => {
   let count = 0;
   const passed = new Set<string>();
-  for (const to of writings()) {
+  for (const to of writings(someOf(t, CODES, 6))) {
     count += 1;
     try {
       passed.add(checkDestination(to, ALL_OF_NANP));
@@ -210,7 +209,7 @@ t.test('over HTTP: refused with 400, and the node hears of none', async (t) => {
     t.match((await dial(to)).body, { error: 'destination_not_allowed' }, to);
   let count = 0;
   const sample: string[] = [];
-  for (const to of writings()) if (count++ % 499 === 0) sample.push(to);
+  for (const to of writings(CODES)) if (count++ % 499 === 0) sample.push(to);
   for (const to of sample) {
     if (/^\+1[2-9]\d{9}$/.test(to)) continue;
     t.equal((await dial(to)).status, 400, JSON.stringify(to));

@@ -11,8 +11,10 @@ export interface Play {
   readonly niceness: '0' | '5' | '10';
 }
 
-/** Long enough to spare most of the loading, short enough that the last process of a run leaves no processor idle for long. */
-const FILES_MAX = 8;
+/** Loading and compiling take two seconds of a processor in each process. So many files take two minutes. */
+const FILES_MAX = 16;
+/** Processes of several files start in this share of the run: one that starts last would leave the other processor idle. */
+const SHARED_UNTIL = 0.85;
 /** In the text of a compiled test that uses tap: others, whatever they print, have a process of their own. */
 const USES_TAP = /node_modules\/@tapjs\/tap\.js/;
 /** In the text of one that measures in real time. */
@@ -54,14 +56,15 @@ function evenly(files: readonly string[]): string[][] {
   );
 }
 
-/** The processes of each part evenly over the run: some mostly work, others mostly wait. */
+/** The processes of each part evenly over their share of the run: some mostly work, others mostly wait. */
 function spread(all: readonly Play[]): Play[] {
-  const byPart = new Map<string, Play[]>();
-  const partOfPlay = ({ files }: Play): string => partOf(files[0] ?? '');
-  for (const play of all) byPart.set(partOfPlay(play), [...(byPart.get(partOfPlay(play)) ?? []), play]);
+  const isShared = ({ files }: Play): boolean => files.length > 1;
+  const kindOf = (play: Play): string => `${partOf(play.files[0] ?? '')} ${isShared(play)}`;
+  const byKind = new Map<string, Play[]>();
+  for (const play of all) byKind.set(kindOf(play), [...(byKind.get(kindOf(play)) ?? []), play]);
   const placeOf = (play: Play): number => {
-    const beside = byPart.get(partOfPlay(play)) ?? [];
-    return (beside.indexOf(play) + 0.5) / beside.length;
+    const beside = byKind.get(kindOf(play)) ?? [];
+    return ((beside.indexOf(play) + 0.5) / beside.length) * (isShared(play) ? SHARED_UNTIL : 1);
   };
   return [...all].sort((a, b) => placeOf(a) - placeOf(b));
 }

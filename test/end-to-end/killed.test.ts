@@ -21,7 +21,7 @@ function keepTrying(name: string, attempt: (body: string) => Promise<boolean>) {
     for (let n = 1; !stopping.signal.aborted; n += 1) {
       const body = `${name} ${n}`;
       if (await attempt(body).catch(() => false)) accepted.push(body);
-      await pause(15);
+      await pause(40);
     }
   })();
   const stop = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// Which test files share a process: to load what a file imports takes a second of a processor, longer than most files test.
+// Which test files share a process: to load and compile what a file imports takes two seconds of a processor, longer than most files test.
 import { readFile } from 'node:fs/promises';
 
 /** One process. */
@@ -11,7 +11,7 @@ export interface Play {
   readonly niceness: '0' | '5' | '10';
 }
 
-/** Loading and compiling take two seconds of a processor in each process. So many files take two minutes. */
+/** So many take two minutes. */
 const FILES_MAX = 16;
 /** Processes of several files start in this share of the run: one that starts last would leave the other processor idle. */
 const SHARED_UNTIL = 0.85;
@@ -27,8 +27,17 @@ const OF_WHOLE_PROGRAMS = /^\.tests\/test\/(?:integration|end-to-end|history)\//
 const CHANGES_PROCESS =
   /process\.(?:env\[[^\]]+\] = |on\(|memoryUsage)|fixtures\/(?:fault-points|payments\/payment-lives)\.js|skipFileWithoutNats/;
 
-/** The processes of a run: files of one part of the product that lie near each other share some. Each part is spread over the run. */
-export async function plays(files: readonly string[], instances = 1): Promise<Play[]> {
+/** The processes of a run, each part of the product spread over it. `again`: files that play against so many `instances`, too. */
+export async function plays(
+  files: readonly string[],
+  again: readonly string[],
+  instances: number,
+): Promise<Play[]> {
+  return spread([...(await grouped(again, instances)), ...(await grouped(files, 1))]);
+}
+
+/** Files of one part of the product that lie near each other share a process. */
+async function grouped(files: readonly string[], instances: number): Promise<Play[]> {
   const alone: Play[] = [];
   const byPart = new Map<string, string[]>();
   for (const file of files) {
@@ -42,7 +51,7 @@ export async function plays(files: readonly string[], instances = 1): Promise<Pl
   const shared = [...byPart.values()].flatMap((ofPart) =>
     evenly(ofPart).map((files): Play => ({ files, instances, niceness: '10' })),
   );
-  return spread([...alone, ...shared]);
+  return [...alone, ...shared];
 }
 
 /** `.tests/test/control-plane/...` is of `control-plane`. */

@@ -126,8 +126,7 @@ async function run(): Promise<void> {
       nameOf(files, instances),
     );
   };
-  for (const each of await plays(files)) play(each);
-  for (const each of await plays(again, REPEATED_INSTANCES)) play(each);
+  for (const each of await plays(files, again, REPEATED_INSTANCES)) play(each);
 }
 
 function nameOf([first = '', ...others]: readonly string[], instances: number): string {

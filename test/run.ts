@@ -18,7 +18,7 @@ const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder .
 
   FILE            a test, such as test/tidy/imports.test.ts or its name, imports; without any: all of them
   --reporter NAME base, terse, tap, junit, json ... (default: base in a terminal, else tap)
-  --jobs N        so many files at the same time (default: 5)
+  --jobs N        so many processes at the same time (default: 4)
   --whole         every case of the tests that sweep over many, every test against three instances, and only these tests (test:long)
 `;
 const COMPILED = '.tests';
@@ -35,7 +35,7 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', short: 'h' },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
     // Of two processors: many tests wait more than they work.
-    jobs: { type: 'string', default: '5' },
+    jobs: { type: 'string', default: '4' },
     whole: { type: 'boolean', default: false },
   },
 });

@@ -37,7 +37,7 @@ t.test(
     t.ok(result.isComplete, 'all messages were accepted in time');
     t.same(result.findings.examples, [], `HISTORY_SEED=${seed} repeats it`);
     t.ok(result.totals.received >= MESSAGES, 'messages were received');
-    t.ok(result.totals.orderCompared > MESSAGES / 3, 'orders were compared');
+    t.ok(result.totals.orderCompared > MESSAGES / 2, 'orders were compared');
     t.ok(result.played.size > 10, 'faults were played');
     t.ok((result.rogue?.forged ?? 0) > MESSAGES / 15, 'a rogue node forged texts and calls of every number');
   },

@@ -45,9 +45,9 @@ const SILENCES_MAX = 2;
 
 /** Either the subscriber ends the call, or it has no subscriber any more. */
 type HangUpReason = CommandParams<'hang_up'>['reason'];
+type CallCommand = 'answer' | 'hang_up' | 'open_media';
 
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
-type CallCommand = 'answer' | 'hang_up' | 'open_media';
 
 export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   fleet: Fleet;

@@ -122,20 +122,24 @@ async function ask(url: string): Promise<ServerIdentity> {
   }
 }
 
+/** The log of a standby has no place of its own to insert at. */
+const IDENTITY = `select pg_is_in_recovery() as standby, system_identifier::text as system,
+  case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) end as timeline
+  from pg_control_system()`;
+
 /** Throws `NoPrimary` for a standby. */
 async function identityOf(client: Asked): Promise<ServerIdentity> {
-  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
-  if (rows[0]?.standby !== false) throw new NoPrimary('the server is a standby');
-  // A hosted Postgres may not offer these functions.
-  const answer = await client
-    .query<{ timeline: string; system: string }>(
-      `select left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as timeline, system_identifier::text as system
-        from pg_control_system()`,
-    )
-    .catch((error: { code?: string }) => {
-      if (error.code === undefined || !/^(0A|42|55)/.test(error.code)) throw error;
-      return undefined;
-    });
-  const row = answer?.rows[0];
-  return { timeline: row && Number.parseInt(row.timeline, 16), system: row?.system };
+  interface Row {
+    standby: boolean;
+    system?: string;
+    timeline?: string | null;
+  }
+  const { rows } = await client.query<Row>(IDENTITY).catch((error: { code?: string }) => {
+    if (error.code === undefined || !/^(0A|42|55)/.test(error.code)) throw error;
+    // A hosted Postgres may not offer these functions.
+    return client.query<Row>('select pg_is_in_recovery() as standby');
+  });
+  const row = rows[0];
+  if (row?.standby !== false) throw new NoPrimary('the server is a standby');
+  return { timeline: row.timeline ? Number.parseInt(row.timeline, 16) : undefined, system: row.system };
 }

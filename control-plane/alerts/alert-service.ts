@@ -30,7 +30,7 @@ export function startAlerts({ channels, ...parts }: AlertServiceParts): AlertSer
   const readings = new GasReadings(clock, parts.relayers.keys());
   const posts = channels.map((channel) => new AlertPost({ ...parts, channel }));
   const work = [
-    repeat({ clock, log, task: 'alerts', everyMs: CHECK_MS }, () =>
+    repeat({ clock, log, task: 'alerts', everyMs: CHECK_MS, firstMs: CHECK_MS }, () =>
       checkForTroubles({ ...parts, gas: () => readings.fresh() }),
     ),
     ...posts.map((post) =>

@@ -3,14 +3,23 @@ import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { emitMetric, type Task } from '../metrics/metric-events.ts';
 
-/** Runs `work` now, and again `everyMs` after each end; `stop` waits for the run that is under way. */
+interface Repeated {
+  clock: Clock;
+  log: Logger;
+  task: Task;
+  everyMs: number;
+  /** Default: 0. Of work that can wait: an instance that starts serves first. */
+  firstMs?: number;
+}
+
+/** Runs `work` after `firstMs`, and again `everyMs` after each end; `stop` waits for the run that is under way. */
 export function repeat(
-  { clock, log, task, everyMs }: { clock: Clock; log: Logger; task: Task; everyMs: number },
+  { clock, log, task, everyMs, firstMs = 0 }: Repeated,
   work: () => Promise<void>,
 ): { stop(): Promise<void> } {
   let isStopped = false;
   let timer: Timer | undefined;
-  let run: Promise<void>;
+  let run = Promise.resolve();
   const once = (): void => {
     run = work()
       .then(
@@ -25,7 +34,8 @@ export function repeat(
         if (!isStopped) timer = clock.after(everyMs, once);
       });
   };
-  once();
+  if (firstMs === 0) once();
+  else timer = clock.after(firstMs, once);
   return {
     async stop() {
       isStopped = true;

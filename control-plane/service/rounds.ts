@@ -55,10 +55,12 @@ export function startRounds(base: ServiceBase, parts: RoundParts): Round {
     ...payments,
     ...money,
     everyMinute('waitlist', () => waitlistRound(base, mailer)),
-    repeat({ clock, log, task: 'costs', everyMs: COSTS_MS }, () =>
+    repeat({ clock, log, task: 'costs', everyMs: COSTS_MS, firstMs: ROUND_MS }, () =>
       storeMonth(base.db, new Date(clock.now())),
     ),
-    everyMinute('cleaning', () => cleaningRound(base, parts.telephony)),
+    repeat({ clock, log, task: 'cleaning', everyMs: ROUND_MS, firstMs: ROUND_MS }, () =>
+      cleaningRound(base, parts.telephony),
+    ),
   ];
   return {
     async stop() {

@@ -27,7 +27,7 @@ export async function benchConsole(): Promise<Measurement[]> {
   const key = await addOperator(plane.databaseUrl, 'ann');
   const node = await ScriptedNode.connect(plane.url, { nodeId: 'rack-1', slots: SLOTS });
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
   try {

@@ -129,7 +129,7 @@ t.test('the events of the life are counted', async (t) => {
   atLeast(1, 'database_connections');
   atLeast(1, 'database_errors_total', { class: '23' });
   atLeast(100, 'database_query_duration_seconds_count');
-  for (const task of ['reconcile', 'gas', 'waitlist', 'cleaning'])
+  for (const task of ['reconcile', 'gas', 'waitlist', 'probes', 'webhooks'])
     atLeast(Date.now() / 1000 - 600, 'housekeeping_last_success_timestamp_seconds', { task });
   atLeast(0.0001, 'relayer_balance_ether', { chain: '84532' });
   t.equal(readingOf(families, 'nodejs_eventloop_lag_seconds') === undefined, false, 'event loop');

@@ -1,12 +1,14 @@
-// The work of every minute on three instances at the same moment: each thing once, and no instance fails because of another.
+// The work of every minute: what waits at the start, and on three instances at the same moment each thing once, and no instance fails because of another.
 import { sql } from 'kysely';
 import pino from 'pino';
 import t from 'tap';
+import { onMetricEvent } from '#control-plane/metrics/metric-events.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { lapsed } from '../../fixtures/database/lapsed-subscription.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { until } from '../../fixtures/until.ts';
 
 const INSTANCES = 3;
 const ROUNDS = 5;
@@ -22,6 +24,25 @@ interface Line {
   msg: string;
   subscription?: string;
 }
+
+t.test('an instance that starts serves first: what can wait begins after its interval', async (t) => {
+  const clock = new ManualClock();
+  const done = new Set<string>();
+  onMetricEvent((event) => {
+    if (event.kind === 'housekept' && event.isDone) done.add(event.task);
+  });
+  const areDone = (...tasks: string[]): Promise<unknown> =>
+    until(tasks.join(' and '), () => tasks.every((task) => done.has(task)));
+  await rig.start(t, { clock });
+  await areDone('reconcile', 'finality', 'gas', 'waitlist', 'probes', 'webhooks');
+  await roundIsOver(clock);
+  for (const task of ['alerts', 'cleaning', 'costs']) t.notOk(done.has(task), task);
+  clock.advance(MINUTE_MS / 6);
+  await areDone('alerts');
+  t.notOk(done.has('cleaning'));
+  clock.advance(MINUTE_MS - MINUTE_MS / 6);
+  await areDone('cleaning', 'costs');
+});
 
 t.test('housekeeping', { timeout: 120_000 }, async (t) => {
   const lines: Line[] = [];

@@ -20,8 +20,8 @@ export const isSameCall = (call: CallIdentity, frame: CallIdentity): boolean =>
 
 /** Larger than any rack. */
 const CALLS_PER_NODE_MAX = 1_000;
-/** A line has one call; the end of the one before may be reported late. */
-const CALLS_PER_SIM_MAX = 2;
+/** A line has one call. The ends of earlier ones may be stored late: a caller may ring again and again while the store is away. */
+const CALLS_PER_SIM_MAX = 5;
 
 /** Whether a node that has these calls can have no other one of the SIM. */
 export const isOneTooMany = (calls: readonly Pick<CallRow, 'iccid'>[], iccid: string): boolean =>

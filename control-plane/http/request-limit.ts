@@ -160,8 +160,9 @@ export async function countRefused<T>(
   }
 }
 
-/** The credential is invalid, or not valid yet. */
+/** The credential is invalid, not valid yet, or used too often. */
 const REFUSED: readonly RefusalCode[] = [
+  'rate_limited',
   'unauthorized',
   'enrolment_refused',
   'node_revoked',

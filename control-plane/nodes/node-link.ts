@@ -42,6 +42,10 @@ export class CommandRefused extends Error {
   }
 }
 
+/** Whether the node refused a command because it does not have the call. */
+export const isCallUnknown = (error: unknown): boolean =>
+  error instanceof CommandRefused && error.code === 'call_unknown';
+
 /** No link, the link broke, or no response in time: the node may or may not have run the command. */
 export class NodeUnavailable extends Error {
   override name = 'NodeUnavailable';

@@ -28,6 +28,7 @@ import type { CallWatch } from './fleet.ts';
 import { FACT_COST, FramePace } from './frame-pace.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
+import { limitLines } from './line-budget.ts';
 import { type NodeLink, NodeUnavailable } from './node-link.ts';
 import { OpenSends } from './open-sends.ts';
 import { PendingCommands } from './pending-commands.ts';
@@ -85,7 +86,10 @@ export class NodeSession implements NodeLink {
     this.#socket = socket;
     this.nodeId = node.nodeId;
     this.#publicKey = node.publicKey;
-    this.#parts = { ...parts, log: parts.log.child({ node: node.nodeId }) };
+    this.#parts = {
+      ...parts,
+      log: limitLines(parts.log.child({ node: node.nodeId }), parts.reportPace.lines),
+    };
     const { clock, heartbeatMs, random } = parts;
     this.#pending = new PendingCommands(clock, () => this.#closeWhenIdle());
     this.#heartbeat = new Heartbeat({

@@ -5,6 +5,7 @@ import type { Slot } from '#shared/link/slot.ts';
 import { TokenBucket } from '#shared/token-bucket.ts';
 import { upTo } from '../bus/cache-size.ts';
 import { withoutReadings } from '../store/fleet/sim-readings.ts';
+import { LineBudget } from './line-budget.ts';
 
 /** In cards. A rack of 64 modems that is plugged in again costs up to 300: its cards, and each modem starts and searches. */
 const BUDGET = { burst: 500, perSecond: 10 };
@@ -20,9 +21,6 @@ const READING_COST = 0.003;
 /** Of a change of the node's alarms, which is logged. */
 export const ALARMS_COST = 1;
 
-/** Of lines in the log. A rack reports a few events a minute, and a few hundred when it is plugged in. */
-const EVENT_LINES = { burst: 500, perSecond: 1 };
-
 /** A report never waits longer. Texts of the node wait for it. */
 const PAUSE_MAX_MS = 10_000;
 const COST_MAX = (PAUSE_MAX_MS / 1_000) * BUDGET.perSecond;
@@ -36,8 +34,7 @@ const NODES_MAX = 10_000;
 export class ReportPace {
   readonly #clock: Clock;
   readonly #budget: TokenBucket;
-  /** Log lines for slot events. Events above the limit are stored without a line. */
-  readonly eventLines: TokenBucket;
+  readonly lines: LineBudget;
   #cards: ReadonlySet<string> = new Set();
   #late = 0;
   #lateAtMs = -Infinity;
@@ -45,7 +42,7 @@ export class ReportPace {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#budget = new TokenBucket(clock, BUDGET);
-    this.eventLines = new TokenBucket(clock, EVENT_LINES);
+    this.lines = new LineBudget(clock);
   }
 
   /** Until the next report may be stored, in ms. */

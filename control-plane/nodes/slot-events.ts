@@ -5,7 +5,6 @@ import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database/database.ts';
 import { insertEvents } from '../store/fleet/node-links.ts';
-import type { ReportPace } from './report-pace.ts';
 
 /** Events of one link that wait to be written; a rack reports a few per minute. */
 const WAITING_MAX = 256;
@@ -16,7 +15,6 @@ interface SlotEventsParts {
   clock: Clock;
   log: Logger;
   nodeId: string;
-  reportPace: ReportPace;
 }
 
 export class SlotEvents {
@@ -34,9 +32,8 @@ export class SlotEvents {
       this.#dropped += 1;
       return;
     }
-    const { log, reportPace } = this.#parts;
-    if (reportPace.eventLines.takes())
-      log.info({ slot: event.slot, kind: event.kind, detail: event.detail }, 'slot event');
+    const { slot, kind, detail } = event;
+    this.#parts.log.info({ slot, kind, detail }, 'slot event');
     this.#waiting.push(event);
     this.#writing ??= this.#write()
       .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'storing slot events failed'))

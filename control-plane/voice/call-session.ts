@@ -10,7 +10,7 @@ import { callCloseCode, causeOfClose } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import type { audioBudgets } from '../nodes/frame-pace.ts';
-import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
+import { CommandRefused, isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
 import type { CallRow } from '../store/messages/calls.ts';
 import { AudioBridge } from './audio-bridge.ts';
 import { Goodbye } from './goodbye.ts';
@@ -18,9 +18,6 @@ import type { MediaTickets } from './media-tickets.ts';
 import type { StreamClient, StreamedCall } from './stream-client.ts';
 import { closeStream, failure, REPLACED, RESTART, type StreamClosing } from './stream-closing.ts';
 import type { StreamPlaces } from './stream-places.ts';
-
-/** A node must begin to dial within this time: the client waits for the response. */
-export const DIAL_START_MS = 10_000;
 
 /** A modem answers ATA and ATH within seconds; after that the node reports the result anyway. */
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -62,6 +59,8 @@ export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   queueFrames: number;
   /** Called when the media link broke, with the time of the last audio. The node's link may be at another instance. */
   onMediaLost(upAt: Date): void;
+  /** Called when the node says that it does not have the call any more. It reports the end, unless its disk is full. */
+  onGone(): void;
   /** Called with each frame of the far end. */
   onAudio?(frame: Uint8Array, call: CallRow): void;
 }
@@ -227,6 +226,7 @@ export class CallSession implements StreamedCall {
     if (this.#isOver) return;
     this.#unwanted ??= reason;
     this.hangUp(this.#unwanted).catch((error: unknown) => {
+      if (isCallUnknown(error)) this.#parts.onGone();
       this.#log.warn({ err: error }, 'hanging up a call failed');
       this.#after(HANG_UP_RETRY_MS, () => this.dismiss(reason));
     });
@@ -350,7 +350,8 @@ export class CallSession implements StreamedCall {
     const isOffline = error instanceof NodeUnavailable && !error.isSent;
     if (!isOffline || !this.#isOffline) this.#log.warn({ err: error }, 'the call has no audio yet');
     this.#isOffline = isOffline;
-    if (isRefused && error.code === 'call_unknown') {
+    if (isCallUnknown(error)) {
+      this.#parts.onGone();
       this.#after(END_WAIT_MS, () => this.#closeClient(failure('the node does not have this call')));
       return;
     }
@@ -360,18 +361,16 @@ export class CallSession implements StreamedCall {
 
   #onMediaClosed(code: number): void {
     if (this.#isOver) return;
-    if (code < callCloseCode(0)) this.#parts.onMediaLost(this.#audio.heardAt);
-    if (this.#client === undefined) {
-      if (this.#goodbye !== undefined && code < callCloseCode(0)) this.dismiss('local_hangup');
-      return;
-    }
-    if (code === MEDIA_CLOSE.replaced) {
-      this.#closeClient(REPLACED);
-      return;
-    }
     const cause = causeOfClose(code);
-    if (cause !== undefined) {
-      this.#closeClient({ cause });
+    const isBroken = code < callCloseCode(0);
+    if (isBroken) this.#parts.onMediaLost(this.#audio.heardAt);
+    if (cause !== undefined) this.#parts.onGone();
+    if (this.#client === undefined) {
+      if (this.#goodbye !== undefined && isBroken) this.dismiss('local_hangup');
+      return;
+    }
+    if (code === MEDIA_CLOSE.replaced || cause !== undefined) {
+      this.#closeClient(cause === undefined ? REPLACED : { cause });
       return;
     }
     this.#log.info({ code }, 'the media link of the call broke: opening it again');

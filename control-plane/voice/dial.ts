@@ -11,8 +11,9 @@ import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import { whyUnserved } from '../nodes/unserved.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
-import { type CallSession, DIAL_START_MS } from './call-session.ts';
+import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
+import { DIAL_START_MS } from './lost-calls.ts';
 
 /** Wait for a node that refuses for a limit without a retry time. */
 const RATE_LIMIT_WAIT_MS = 60_000;

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
+import { CommandRefused, isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
 import type { Database } from '../store/database/database.ts';
 import { secretOf } from '../store/database/secrets.ts';
 import { slotOfSim } from '../store/fleet/sims.ts';
@@ -23,7 +23,7 @@ export async function hangUp(
   try {
     await session.hangUp();
   } catch (error) {
-    if (error instanceof CommandRefused && error.code === 'call_unknown') throw notFound(callId);
+    if (isCallUnknown(error)) throw notFound(callId);
     if (!(error instanceof CommandRefused) && !(error instanceof NodeUnavailable)) throw error;
     // The request stands: it is retried until the call has ended.
     session.dismiss('local_hangup');

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
 import { KeyedQueue } from '#shared/keyed-queue.ts';
 import type { Random } from '#shared/random.ts';
+import { TokenBucket } from '#shared/token-bucket.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
@@ -16,15 +17,13 @@ import { untilAvailable } from '../store/database/until-available.ts';
 import { isLinked } from '../store/fleet/node-links.ts';
 import {
   type CallRow,
-  deleteUnheldCalls,
   endLostCall,
   findCallStates,
-  findForgottenCalls,
   findOpenCall,
   putCall,
   setStreamStatistics,
-  vouchForCalls,
 } from '../store/messages/calls.ts';
+import { makeRoomForUnsold } from '../store/messages/unsold-calls.ts';
 import {
   type CallReport,
   findOwner,
@@ -36,20 +35,18 @@ import {
   toDate,
 } from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
-import { loseUnreported, MISSING_MS } from './unreported-calls.ts';
+import { endForgottenCalls, GONE_MS, loseUnreported, MISSING_MS } from './lost-calls.ts';
 
 /** A node without a link hangs its calls up after 30 s; any later report is too late. */
 const LINK_LOST_MS = 40_000;
 
-/** A call has ended after this time without an instance, and several rounds of housekeeping. */
-const FORGOTTEN_MS = 3 * 60_000;
-
-const UNHELD_KEPT_MS = 30 * 24 * 60 * 60_000;
+/** Lines of the log about calls that are given up: a node can invent any number of them. */
+const LOST_LINES = { burst: 500, perSecond: 1 };
 
 /** Ended calls that are remembered, so that a late report does not begin them again. */
 const ENDED_MAX = 10_000;
 
-type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost' | 'onAudio'> &
+type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost' | 'onAudio' | 'onGone'> &
   Pick<Base, 'db' | 'bus'> & { random: Random };
 
 export class LiveCalls implements CallWatch {
@@ -63,15 +60,17 @@ export class LiveCalls implements CallWatch {
   readonly #lostTimers = new Map<string, Timer>();
   /** Calls that another instance tracks: their nodes are linked there. */
   readonly #elsewhere = new Set<string>();
-  /** Not in the hello of their nodes, nor reported since: one that is being dialed may be reported just after the hello. */
+  /** Not in the hello of their nodes, or ended as these say, and not reported since: one that is being dialed may be reported later. */
   readonly #missing = new Set<CallSession>();
   readonly #writes = new KeyedQueue();
   readonly #watchers = new Set<(call: CallRow) => void>();
   readonly #stopCatchingUp: () => void;
   readonly #stopping = new AbortController();
+  readonly #lines: TokenBucket;
 
   constructor(parts: LiveCallsParts) {
     this.#parts = { ...parts, refusals: new RefusalLog(parts, 'call report') };
+    this.#lines = new TokenBucket(parts.clock, LOST_LINES);
     parts.bus.subscribe((event) => {
       if (event.kind === 'call_ended') this.#onEnded(event.call.callId, event.call.cause);
       if (event.kind === 'call_changed' && event.instance !== this.instance) this.#follow(event.call);
@@ -117,12 +116,11 @@ export class LiveCalls implements CallWatch {
    */
   isBusy({ iccid, nodeId }: { iccid: string; nodeId: string }): boolean {
     const isLinked = this.#parts.fleet.find(nodeId) !== undefined;
-    for (const { call } of this.#sessions.values())
-      if (call.iccid === iccid && call.nodeId === nodeId && (isLinked || this.#elsewhere.has(call.callId)))
-        return true;
-    for (const pending of this.#pending.values())
-      if (pending.nodeId === nodeId && pending.frame.iccid === iccid) return true;
-    return false;
+    const isUp = ({ call }: CallSession): boolean =>
+      call.iccid === iccid && (isLinked || this.#elsewhere.has(call.callId));
+    const isOfSim = (pending: CallReport): boolean =>
+      pending.nodeId === nodeId && pending.frame.iccid === iccid;
+    return this.#ofNode(nodeId).some(isUp) || [...this.#pending.values()].some(isOfSim);
   }
 
   /** Whether a hang-up of the SIM's call was requested. */
@@ -141,7 +139,8 @@ export class LiveCalls implements CallWatch {
   /** Adds a call that is about to be dialed. */
   begin(call: CallRow): CallSession {
     const recorders = recordersOf(this.#parts, call, (verdict) => session.judged(verdict));
-    const session: CallSession = new CallSession(call, { ...this.#parts, ...recorders });
+    const onGone = (): void => this.#miss([session], GONE_MS);
+    const session: CallSession = new CallSession(call, { ...this.#parts, ...recorders, onGone });
     this.#sessions.set(call.callId, session);
     if (this.#parts.fleet.find(call.nodeId) === undefined) this.#elsewhere.add(call.callId);
     return session;
@@ -158,6 +157,7 @@ export class LiveCalls implements CallWatch {
     this.#lostTimers.delete(nodeId);
     const reported = new Set(calls.map(({ call_id }) => call_id));
     const missing = this.#ofNode(nodeId).filter(({ call }) => !reported.has(call.callId));
+    this.#miss(missing, MISSING_MS);
     for (const frame of calls) this.#onReport(nodeId, frame, { isKnown: true });
     for (const session of this.#ofNode(nodeId)) {
       const wasElsewhere = this.#elsewhere.delete(session.call.callId);
@@ -165,10 +165,6 @@ export class LiveCalls implements CallWatch {
       session.relinked();
       if (wasElsewhere) this.#publish(session);
     }
-    for (const session of missing) this.#missing.add(session);
-    const isStillMissing = (session: CallSession): boolean => this.#missing.delete(session);
-    if (missing.length > 0)
-      this.#parts.clock.after(MISSING_MS, () => this.#lose(missing.filter(isStillMissing)));
     loseUnreported(this.#parts, {
       nodeId,
       reported,
@@ -193,17 +189,11 @@ export class LiveCalls implements CallWatch {
     this.#lostTimers.set(nodeId, timer);
   }
 
-  /** Housekeeping: ends calls that no instance tracks. */
+  /** Housekeeping: ends calls that no instance tracks, and those whose set-up never ends. */
   async endForgotten(): Promise<void> {
-    const { db, clock, fleet } = this.#parts;
-    const now = clock.now();
-    const sessions = this.#tracked();
-    for (const { call } of sessions) this.#noteUp(call.nodeId, fleet.find(call.nodeId)?.heardAt);
-    const known = sessions.map(({ call: { callId }, upAt }) => ({ callId, upAt }));
-    await vouchForCalls(db, known, new Date(now));
-    for (const callId of await findForgottenCalls(db, new Date(now - FORGOTTEN_MS)))
-      if (!known.some((call) => call.callId === callId)) await this.#endAsLost(callId);
-    await deleteUnheldCalls(db, new Date(now - UNHELD_KEPT_MS));
+    const tracked = this.#tracked();
+    for (const { call } of tracked) this.#noteUp(call.nodeId, this.#parts.fleet.find(call.nodeId)?.heardAt);
+    await endForgottenCalls(this.#parts, tracked, (callId) => this.#endAsLost(callId));
     await this.#followStored();
   }
 
@@ -251,6 +241,14 @@ export class LiveCalls implements CallWatch {
       if (!this.#elsewhere.has(session.call.callId)) session.wasUp(heardAt);
   }
 
+  /** Gives up those of the calls that their node does not report meanwhile. */
+  #miss(sessions: readonly CallSession[], afterMs: number): void {
+    if (sessions.length === 0) return;
+    for (const session of sessions) this.#missing.add(session);
+    const lose = (): void => this.#lose(sessions.filter((session) => this.#missing.delete(session)));
+    this.#parts.clock.after(afterMs, lose);
+  }
+
   #ofNode(nodeId: string): CallSession[] {
     return [...this.#sessions.values()].filter(({ call }) => call.nodeId === nodeId);
   }
@@ -259,7 +257,8 @@ export class LiveCalls implements CallWatch {
     const pending = [...this.#pending.values()]
       .filter((call) => call.nodeId === nodeId && !this.#sessions.has(call.frame.call_id))
       .map(({ frame }) => frame);
-    return isOneTooMany([...this.#ofNode(nodeId).map(({ call }) => call), ...pending], iccid);
+    const present = this.#ofNode(nodeId).filter((session) => !this.#missing.has(session));
+    return isOneTooMany([...present.map(({ call }) => call), ...pending], iccid);
   }
 
   #onReport(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
@@ -292,6 +291,7 @@ export class LiveCalls implements CallWatch {
     const callId = reported.call_id;
     const owner = await findOwner(this.#parts, from, reported, { isKnown });
     if (owner === undefined) return;
+    if (owner.subscriptionId === null) await makeRoomForUnsold(db, reported.iccid);
     const now = new Date(clock.now());
     const wanted = (): CallReport | undefined =>
       this.#ended.has(callId) ? undefined : this.#pending.get(callId);
@@ -386,7 +386,7 @@ export class LiveCalls implements CallWatch {
   async #endAsLost(callId: string): Promise<void> {
     const { db, bus, clock, log } = this.#parts;
     const cause = CAUSE.temporaryFailure;
-    log.warn({ call: callId }, 'call given up: its node no longer reports it');
+    if (this.#lines.takes()) log.warn({ call: callId }, 'call given up: its node no longer reports it');
     const now = new Date(clock.now());
     const upAt = this.#sessions.get(callId)?.upAt;
     const call = await endLostCall(db, callId, { reason: 'contact_lost', cause, upAt, now });

@@ -107,7 +107,9 @@ export class Presence {
     event: () => object,
   ): void {
     const key = `${kind} ${callId}`;
-    if (subscriptionId === null || this.#sent.has(key)) return;
+    // An event may be read, or arrive, after a later one.
+    const isLate = this.#sent.has(key) || this.#sent.has(`ended ${callId}`);
+    if (subscriptionId === null || isLate) return;
     this.#pushed += 1;
     this.#sent.set(key, this.#pushed);
     const sockets = this.#sockets.get(subscriptionId);

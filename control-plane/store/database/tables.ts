@@ -148,6 +148,7 @@ interface JournalsTable {
   node_id: string;
   journal_id: string;
   acknowledged: number;
+  begun_at: Generated<Date>;
 }
 
 interface TokensTable {

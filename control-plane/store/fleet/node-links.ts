@@ -100,7 +100,18 @@ export async function setAcknowledged(
     returning (select acknowledged from known) as before, xmax = 0 as is_new`.execute(trx);
   const [noted] = rows;
   if (noted?.before === null && !noted.is_new) throw new Error('another link begins this journal');
+  if (noted?.is_new) await deleteOldJournals(trx, nodeId);
   return noted?.before ?? 0;
+}
+
+/** Journals of each node: a disk is replaced now and then, but a node with a stolen key can invent any number of them. */
+const JOURNALS_MAX = 200;
+
+async function deleteOldJournals(trx: DatabaseTransaction, nodeId: string): Promise<void> {
+  await sql`
+    delete from journals where node_id = ${nodeId} and journal_id in (
+      select journal_id from journals where node_id = ${nodeId} order by begun_at desc offset ${JOURNALS_MAX}
+    )`.execute(trx);
 }
 
 /** Counts received SMS that were not kept because the number of their SIM has no subscriber. */

@@ -3,9 +3,10 @@ import { sql } from 'kysely';
 import type { Answerer, AskedAnswerer, CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import { anyOf, deleteChosen, inBatches } from '../database/lists.ts';
+import { anyOf } from '../database/lists.ts';
 import type { CallsTable, StreamStatistics } from '../database/tables.ts';
 import { ownerOfCall } from '../operations/probe-calls.ts';
+import { makeRoomForUnsold } from './unsold-calls.ts';
 
 /** A call that is up or being set up. */
 export interface CallRow {
@@ -251,22 +252,9 @@ const lockCall = (trx: DatabaseTransaction, callId: string) =>
     .forUpdate()
     .executeTakeFirst();
 
-/** Calls of each SIM that are no customer's: a node can invent any number of them. */
-const UNSOLD_MAX = 500;
-
-async function countUnsold(trx: DatabaseTransaction, iccid: string): Promise<number> {
-  const { count } = await trx
-    .selectFrom('calls')
-    .select(sql<number>`count(*)::int`.as('count'))
-    .where('iccid', '=', iccid)
-    .where('subscription_id', 'is', null)
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
 /** Another instance may record it at the same moment. */
 async function insertMissed(trx: DatabaseTransaction, call: CallRow, now: Date) {
-  if (call.subscriptionId === null && (await countUnsold(trx, call.iccid)) >= UNSOLD_MAX) return undefined;
+  if (call.subscriptionId === null) await makeRoomForUnsold(trx, call.iccid);
   await trx
     .insertInto('calls')
     .values(toValues(call, now))
@@ -384,16 +372,4 @@ export async function setStreamStatistics(
     .set({ stream: JSON.stringify(statistics) })
     .where('id', '=', callId)
     .execute();
-}
-
-/** Deletes calls without a subscription, older than `before`: operators need them only for a while. */
-export async function deleteUnheldCalls(db: Database, before: Date): Promise<void> {
-  await inBatches((limit) =>
-    deleteChosen(
-      db,
-      { table: 'calls', key: 'id' },
-      sql`select id from calls where subscription_id is null and started_at < ${before} and state = 'ended'
-        order by started_at limit ${limit}`,
-    ),
-  );
 }

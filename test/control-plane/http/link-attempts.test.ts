@@ -93,6 +93,27 @@ t.test('invalid proofs and tickets cost the database only so many queries a minu
   t.equal((await tryLink('192.0.2.1')).status, 401);
 });
 
+t.test(
+  'valid proofs beyond the links of a node count: a stolen key has only so many of its address',
+  async (t) => {
+    const clock = new ManualClock();
+    const { url } = await rig.start(t, { clock, linkAttemptsPerMinute: MAX, heartbeatMs: 600_000 });
+    await roundIsOver(clock);
+    const { nodeId, key } = await identityOf(url, 'rack-1');
+    const link = (): Promise<Answer> =>
+      open(url.replace('http', 'ws') + LINK_PATH, {
+        authorization: makeProof({ nodeId, controlPlaneUrl: url, key }, clock.now()),
+      });
+    for (let opened = 0; opened < 60; opened += 1) t.equal((await link()).status, 101);
+    for (let refused = 0; refused < MAX; refused += 1)
+      t.match(await link(), { status: 429, rateLimit: /r=\d/ });
+    const statements = countStatements(t);
+    const flood = await times(3 * MAX, link);
+    t.same(new Set(flood.map(({ status }) => status)), new Set([429]));
+    t.equal(statements(), 0, 'none of these reached the database');
+  },
+);
+
 t.test('nodes that prove themselves are not counted, however often they come', async (t) => {
   const { url } = await rig.start(t, { linkAttemptsPerMinute: 2 });
   for (let count = 0; count < 6; count += 1) {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { FRAME_BURST, FRAMES_PER_SECOND, FramePace, frameBudgets } from '#control-plane/nodes/frame-pace.ts';
+import { setAcknowledged } from '#control-plane/store/fleet/node-links.ts';
 import { parseNodeFrame } from '#shared/link/frame.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
@@ -112,6 +113,41 @@ t.test('unreadable texts and calls of a SIM that a node invents do not fill the 
     (await db.selectFrom(table).select('iccid').execute()).length;
   t.equal(await countOf('unreadable_messages'), 200);
   t.equal(await countOf('calls'), 500);
+});
+
+t.test(
+  'calls of such a SIM that ring and end do not fill the disk either, and the newest are kept',
+  async (t) => {
+    const { url, db } = await honestNode(t, rig);
+    const own = slotAt(77, { slot: 'r1' });
+    const rogue = await rogueOf(t, url, { slots: [own] });
+    const iccid = String(own.iccid);
+    const at = new Date().toISOString();
+    const { direction, peer, answered_at } = CALL;
+    for (let count = 0; count < 510; count += 1) {
+      const call = { call_id: `in_call_${count}`, iccid, direction, peer, started_at: at, answered_at };
+      rogue.send({ type: 'call', call: { ...call, state: 'ringing' } });
+      await rogue.report({ ...CALL, ...call, ended_at: at });
+    }
+    const rows = await db.selectFrom('calls').select('id').orderBy('position').execute();
+    t.equal(rows.length, 500);
+    t.equal(rows.at(-1)?.id, 'in_call_509');
+  },
+);
+
+t.test('of the journals that a node invents, the newest are remembered', async (t) => {
+  const { db } = await honestNode(t, rig);
+  const begin = (journalId: string): Promise<number> =>
+    db.transaction().execute((trx) => setAcknowledged(trx, { nodeId: 'rogue', journalId, sequence: 7 }));
+  for (let count = 0; count < 210; count += 1) await begin(`journal-${count}`);
+  const journals = await db
+    .selectFrom('journals')
+    .select('journal_id')
+    .where('node_id', '=', 'rogue')
+    .execute();
+  t.equal(journals.length, 200);
+  t.equal(await begin('journal-209'), 7);
+  t.equal(await begin('journal-0'), 0);
 });
 
 t.test('a node that floods is read late, which its operator sees; the others are served', async (t) => {

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { putCall } from '#control-plane/store/messages/calls.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
+import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
@@ -204,12 +205,61 @@ t.test(
     line.node = await linkNode(t, url, { journalId: 'journal-1', onCommand: line.onCommand });
     line.report(kept);
     await line.node.report(received('read after it'));
-    // Rounds of housekeeping note that the node lives.
     await until('the other one is given up', async () => {
-      clock.advance(MINUTE_MS);
+      clock.advance(1_000);
       return (await calls()).find(({ call_id }) => call_id === gone.call_id)?.['state'] === 'ended';
     });
+    // A round of housekeeping notes that the node lives.
+    clock.advance(MINUTE_MS);
+    await roundIsOver(clock);
     t.equal((await calls()).find(({ call_id }) => call_id === kept.call_id)?.['state'], 'ringing');
+  },
+);
+
+t.test('calls that the hello does not have leave room for the one that it has', async (t) => {
+  const clock = new ManualClock();
+  const phone = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
+  const { line, url, presence } = phone;
+  const watcher = await presence();
+  for (const name of ['in-old-1', 'in-old-2', 'in-old-3', 'in-old-4', 'in-old-5']) line.ring(FAR_END, name);
+  await until('five ring', () => watcher.texts.length === 5);
+  await phone.node.drop();
+  const calls = [inbound('in-new-6')];
+  line.node = await linkNode(t, url, { journalId: 'journal-1', onCommand: line.onCommand, calls });
+  await until('the sixth rings', () => watcher.of({ kind: 'ringing', call_id: 'in-new-6' }).length === 1);
+});
+
+t.test(
+  'a node whose disk is full cannot report the end of a call: its line is free after a while',
+  async (t) => {
+    const clock = new ManualClock();
+    const phone = await olderTelephone(t, { service: { clock, heartbeatMs: 3_600_000 } });
+    const { line, calls, stream, dial } = phone;
+    const endOf = async (callId: string) =>
+      (await calls()).find((call) => call['call_id'] === callId && call['reason'] === 'contact_lost');
+
+    const missed = line.ring();
+    await until('it rings', async () => (await calls()).length === 1);
+    t.match(await dial(), { status: 409, body: { error: 'line_busy' } });
+    line.forget(missed);
+    await until('the caller has given up', async () => {
+      clock.advance(MINUTE_MS);
+      return endOf(missed.call_id);
+    });
+    const dialed = await dial();
+    t.equal(dialed.status, 200);
+
+    const callId = String(dialed.body['call_id']);
+    const client = await stream(callId);
+    line.answer(callId);
+    const media = await until('the media link', () => line.media);
+    line.forget({ call_id: callId });
+    media.close(callCloseCode(CAUSE.normalClearing));
+    t.equal(await client.closed(), 1000);
+    await until('the far end has hung up', () => {
+      clock.advance(1_000);
+      return endOf(callId);
+    });
   },
 );
 
@@ -285,7 +335,7 @@ t.test('a service that was killed finds its calls again, or ends them when no no
     },
     now,
   );
-  for (let minute = 0; minute < 6; minute += 1) {
+  for (let minute = 0; minute < 4; minute += 1) {
     clock.advance(MINUTE_MS);
     await roundIsOver(clock);
   }

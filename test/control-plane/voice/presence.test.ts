@@ -13,6 +13,7 @@ import { Presence } from '#control-plane/voice/presence.ts';
 import { createPresenceEvents } from '#control-plane/voice/presence-event.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
+import { CAUSE } from '#shared/voice/release-cause.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { FAR_END, refusedUpgrade, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
@@ -53,15 +54,17 @@ function scriptedPresence() {
     ringing: () => [],
     find: () => undefined,
   };
+  const bus = new LocalBus(systemClock);
   const presence = new Presence({
     live: live as unknown as LiveCalls,
     db: undefined as unknown as Database,
-    bus: new LocalBus(systemClock),
+    bus,
     clock: systemClock,
     log: silentLogger,
     events: createPresenceEvents((id) => id),
   });
-  return { presence, live: { change: (call: CallRow) => watchers.forEach((watcher) => void watcher(call)) } };
+  const change = (call: CallRow): void => watchers.forEach((watcher) => void watcher(call));
+  return { presence, bus, live: { change } };
 }
 
 const ringing = (callId: string): CallRow => ({
@@ -319,6 +322,23 @@ t.test('a slow reader is cut off, and the others hear all', async (t) => {
   live.change(ringing('call_2'));
   t.same([slow.sent.length, slow.isTerminated], [1, true]);
   t.same([quick.sent.length, quick.isTerminated], [2, false], 'and nothing twice');
+});
+
+t.test('an event that arrives after the end of its call is not sent', async (t) => {
+  const { presence, bus, live } = scriptedPresence();
+  const socket = new StubSocket();
+  presence.add(socket.asWebSocket(), { id: 'sub_1' } as Subscription);
+  const { state: _, ...call } = ringing('call_1');
+  bus.publish({
+    kind: 'call_ended',
+    call: { ...call, endedAt: new Date(), reason: 'cancelled', cause: CAUSE.normalClearing },
+  });
+  live.change(ringing('call_1'));
+  live.change({ ...ringing('call_1'), state: 'active' });
+  t.same(
+    socket.sent.map((sent) => JSON.parse(String(sent)).kind),
+    ['ended'],
+  );
 });
 
 t.test('another instance reports calls whose node has its link here', async (t) => {

@@ -6,7 +6,6 @@ import type { Database } from '#control-plane/store/database/database.ts';
 import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import { listNumbers } from '#control-plane/store/fleet/numbers.ts';
 import {
-  deleteUnheldCalls,
   endCall,
   findCallStates,
   findCallsSince,
@@ -19,6 +18,7 @@ import { findFilledInboxes } from '#control-plane/store/messages/message-claims.
 import { deleteMessages, purgeOldMessages } from '#control-plane/store/messages/message-deletion.ts';
 import { findUnsettled } from '#control-plane/store/messages/messages.ts';
 import { admitSend, deleteOldSends, uncountSend } from '#control-plane/store/messages/sending.ts';
+import { deleteUnsoldCalls, makeRoomForUnsold } from '#control-plane/store/messages/unsold-calls.ts';
 import { deleteExpiredNonces } from '#control-plane/store/money/credentials.ts';
 import { closeTakenBack } from '#control-plane/store/money/payment-events.ts';
 import { listPayments } from '#control-plane/store/money/payment-list.ts';
@@ -162,7 +162,8 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   statements.clear();
   const now = new Date();
   const page = { after: 'id-1', limit: 10 };
-  await deleteUnheldCalls(db, now);
+  await deleteUnsoldCalls(db, now);
+  await makeRoomForUnsold(db, 'id-5');
   await findForgottenCalls(db, now);
   await findOpenCallsOfNode(db, 'lab', new Date());
   await deleteExpiredNonces(db, now);

@@ -25,6 +25,7 @@ export const FLEET = [
     node_id text not null,
     journal_id text not null,
     acknowledged bigint not null,
+    begun_at timestamptz not null default clock_timestamp(),
     primary key (node_id, journal_id)
   )`,
   `create table link_proofs (

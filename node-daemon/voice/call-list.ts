@@ -27,12 +27,21 @@ export async function listCalls(channel: AtChannel): Promise<ListedCall[]> {
   return listedCalls((await ask(channel, LIST, 'urgent')) ?? []);
 }
 
-/** Ends the calls that an earlier process or session left. They have no owner, and cost money. */
-export async function endLeftCalls(channel: AtChannel, clock: Clock, log: Logger): Promise<void> {
-  const left = await listCalls(channel);
-  if (left.length === 0) return;
-  log.warn({ calls: left.length }, 'ending calls that an earlier session left');
-  await hangUpAll(channel, clock);
+/** Rings, and may be answered. */
+const isIncoming = ({ state }: ListedCall): boolean => state === 'incoming' || state === 'waiting';
+
+/**
+ * Ends the calls that an earlier process or session left. They have no owner, and cost money. A caller who rings goes on ringing: resolves
+ * with whether there is one.
+ */
+export async function endLeftCalls(channel: AtChannel, clock: Clock, log: Logger): Promise<boolean> {
+  const calls = await listCalls(channel);
+  const left = calls.filter((call) => !isIncoming(call));
+  if (left.length > 0) {
+    log.warn({ calls: left.length }, 'ending calls that an earlier session left');
+    await hangUpAll(channel, clock, isIncoming);
+  }
+  return left.length < calls.length;
 }
 
 /** Resolves with the cause of the last call's end (ITU-T Q.850), if the modem reports it. */
@@ -41,8 +50,15 @@ export async function askCause(channel: AtChannel): Promise<number | undefined> 
   return lines?.map(causeOfReport).find((cause) => cause !== undefined);
 }
 
-/** Ends all calls. If the modem keeps one, closes the channel and rejects with `HangUpFailedError`. */
-export async function hangUpAll(channel: AtChannel, clock: Clock): Promise<void> {
+/**
+ * Ends all calls. If the modem keeps one, closes the channel and rejects with `HangUpFailedError`. One that `isAnother` may have begun to
+ * ring meanwhile, and is left.
+ */
+export async function hangUpAll(
+  channel: AtChannel,
+  clock: Clock,
+  isAnother: (call: ListedCall) => boolean,
+): Promise<void> {
   for (let attempt = 1; attempt <= HANG_UP_ATTEMPTS; attempt += 1) {
     const isTaken = await channel.send(HANG_UP, 'urgent').then(
       () => true,
@@ -50,7 +66,7 @@ export async function hangUpAll(channel: AtChannel, clock: Clock): Promise<void>
     );
     if (!isTaken) await ask(channel, HANG_UP_ALSO, 'urgent').catch(() => undefined);
     const left = await listCalls(channel).catch(() => undefined);
-    if (left?.length === 0 || (left === undefined && isTaken)) return;
+    if (left === undefined ? isTaken : left.every(isAnother)) return;
     await sleep(clock, HANG_UP_PAUSE_MS * attempt);
   }
   const failure = new HangUpFailedError('the modem did not hang up');

@@ -12,7 +12,7 @@ import { CommandRefusal } from '../slot/command-refusal.ts';
 import { askCause, endLeftCalls, hangUpAll, listCalls } from './call-list.ts';
 import { dialString } from './dial-string.ts';
 import { KeyPresser } from './key-presser.ts';
-import { type LineCall, nextCall, nextCallOfList, type Step } from './state/line-state.ts';
+import { isNextCaller, type LineCall, nextCall, nextCallOfList, type Step } from './state/line-state.ts';
 
 /** Modems send the caller's number with the first ring or with the second. The line does not wait for the second. */
 const CALLER_WAIT_MS = 100;
@@ -99,8 +99,8 @@ export class LineControl {
     return this.#call !== undefined;
   }
 
-  /** Ends calls that an earlier process or session left, because they have no owner. */
-  clear(): Promise<void> {
+  /** As `endLeftCalls`. */
+  clear(): Promise<boolean> {
     const { channel, clock, log } = this.#parts;
     return endLeftCalls(channel, clock, log);
   }
@@ -115,8 +115,9 @@ export class LineControl {
     if (this.#call !== undefined) throw new CommandRefusal('line_busy', 'The line has a call.');
     const generation = this.#begin({ direction: 'outbound', state: 'dialing', peer: to });
     try {
-      await this.clear();
-      await this.#parts.audioSwitch.on('dialing');
+      // Its ring is not read yet, or comes again.
+      if (await this.clear()) await this.#end(CAUSE.temporaryFailure);
+      if (this.#isCurrent(generation)) await this.#parts.audioSwitch.on('dialing');
       // The call was hung up meanwhile, and would have no owner.
       if (this.#isCurrent(generation) && this.#ending === undefined) {
         await channel.send(atCommand(`ATD${number}`, { endsLikeCall: true, shownAs: 'ATD' }), 'urgent');
@@ -136,6 +137,9 @@ export class LineControl {
       throw new CommandRefusal('call_unknown', 'No call is ringing.');
     const generation = this.#generation;
     await audioSwitch.on('dialing');
+    // Its caller gave up meanwhile, or it was hung up. Another one may ring.
+    if (!this.#isCurrent(generation) || this.#ending !== undefined)
+      throw new CommandRefusal('call_unknown', 'The call has ended.');
     try {
       await channel.send(atCommand('ATA', { endsLikeCall: true }), 'urgent');
     } catch (error) {
@@ -148,10 +152,11 @@ export class LineControl {
 
   /** Ends or rejects the call. Resolves when the modem has confirmed it. */
   async hangUp(reason: EndReason): Promise<void> {
-    if (this.#call === undefined) throw new CommandRefusal('call_unknown', 'The line has no call.');
+    const call = this.#call;
+    if (call === undefined) throw new CommandRefusal('call_unknown', 'The line has no call.');
     const generation = this.#generation;
     this.#ending ??= reason;
-    await hangUpAll(this.#parts.channel, this.#parts.clock);
+    await hangUpAll(this.#parts.channel, this.#parts.clock, (listed) => isNextCaller(call, listed));
     if (this.#isCurrent(generation)) await this.#end(CAUSE_OF_OUR_END[reason] ?? CAUSE.normalClearing);
   }
 
@@ -199,7 +204,8 @@ export class LineControl {
   }
 
   async #dialFailed(error: unknown, generation: number): Promise<void> {
-    if (!this.#isCurrent(generation)) return;
+    const call = this.#call;
+    if (call === undefined || !this.#isCurrent(generation)) return;
     if (!(error instanceof AtError)) throw error;
     const { channel, clock } = this.#parts;
     let cause: number | undefined = CAUSE.networkOutOfOrder;
@@ -208,7 +214,9 @@ export class LineControl {
     // It is unknown whether the number was dialed, or the line was about an earlier call, so all calls are ended. A modem that does not
     // hang up is set up again, and the call ends with its session.
     if (error instanceof CallFailedError || isUnanswered(error))
-      await hangUpAll(channel, clock).catch((refusal) => this.#warn(refusal, 'failed to hang up'));
+      await hangUpAll(channel, clock, (listed) => isNextCaller(call, listed)).catch((refusal) =>
+        this.#warn(refusal, 'failed to hang up'),
+      );
     if (this.#isCurrent(generation)) await this.#end(cause);
   }
 

@@ -115,8 +115,8 @@ export class Telephone {
     return this.#line.isBusy;
   }
 
-  /** Ends calls of an earlier session, which have no owner. */
-  clear(): Promise<void> {
+  /** As `endLeftCalls`. */
+  clear(): Promise<boolean> {
     return this.#line.clear();
   }
 

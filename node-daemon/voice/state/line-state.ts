@@ -46,8 +46,21 @@ export function nextCallOfList(call: LineCall | undefined, list: readonly Listed
 }
 
 /** Returns false for a second caller, who waits, or rings because our call has ended. */
-const isOurs = (call: LineCall, { direction, state }: ListedCall): boolean =>
-  direction === call.direction && state !== 'waiting' && !(state === 'incoming' && call.state === 'active');
+function isOurs(call: LineCall, { direction, number, state }: ListedCall): boolean {
+  if (direction !== call.direction || state === 'waiting') return false;
+  const isAnother = call.state === 'active' || (direction === 'inbound' && isOtherNumber(call.peer, number));
+  return !(state === 'incoming' && isAnother);
+}
+
+/** Whether the listed call is of a caller who waits, or began to ring while this call ended. */
+export const isNextCaller = (call: LineCall, listed: ListedCall): boolean =>
+  (listed.state === 'incoming' || listed.state === 'waiting') && !isOurs(call, listed);
+
+/** A modem may send one number in two forms: +12065550100, 2065550100. */
+function isOtherNumber(one: string | null | undefined, other: string | null): boolean {
+  const [last, otherLast] = [one, other].map((number) => number?.replace(/\D/g, '').slice(-7) ?? '');
+  return last !== '' && otherLast !== '' && last !== otherLast;
+}
 
 function listed(call: LineCall | undefined, { direction, state, number }: ListedCall): LineCall | undefined {
   // A late line about an ended call must not create it again. Only an incoming call begins this way.

@@ -129,6 +129,63 @@ t.test(
   },
 );
 
+const RINGS = ['RING', '+CLIP: "+12065550101",145'];
+const NEXT = '+CLCC: 1,1,4,0,0,"+12065550102",145';
+
+t.test(
+  'the caller gives up while audio is turned on for the answer: the next one is not answered',
+  async (t) => {
+    const rig = new LineRig(HUAWEI_VOICE);
+    rig.calls = ['+CLCC: 1,1,4,0,0,"+12065550101",145'];
+    await rig.say(...RINGS);
+    const { port } = rig;
+    let isHeld = true;
+    port.on(/^AT\^DDSETEX=2$/, () => {
+      if (!isHeld) return lines('OK');
+      isHeld = false;
+      rig.calls = [];
+      port.say(lines('NO CARRIER'));
+      rig.calls = [NEXT];
+      return lines('ERROR');
+    });
+    const answered = rig.line.answer();
+    const refused = t.rejects(answered, { code: 'call_unknown' });
+    await rig.pass(3_000);
+    await refused;
+    t.equal(port.count(/^ATA$/), 0, `${port.received}`);
+  },
+);
+
+t.test('hanging up one call leaves the caller who rings next', async (t) => {
+  for (const before of ['rings', 'answered'] as const) {
+    const rig = new LineRig(QUECTEL_VOICE);
+    rig.calls = ['+CLCC: 1,1,4,0,0,"+12065550101",145'];
+    await rig.say(...RINGS);
+    if (before === 'answered') await rig.line.answer();
+    rig.port.on(/^AT\+CHUP$/, () => {
+      rig.calls = [NEXT];
+      return lines('OK');
+    });
+    await Promise.all([rig.line.hangUp('rejected'), rig.pass(5_000)]);
+    t.equal(rig.port.count(/^AT(\+CHUP|H)$/), 1, before);
+    await rig.say('RING', '+CLIP: "+12065550102",145');
+    await rig.pass(200);
+    t.match(rig.reported.at(-1), { direction: 'inbound', state: 'ringing', peer: '+12065550102' });
+  }
+});
+
+t.test('a caller whose ring is not read yet is not hung up for a number that is dialed', async (t) => {
+  const rig = dialling(new LineRig(QUECTEL_VOICE));
+  rig.calls = [NEXT];
+  const dialed = rig.line.dial(TO);
+  await rig.pass(1_000);
+  t.match(await dialed, { status: 'ended', reason: 'network_failure', cause: 41 });
+  t.same([rig.port.count(/^AT(\+CHUP|H)$/), rig.port.count(/^ATD/)], [0, 0]);
+  await rig.say('RING');
+  await rig.pass(200);
+  t.match(rig.reported.at(-1), { direction: 'inbound', peer: '+12065550102' });
+});
+
 t.test('a caller whose number comes late is reported then; one who hides stays hidden', async (t) => {
   const rig = new LineRig();
   rig.calls = ['+CLCC: 1,1,4,0,0'];

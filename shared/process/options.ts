@@ -2,6 +2,7 @@
 import { Command, Help, Option } from 'commander';
 import * as z from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
+import { checkedArguments } from './checked-arguments.ts';
 import { onLines } from './terminal.ts';
 import { VERSION } from './version.ts';
 
@@ -33,7 +34,7 @@ export function readOptions<S extends Specs>(program: string, about: string, spe
   const command = parserOf(program).description(about).allowExcessArguments(false);
   command.version(VERSION, '--version', 'print the version');
   addFlags(command, specs);
-  command.parse();
+  command.parse(checkedArguments(command, process.argv.slice(2)), { from: 'user' });
   return valuesOf(command, specs);
 }
 

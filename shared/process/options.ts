@@ -20,6 +20,8 @@ export interface OptionSpec {
   isValueOptional?: true;
   /** A secret, which has no flag: others on the host see the arguments of a program. */
   isEnvironmentOnly?: true;
+  /** Heading above it in --help. */
+  group?: string;
 }
 
 export type Specs = Record<string, OptionSpec>;
@@ -90,6 +92,11 @@ export const nameOf = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 function flagOf(key: string, spec: OptionSpec): Option {
+  const option = ungrouped(key, spec);
+  return spec.group === undefined ? option : option.helpGroup(spec.group);
+}
+
+function ungrouped(key: string, spec: OptionSpec): Option {
   if (spec.isSwitch === true) return new Option(nameOf(key), spec.about);
   const fallback = spec.schema.safeParse(undefined);
   const isDefault = fallback.success && fallback.data !== undefined;

@@ -55,7 +55,7 @@ const PURCHASE: Options = {
   maxAmount: AMOUNT,
   chainIds: LIST,
   assets: LIST,
-  way: TEXT,
+  protocol: TEXT,
   resume: OBJECT,
   onSigned: FUNCTION,
   onWait: FUNCTION,

@@ -4,13 +4,13 @@ import type { ApiError } from './api-error.ts';
 import type { Answer } from './api-types.ts';
 import type { Account } from './payments/account.ts';
 import type { Offer, SpendLimit } from './payments/offer.ts';
-import type { PaymentWay, SignedPayment } from './payments/sign.ts';
+import type { PaymentProtocol, SignedPayment } from './payments/sign.ts';
 
 export interface PurchaseOptions extends SpendLimit {
   /** The number belongs to this account, so pay only with one that you keep. It only signs: it needs no gas and no chain. */
   account: Account;
   /** `x402-v1` by default; the price is the same for all. */
-  way?: PaymentWay;
+  protocol?: PaymentProtocol;
   /** A payment of an earlier attempt with an unknown outcome: it is sent instead of signing a new one. */
   resume?: SignedPayment | undefined;
   /** Called and awaited before a payment is first sent: store the payment here. */

@@ -63,13 +63,13 @@ export async function purchase(
 
 async function signed(
   transport: Transport,
-  { account, way = 'x402-v1', onSigned, maxAmount, chainIds, assets }: PurchaseOptions,
+  { account, protocol = 'x402-v1', onSigned, maxAmount, chainIds, assets }: PurchaseOptions,
 ): Promise<SignedPayment> {
   const challenge = await transport.ask(OPERATION.subscribe);
   if (challenge.status !== 402)
     throw errorOfAnswer(challenge.status, challenge.json, challenge.headers.get('retry-after'));
   const limit = { maxAmount, chainIds, assets };
-  const { payment, offer } = await signPayment(challenge, { account, way, now: new Date(), ...limit });
+  const { payment, offer } = await signPayment(challenge, { account, protocol, now: new Date(), ...limit });
   await onSigned?.(payment, offer);
   return payment;
 }

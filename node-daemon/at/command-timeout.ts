@@ -37,6 +37,12 @@ const TIMEOUTS: readonly CommandTimeout[] = [
   { match: /^AT[+^](CCID|QCCID|CICCID|ICCID|CRSM|CIMI|CNUM|CSCA)/, timeoutMs: 10_000 },
 ];
 
+/** Of all commands, for people. */
+export const TIMEOUT_SECONDS = {
+  min: COMMAND_TIMEOUT_MS / 1000,
+  max: Math.max(...TIMEOUTS.map(({ timeoutMs }) => timeoutMs)) / 1000,
+};
+
 /** Returns the time that a command may take from its last byte to its final result code, in ms. */
 export function timeoutOf(text: string): number {
   return TIMEOUTS.find(({ match }) => match.test(text))?.timeoutMs ?? COMMAND_TIMEOUT_MS;

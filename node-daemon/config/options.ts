@@ -129,6 +129,14 @@ export function joinedSettings(options: GivenOptions, file: NodeConfig): DaemonS
   };
 }
 
+/** Returns the parts of the settings that lead to the running daemon. Throws `ConfigFileError`. */
+export function daemonAt(
+  options: Pick<GivenOptions, 'config' | 'dataDir' | 'defaultDataDir'>,
+): Pick<DaemonSettings, 'config' | 'dataDir'> {
+  const config = readConfigFile(options.config);
+  return { config, dataDir: options.dataDir ?? config.dataDir ?? options.defaultDataDir ?? DEFAULT_DATA_DIR };
+}
+
 /** Returns the data folder that the daemon uses with these options. Throws `ConfigFileError`. */
 export function dataDirOf({
   config,

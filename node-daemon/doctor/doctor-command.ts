@@ -14,7 +14,7 @@ const isSwitched = z.boolean().default(false);
 const COMMAND = programCommand({
   usage: 'doctor',
   about:
-    'Examine this host, its modems and its link. Report what is wrong and what to do. Exit code: 0 (no problems), 1 (warnings), 2 (problems) or 3 (could not run).',
+    'Examine this host, its modems and its link. Report what is wrong and what to do. Exit code: 0 (no problems), 1 (warnings), 2 (problems), 3 (could not run) or 137 (a port hung; the report was printed before).',
   options: {
     ...options,
     json: { about: 'Print the report as JSON', schema: isSwitched, isSwitch: true },

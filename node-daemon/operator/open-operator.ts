@@ -134,8 +134,10 @@ export async function daemonBack(
 }
 
 /** Undefined when no daemon listens at its socket. Throws `OperatorError`. */
-export async function findDaemon(settings: DaemonSettings): Promise<NodeOperator | undefined> {
-  const socketPath = socketPathOf(settings);
+export async function findDaemon(
+  daemon: Pick<DaemonSettings, 'config' | 'dataDir'>,
+): Promise<NodeOperator | undefined> {
+  const socketPath = socketPathOf(daemon);
   const clientWaiting = (timeoutMs: number): SocketClient<typeof PROCEDURES> =>
     new SocketClient({ socketPath, program: 'node-daemon', timeoutMs, howToOpen: howToGetAt(socketPath) });
   // Streams have a limit of their own.

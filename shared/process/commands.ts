@@ -1,5 +1,6 @@
 // Commands of a program, such as `control-plane node add <name>` and `node-daemon enroll <url> <code>`.
 import type { Command } from 'commander';
+import { checkedArguments } from './checked-arguments.ts';
 import { addFlags, type OptionsOf, parserOf, type Specs, valuesOf } from './options.ts';
 import { errorLine } from './terminal.ts';
 
@@ -76,6 +77,6 @@ export async function runCommand(program: string, commands: readonly AnyCommand[
     if (first >= 0) parent.arguments(words.slice(first).join(' '));
     each.build(parent);
   }
-  await root.parseAsync();
+  await root.parseAsync(checkedArguments(root, process.argv.slice(2)), { from: 'user' });
   return true;
 }

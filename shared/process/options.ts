@@ -2,6 +2,7 @@
 import { Command, Help, Option } from 'commander';
 import * as z from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
+import { checkedArguments } from './checked-arguments.ts';
 import { onLines } from './terminal.ts';
 import { VERSION } from './version.ts';
 
@@ -19,6 +20,8 @@ export interface OptionSpec {
   isValueOptional?: true;
   /** A secret, which has no flag: others on the host see the arguments of a program. */
   isEnvironmentOnly?: true;
+  /** Heading above it in --help. */
+  group?: string;
 }
 
 export type Specs = Record<string, OptionSpec>;
@@ -33,7 +36,7 @@ export function readOptions<S extends Specs>(program: string, about: string, spe
   const command = parserOf(program).description(about).allowExcessArguments(false);
   command.version(VERSION, '--version', 'print the version');
   addFlags(command, specs);
-  command.parse();
+  command.parse(checkedArguments(command, process.argv.slice(2)), { from: 'user' });
   return valuesOf(command, specs);
 }
 
@@ -89,6 +92,11 @@ export const nameOf = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 function flagOf(key: string, spec: OptionSpec): Option {
+  const option = ungrouped(key, spec);
+  return spec.group === undefined ? option : option.helpGroup(spec.group);
+}
+
+function ungrouped(key: string, spec: OptionSpec): Option {
   if (spec.isSwitch === true) return new Option(nameOf(key), spec.about);
   const fallback = spec.schema.safeParse(undefined);
   const isDefault = fallback.success && fallback.data !== undefined;

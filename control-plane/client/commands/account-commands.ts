@@ -1,7 +1,7 @@
 // `simrack subscribe | recover | number | availability | waitlist`: get a number, and show it.
 import { type Command, Option } from 'commander';
 import { OPERATION } from '#shared/api/operations.ts';
-import { PAYMENT_WAYS } from '../payments/sign.ts';
+import { PAYMENT_PROTOCOLS } from '../payments/sign.ts';
 import { answering, dollars, fieldsOf } from './arguments.ts';
 import type { CommandSession } from './session.ts';
 import { keepToken, runSubscribe, type SignedIn, type SubscribeOptions } from './subscribe.ts';
@@ -24,7 +24,11 @@ export function addAccountCommands(program: Command, session: () => CommandSessi
     .addOption(
       new Option('--max <dollars>', 'Maximum price').argParser(dollars).default(dollars('2000'), '2000'),
     )
-    .addOption(new Option('--way <way>', 'Payment protocol').choices(PAYMENT_WAYS).default('x402-v1'))
+    .addOption(
+      new Option('--protocol <protocol>', 'Payment protocol: x402 of version 1 or 2, or MPP')
+        .choices(PAYMENT_PROTOCOLS)
+        .default('x402-v1'),
+    )
     .option('--show-token', 'Also print the token')
     .action(async ({ showToken, ...options }: SubscribeOptions & { showToken?: boolean }) => {
       const at = session();

@@ -1,5 +1,6 @@
 // A command of `simrack`, from its arguments and environment to its exit code. It writes to the streams of the process.
 import { CommanderError } from 'commander';
+import { checkedArguments } from '#shared/process/checked-arguments.ts';
 import { onLines } from '#shared/process/terminal.ts';
 import { EXIT, exitCodeOf, RefusedError, UsageError } from './failures.ts';
 import { Output } from './output.ts';
@@ -19,7 +20,7 @@ export async function runSimrack(args: readonly string[], env: Environment): Pro
   // Usage errors quote the arguments, so they are not printed with --json.
   const program = createProgram(env, (text) => void (isJson || process.stderr.write(onLines(text))));
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(checkedArguments(program, args), { from: 'user' });
     return { exitCode: EXIT.ok, isFailure: false };
   } catch (error) {
     if (error instanceof RefusedError) return { exitCode: EXIT.refused, isFailure: false };

@@ -1,7 +1,7 @@
 // `simrack subscribe`: pays for a year once, however often it is killed and run again.
 import type { LocalAccount } from 'viem/accounts';
 import { ApiError, isApiError } from '../api-error.ts';
-import type { PaymentWay, SignedPayment } from '../payments/sign.ts';
+import type { PaymentProtocol, SignedPayment } from '../payments/sign.ts';
 import type { Purchase } from '../purchase-options.ts';
 import { inDollars } from './arguments.ts';
 import { InterruptedError, interruptible } from './failures.ts';
@@ -9,7 +9,7 @@ import type { CommandSession } from './session.ts';
 
 export interface SubscribeOptions {
   max: bigint;
-  way: PaymentWay;
+  protocol: PaymentProtocol;
   renew?: boolean;
 }
 
@@ -89,7 +89,7 @@ async function payOnce(
 async function pay(
   session: CommandSession,
   account: LocalAccount,
-  { max, way }: SubscribeOptions,
+  { max, protocol }: SubscribeOptions,
   resume: SignedPayment | undefined,
 ): Promise<Subscribed> {
   const { store, output } = session;
@@ -99,7 +99,7 @@ async function pay(
         signal,
         session.anonymous().subscribe({
           account,
-          way,
+          protocol,
           maxAmount: max,
           resume,
           onSigned(payment, { amount, payTo, chainId }) {

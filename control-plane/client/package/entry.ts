@@ -8,7 +8,7 @@ export type { InboundMessage, WaitOptions } from '../claimed-messages.ts';
 export { type LongText, PartlySentError, type SentLongText } from '../long-text.ts';
 export type { Account, Hex, TypedData } from '../payments/account.ts';
 export { NotPayableError, type Offer, type SpendLimit } from '../payments/offer.ts';
-export { PAYMENT_WAYS, type PaymentWay, type SignedPayment } from '../payments/sign.ts';
+export { PAYMENT_PROTOCOLS, type PaymentProtocol, type SignedPayment } from '../payments/sign.ts';
 export type { WatchOptions } from '../presence-watch.ts';
 export type { Purchase, PurchaseOptions, RecoverOptions } from '../purchase-options.ts';
 export {

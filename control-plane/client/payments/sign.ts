@@ -6,8 +6,8 @@ import { signTransfer } from './transfer.ts';
 import { headerV1, headerV2, offersV1, offersV2 } from './x402.ts';
 
 /** x402 version 1, x402 version 2, or MPP. */
-export type PaymentWay = 'x402-v1' | 'x402-v2' | 'mpp';
-export const PAYMENT_WAYS: readonly PaymentWay[] = ['x402-v1', 'x402-v2', 'mpp'];
+export type PaymentProtocol = 'x402-v1' | 'x402-v2' | 'mpp';
+export const PAYMENT_PROTOCOLS: readonly PaymentProtocol[] = ['x402-v1', 'x402-v2', 'mpp'];
 
 /** The header with the payment. It can be sent repeatedly: it moves money once. */
 export interface SignedPayment {
@@ -17,17 +17,17 @@ export interface SignedPayment {
 
 interface SignOptions extends SpendLimit {
   account: Account;
-  way: PaymentWay;
+  protocol: PaymentProtocol;
   now: Date;
 }
 
 /** The payment, and the offer that it pays. Throws `NotPayableError` if the 402 has no acceptable offer in this protocol. */
 export async function signPayment(
   answer: RawAnswer,
-  { account, way, now, ...limit }: SignOptions,
+  { account, protocol, now, ...limit }: SignOptions,
 ): Promise<{ payment: SignedPayment; offer: Offer }> {
   const nowSeconds = Math.floor(now.getTime() / 1000);
-  switch (way) {
+  switch (protocol) {
     case 'x402-v1': {
       const found = payableOffer(offersV1(answer), limit);
       const transfer = await signTransfer(account, found.offer, { nowSeconds });

@@ -119,7 +119,7 @@ export const SLOT_COMMANDS = [
   operatorCommand({
     usage: `slot transfer ${PLACE}`,
     about:
-      'Confirm that the card in this slot is really there: its SIM leaves the node that still holds it. Names the customer, and asks.',
+      'Give the SIM in this slot to this node, although another node still holds it. Use it only if you know that the card is there. Names the customer, and asks.',
     options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const place = placeOf(args);

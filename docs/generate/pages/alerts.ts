@@ -67,6 +67,24 @@ export const ALERTS_PAGE: Page = {
           ];
         }),
       ),
+      '### The cause in an alert',
+      'The text of an alert names a cause. For an alert that is over, `alert list --all` and the message about its end have that text.',
+      table(
+        ['Alert', 'Cause in its text'],
+        [
+          ['`slot_down`, `number_down`', 'The present state.'],
+          [
+            '`slot_down`, `number_down`, during a recovery of the modem',
+            'The cause before the recovery; `starting` if that was `absent`.',
+          ],
+          [
+            '`slot_down`, `number_down`, over',
+            'The newest cause. `absent`, `starting`, `searching` and a number that its node has not confirmed do not replace another cause.',
+          ],
+          ['any other kind', 'The present one.'],
+          ['any other kind, over', 'The cause for which the alert was raised, or became critical.'],
+        ],
+      ),
       '## Rules for Prometheus',
       `The daemon’s package has these rules for its metrics in ${code(RULES)}.`,
       ...promethean().flatMap(({ alert, annotations, expr, for: held = '0s', labels }) => [

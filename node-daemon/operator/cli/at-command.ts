@@ -4,7 +4,8 @@ import { EXIT_CODES } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
-import { print, printAside, TIMEOUT_OPTION, WHERE, withOperator } from './with-operator.ts';
+import { TIMEOUT_SECONDS } from '../../at/command-timeout.ts';
+import { print, printAside, timeoutOption, WHERE, withOperator } from './with-operator.ts';
 
 export const AT_COMMAND = programCommand({
   usage: 'at <slot> <command>',
@@ -13,7 +14,7 @@ export const AT_COMMAND = programCommand({
   options: {
     ...WHERE,
     unsafe: switchOption('Also allow commands that may change settings, lose messages or take minutes'),
-    timeout: TIMEOUT_OPTION,
+    timeout: timeoutOption(`${TIMEOUT_SECONDS.min} to ${TIMEOUT_SECONDS.max}, depending on the command`),
   },
   run: ({ unsafe, timeout: timeoutMs, ...where }, [slot = '', command = '']) =>
     withOperator('at', where, async (operator) => {

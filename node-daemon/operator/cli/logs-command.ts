@@ -4,8 +4,8 @@ import { OperatorError } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { hasColors, onOneLine, toJson } from '#shared/process/terminal.ts';
-import { settingsOf } from '../../config/options.ts';
-import { JSON_OPTION, printDrawn, WHERE } from './with-operator.ts';
+import { daemonAt } from '../../config/options.ts';
+import { DAEMON, JSON_OPTION, printDrawn } from './with-operator.ts';
 
 /** pino's numbers. */
 const LEVELS: ReadonlyMap<unknown, readonly [name: string, color: number]> = new Map([
@@ -22,18 +22,18 @@ export const LOGS_COMMAND = programCommand({
   usage: 'logs',
   about: 'Print the last lines of the log of the running daemon.',
   options: {
-    ...WHERE,
+    ...DAEMON,
     follow: switchOption('Keep printing new lines'),
     json: JSON_OPTION,
   },
-  async run({ follow: isFollowed, json, ...where }) {
+  async run({ follow: isFollowed, json, ...given }) {
     const { findDaemon } = await import('../open-operator.ts');
-    const settings = settingsOf(where);
-    const operator = await findDaemon(settings);
+    const daemon = daemonAt(given);
+    const operator = await findDaemon(daemon);
     if (operator === undefined) {
       throw new OperatorError(
         'unreachable',
-        `no daemon uses ${settings.dataDir}, and only a running daemon can show its log. For older lines: journalctl -u simrack-node-daemon`,
+        `no daemon uses ${daemon.dataDir}, and only a running daemon can show its log. For older lines: journalctl -u simrack-node-daemon`,
       );
     }
     const isColored = hasColors(process.stdout);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { EXIT_CODES } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
-import { JSON_OPTION, print, printAside, TIMEOUT_OPTION, WHERE, withOperator } from './with-operator.ts';
+import { JSON_OPTION, print, printAside, timeoutOption, WHERE, withOperator } from './with-operator.ts';
 
 export const USSD_COMMAND = programCommand({
   usage: 'ussd <slot> <code>',
@@ -11,7 +11,7 @@ export const USSD_COMMAND = programCommand({
   options: {
     ...WHERE,
     json: JSON_OPTION,
-    timeout: TIMEOUT_OPTION,
+    timeout: timeoutOption('60, for each answer of the network'),
     reply: {
       about: 'Answers to the questions of the network, in order, separated by commas',
       schema: z

@@ -1,13 +1,21 @@
 // The common part of the operator's tools: where the daemon is, how its operator API is opened, how they end.
 import * as z from 'zod';
-import { type OptionsOf, switchOption } from '#shared/process/options.ts';
+import { type OptionsOf, type Specs, switchOption } from '#shared/process/options.ts';
 import { onLines } from '#shared/process/terminal.ts';
 import { type DaemonSettings, daemonOptions, settingsOf } from '../../config/options.ts';
 import type { NodeOperator } from '../node-operator.ts';
 import { TIMEOUT_MS_MAX } from '../procedures/procedure.ts';
 
-/** Those of the daemon: a tool that finds none uses the modems as it would. */
-export const WHERE = daemonOptions;
+const { config, dataDir, defaultDataDir, logFormat: _format, logLevel: _level, ...ofModems } = daemonOptions;
+
+/** Options that find the running daemon. */
+export const DAEMON = { config, dataDir, defaultDataDir };
+
+const grouped = <S extends Specs>(group: string, specs: S): S =>
+  Object.fromEntries(Object.entries(specs).map(([key, spec]) => [key, { ...spec, group }])) as S;
+
+/** Also those of the daemon's modems: a tool that finds no daemon uses the modems as the daemon would. */
+export const WHERE = { ...DAEMON, ...grouped('If no daemon runs:', ofModems) };
 type Where = OptionsOf<typeof WHERE>;
 
 export const JSON_OPTION = switchOption('Print JSON');
@@ -15,16 +23,16 @@ export const JSON_OPTION = switchOption('Print JSON');
 const SECONDS_MAX = TIMEOUT_MS_MAX / 1000;
 const SECONDS_PROBLEM = `must be a whole number of seconds from 1 to ${SECONDS_MAX}`;
 
-/** In seconds, as people say it; gives milliseconds. */
-export const TIMEOUT_OPTION = {
-  about: `Seconds to wait for the answer, up to ${SECONDS_MAX}; default: the usual time of the command`,
+/** In seconds, as people say it; gives milliseconds. `fallback`: the default, in words. */
+export const timeoutOption = (fallback: string) => ({
+  about: `Seconds to wait for the answer, from 1 to ${SECONDS_MAX}; default ${fallback}`,
   schema: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, SECONDS_PROBLEM)
     .transform((text) => Number(text) * 1000)
     .refine((timeoutMs) => timeoutMs <= TIMEOUT_MS_MAX, SECONDS_PROBLEM)
     .optional(),
-};
+});
 
 /** Opens the operator API, does the work of `tool`, and gives the modems back. */
 export async function withOperator(
@@ -32,7 +40,7 @@ export async function withOperator(
   where: Where,
   work: (operator: NodeOperator, settings: DaemonSettings) => Promise<void>,
 ): Promise<void> {
-  const settings = settingsOf(where);
+  const settings = settingsOf({ ...where, logLevel: undefined });
   const { openNodeOperator } = await import('../open-operator.ts');
   const operator = await openNodeOperator(settings, { tool });
   if (!operator.isRunningDaemon) {

@@ -31,6 +31,8 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
   chmodSync(loose, 0o644);
   const wrong: Array<[args: string[], says: RegExp]> = [
     [['sing'], /unknown command 'sing'/],
+    [['--url', NOWHERE, 'numbr', '--help'], /unknown command 'numbr'\s+\(Did you mean number\?\)/],
+    [['webhook', 'ad', '--help'], /\(Did you mean add\?\)/],
     [['receive', '--from', FAR_END], /--from needs --wait/],
     [['receive', '--wait', '1', '--from', '+310'], /write the number in E\.164/],
     [['send', '--to', FAR_END, '--text', 'x'], /unknown option '--text'/],

@@ -34,7 +34,7 @@ t.test('beside npm start: buy, look, text, get a new token', async (t) => {
     'no token yet',
   );
 
-  const bought = await start(['subscribe', '--way', 'mpp', '--json']);
+  const bought = await start(['subscribe', '--protocol', 'mpp', '--json']);
   t.equal(bought.status, 0, bought.stderr);
   t.same(Object.keys(bought.json()), ['number', 'expires_at', 'outcome'], 'the token is not printed');
   t.match(bought.json(), { number, outcome: 'bought' });

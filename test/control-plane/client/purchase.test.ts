@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { PAYMENT_WAYS, type SignedPayment, signPayment } from '#control-plane/client/payments/sign.ts';
+import { PAYMENT_PROTOCOLS, type SignedPayment, signPayment } from '#control-plane/client/payments/sign.ts';
 import { SimrackClient } from '#control-plane/client/simrack-client.ts';
 import { ALICE, BOB, PAY_TO } from '../../dev-stack/wallets.ts';
 import { PRICE } from '../../fixtures/chain/paid-chain.ts';
@@ -22,25 +22,28 @@ async function service(t: Test, numbers = 1) {
   return url;
 }
 
-t.test('each way pays the price once and gives a token that works; the second time renews', async (t) => {
-  const url = await service(t);
-  for (const [index, way] of PAYMENT_WAYS.entries()) {
-    const before = await paidSoFar();
-    const client = new SimrackClient({ baseUrl: url });
-    const bought = await client.subscribe({ account, way, maxAmount: PRICE });
-    t.match(bought, { recovered: false, renewed: index > 0, number: slotAt(1).number }, way);
-    t.equal((await paidSoFar()) - before, PRICE, way);
-    t.match(await client.number(), { number: bought.number, expires_at: bought.expires_at }, way);
-  }
-});
+t.test(
+  'each protocol pays the price once and gives a token that works; the second time renews',
+  async (t) => {
+    const url = await service(t);
+    for (const [index, protocol] of PAYMENT_PROTOCOLS.entries()) {
+      const before = await paidSoFar();
+      const client = new SimrackClient({ baseUrl: url });
+      const bought = await client.subscribe({ account, protocol, maxAmount: PRICE });
+      t.match(bought, { recovered: false, renewed: index > 0, number: slotAt(1).number }, protocol);
+      t.equal((await paidSoFar()) - before, PRICE, protocol);
+      t.match(await client.number(), { number: bought.number, expires_at: bought.expires_at }, protocol);
+    }
+  },
+);
 
 t.test('no more than the caller’s limit, and no refused payment, costs anything', async (t) => {
   const url = await service(t);
   const before = await paidSoFar();
   const client = new SimrackClient({ baseUrl: url });
-  for (const way of PAYMENT_WAYS) {
+  for (const protocol of PAYMENT_PROTOCOLS) {
     const onSigned = (): void => void t.fail('signed beyond the limit');
-    await t.rejects(client.subscribe({ account, way, maxAmount: PRICE - 1n, onSigned }), {
+    await t.rejects(client.subscribe({ account, protocol, maxAmount: PRICE - 1n, onSigned }), {
       name: 'NotPayableError',
       message: /1,800 USDC.*1,799\.999999 USDC/,
     });
@@ -62,7 +65,7 @@ t.test('a price that stays valid for more than a day is not signed', async (t) =
   const challenge = await fetch(`${await service(t)}/subscribe`, { method: 'POST' });
   const json = await challenge.text();
   const now = new Date();
-  const sign = (way: (typeof PAYMENT_WAYS)[number], seconds: number) => {
+  const sign = (protocol: (typeof PAYMENT_PROTOCOLS)[number], seconds: number) => {
     const long = (text: string): string =>
       text
         .replace(/"maxTimeoutSeconds":\d+/g, `"maxTimeoutSeconds":${seconds}`)
@@ -72,15 +75,15 @@ t.test('a price that stays valid for more than a day is not signed', async (t) =
     headers.set('payment-required', Buffer.from(long(required)).toString('base64'));
     headers.set('www-authenticate', long(String(headers.get('www-authenticate'))));
     // Its domain of the token is read for MPP, too.
-    const body = way === 'mpp' ? json : long(json);
+    const body = protocol === 'mpp' ? json : long(json);
     return signPayment(
       { status: 402, headers, json: JSON.parse(body) },
-      { account, way, now, maxAmount: PRICE },
+      { account, protocol, now, maxAmount: PRICE },
     );
   };
-  for (const way of PAYMENT_WAYS) {
-    t.match(await sign(way, 86_400), { payment: { value: String } }, way);
-    await t.rejects(sign(way, 30 * 365 * 86_400), { name: 'NotPayableError' }, way);
+  for (const protocol of PAYMENT_PROTOCOLS) {
+    t.match(await sign(protocol, 86_400), { payment: { value: String } }, protocol);
+    await t.rejects(sign(protocol, 30 * 365 * 86_400), { name: 'NotPayableError' }, protocol);
   }
 });
 

@@ -61,7 +61,7 @@ const { SIMRACK_URL: baseUrl, WALLET_KEY: key } = process.env;
 async function main() {
   const account = privateKeyToAccount(key);
   const client = new SimrackClient({ baseUrl });
-  const options = { account, maxAmount: 1_800_000_000n, way: 'mpp' };
+  const options = { account, maxAmount: 1_800_000_000n, protocol: 'mpp' };
   const { number } = await client.subscribe(options);
   await client.recover(options);
   const stream = await client.stream('no-such-call');
@@ -113,8 +113,8 @@ import { SimrackClient } from 'simrack-client';
 globalThis.run = async (baseUrl, account) => {
   const client = new SimrackClient({ baseUrl });
   const numbers = [];
-  for (const way of ['x402-v1', 'x402-v2', 'mpp'])
-    numbers.push((await client.subscribe({ account, way, maxAmount: 1800000000n })).number);
+  for (const protocol of ['x402-v1', 'x402-v2', 'mpp'])
+    numbers.push((await client.subscribe({ account, protocol, maxAmount: 1800000000n })).number);
   await client.recover({ account });
   const sent = await client.send({ to: '+13105550188', body: 'hello ✓' });
   const history = await client.messages({ since: new Date(0) });

@@ -44,7 +44,7 @@ import { type Account, ApiError, SimrackClient, type InboundMessage, type Purcha
 declare const account: Account;
 export async function agent(): Promise<string> {
   const client = new SimrackClient({ baseUrl: 'https://sms.example' });
-  const options: PurchaseOptions = { account, maxAmount: 1_800_000_000n, way: 'mpp' };
+  const options: PurchaseOptions = { account, maxAmount: 1_800_000_000n, protocol: 'mpp' };
   const { number } = await client.subscribe(options);
   const recovered: string = (await client.recover(options)).token;
   await client.recover({ account });
@@ -58,7 +58,7 @@ export async function agent(): Promise<string> {
   // @ts-expect-error: a text needs a recipient
   await client.send({ body: 'x' });
   // @ts-expect-error: there is no such protocol
-  await client.subscribe({ ...options, way: 'cash' });
+  await client.subscribe({ ...options, protocol: 'cash' });
   // @ts-expect-error: an account signs
   await client.recover({ account: { address: '0x00' } });
   return [number, recovered, message.body, end].join();

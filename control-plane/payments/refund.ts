@@ -4,8 +4,9 @@ import type { Hex } from 'viem';
 import { type Clock, sleep } from '#shared/clock.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
 import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
+import type { SentTransfer, TokenTransfer } from './chain/token-transfers.ts';
 import type { PaymentState } from './payment.ts';
-import type { RefundTransaction, RefundTransfer, RefundWallet, SentTransfer } from './refund-wallet.ts';
+import type { RefundTransaction, RefundWallet } from './refund-wallet.ts';
 
 const RECEIPT_POLL_MS = 500;
 
@@ -149,7 +150,7 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
 export const backwards = ({
   refundValue: value,
   transfer: { asset, from, to },
-}: Pick<RefundablePayment, 'refundValue' | 'transfer'>): RefundTransfer => ({
+}: Pick<RefundablePayment, 'refundValue' | 'transfer'>): TokenTransfer => ({
   asset,
   value,
   from: to,

@@ -1,7 +1,7 @@
 // The HTTP server of the API: it admits programs with the credentials, never web pages, and bounds what they send.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
-import { isLoopback, isLoopbackHost } from '#shared/process/loopback.ts';
+import { isLoopback, isLoopbackHost } from '#shared/loopback.ts';
 import { isApiError } from '../api-error.ts';
 import { BotError } from '../bridge/bot.ts';
 import type { TwilioAccount } from './account.ts';

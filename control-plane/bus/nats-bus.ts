@@ -16,6 +16,7 @@ import {
   type TlsOptions,
 } from '@nats-io/transport-node';
 import { type Clock, sleep, type Timer, withTimeout } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
 import { LocalBus } from './local-bus.ts';
@@ -385,8 +386,6 @@ async function readOption<T>(name: string, path: string, read: (bytes: Buffer) =
     throw new Error(`${name}: ${path} cannot be used: ${messageOf(error)}`, { cause: error });
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && /^(Authorization|UserAuthenticationExpired|Permission)/.test(error.name);

@@ -16,7 +16,7 @@ import { admitSend, uncountSend } from '../store/messages/sending.ts';
 import { forgetSentText } from '../store/messages/sent-texts.ts';
 import { admitted } from './admitted-send.ts';
 import type { Fleet } from './fleet.ts';
-import { CommandRefused, NodeUnavailable } from './node-link.ts';
+import { CommandRefused, NodeUnavailable, rateLimited } from './node-link.ts';
 import { whyUnserved } from './unserved.ts';
 
 export interface OutboundParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'>, SendingLimits {
@@ -28,9 +28,6 @@ export interface OutboundParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'
 
 /** The node must begin within this part of the wait; the rest is for the carrier's response. */
 const START_SHARE = 0.5;
-
-/** Wait for a node that refuses for its rate limit without a retry time. */
-const RATE_LIMIT_WAIT_MS = 60_000;
 
 /** Codes of a node that refuses the text itself. */
 const OF_SENDER: ReadonlySet<string> = new Set(['rate_limited', 'destination_not_allowed']);
@@ -86,12 +83,13 @@ export async function sendSms(
     )
     .catch((error: unknown) => giveUp(parts.db, commandId, { error, count }).finally(publish));
   count(outcome.status);
-  await recordOutcome(parts.db, commandId, outcome).then(
-    ({ end }) => emitTextEnd(end),
-    (error: unknown) =>
-      // The node's fact also records the outcome; the sender needs the carrier's response now.
-      parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed'),
-  );
+  try {
+    const { end } = await recordOutcome(parts.db, commandId, outcome);
+    emitTextEnd(end);
+  } catch (error) {
+    // The node's fact also records the outcome; the sender needs the carrier's response now.
+    parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed');
+  }
   publish();
   return { ...answer(commandId, outcome), near };
 }
@@ -125,7 +123,7 @@ async function giveUp(
     // A text that its sender may not send says nothing about the slot.
     if (OF_SENDER.has(error.code)) await forgetSentText(db, commandId);
     else emitTextEnd(end);
-    if (error.code === 'rate_limited') throw rateLimited(error);
+    if (error.code === 'rate_limited') throw rateLimited('sms', error);
     if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
     throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
   }
@@ -145,12 +143,6 @@ async function giveUp(
     );
   }
   throw error;
-}
-
-function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
-  emitMetric({ kind: 'rate_limited', limit: 'sms' });
-  const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
-  return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }
 
 const nodeError = (message: string, details: Record<string, unknown> = {}): Refusal =>

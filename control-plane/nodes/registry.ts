@@ -52,7 +52,8 @@ export async function newNodeCode(db: Database, name: string, now: Date): Promis
 }
 
 export async function listNodes(db: Database, now: Date): Promise<NodeListing[]> {
-  const [refusals, lastRefused] = [await readRefusals(db), await readLastRefused(db)];
+  const refusals = await readRefusals(db);
+  const lastRefused = await readLastRefused(db);
   const away = await countAway(db, now);
   return (await readNodes(db)).map((row) => ({
     name: row.id,

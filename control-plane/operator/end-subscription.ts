@@ -1,5 +1,6 @@
 // Ends a subscription and sends money back, for an operator who has the key: from the command line, or from the console.
 import type { Clock } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import { shownTime } from '#shared/operator/listing.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
@@ -130,7 +131,7 @@ async function finish(operator: Operator, id: string, options: EndOptions): Prom
       return `${id} is closed: an operator gave up its refund`;
     return await refundPayment(operator, id, { ...options, transfer: undefined });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new OperatorUnfinished(
       `the subscription has ended, and its refund is not finished: ${why}\nRun the same command again, or "${ownCommand('control-plane')} payment refund ${id}"`,
       { cause: error },

@@ -5,17 +5,13 @@ import type { Base } from '../bus/base.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { emitMetric } from '../metrics/metric-events.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
+import { CommandRefused, NodeUnavailable, rateLimited } from '../nodes/node-link.ts';
 import { whyUnserved } from '../nodes/unserved.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import { type CallSession, DIAL_START_MS } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
-
-/** Wait for a node that refuses for a limit without a retry time. */
-const RATE_LIMIT_WAIT_MS = 60_000;
 
 export interface DialParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   fleet: Fleet;
@@ -103,15 +99,9 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   if (!(error instanceof CommandRefused)) throw error;
   // This service knows of no call: the node is ending one, or a call that came in is about to be reported.
   if (error.code === 'line_busy') throw lineBusy({ isEnding: true });
-  if (error.code === 'rate_limited') throw rateLimited(error);
+  if (error.code === 'rate_limited') throw rateLimited('calls', error);
   if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
   throw unreachable(`the phone node could not dial: ${error.message}`, { reason: error.code });
-}
-
-function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
-  emitMetric({ kind: 'rate_limited', limit: 'calls' });
-  const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
-  return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }
 
 async function notBound({ clock, db }: DialParts, { id }: Subscription): Promise<Refusal> {

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
+import { messageOf } from '#shared/error-message.ts';
 import { WaveError } from '#shared/voice/wave.ts';
 import { samplesOfWav } from '../audio/wav.ts';
 import { CAUSE_MAX } from './cause.ts';
@@ -60,6 +61,6 @@ function fileAt(path: string): Buffer {
     return readFileSync(path);
   } catch (error) {
     if (error instanceof WaveError) throw error;
-    throw new WaveError(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new WaveError(`cannot be read: ${messageOf(error)}`);
   }
 }

@@ -4,6 +4,7 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } fr
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
+import { messageOf } from '#shared/error-message.ts';
 import { ENROL_PATH, enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
@@ -135,7 +136,7 @@ async function register(
     const { cause: inner } = cause as { cause?: { message?: string; code?: string } };
     if (inner?.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
       throw new EnrolmentError(`${url} does not support TLS. Did you mean http://?`, { cause });
-    const why = inner?.message ?? (cause instanceof Error ? cause.message : String(cause));
+    const why = inner?.message ?? messageOf(cause);
     throw new EnrolmentError(`${url} does not answer (${why}). Run the same command again`, { cause });
   });
   const body: unknown = await response.json().catch(() => undefined);

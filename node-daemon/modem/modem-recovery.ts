@@ -1,5 +1,6 @@
 // Recovers one modem after a session: restarts it for an operator, waits for its port, or takes the next step of the recovery ladder.
 import { type Clock, sleep } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Random } from '#shared/random.ts';
 import type { OpenPort } from '../at/port.ts';
@@ -183,7 +184,7 @@ export class ModemRecovery {
       log.warn({ err: error, step }, 'recovery step failed');
       // A stop ends a step early.
       if (isStopping()) return;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       record.report({ failed_step: `${step}: ${why}`.slice(0, FAILURE_LENGTH_MAX) });
       onStepFailed(step, why);
     }

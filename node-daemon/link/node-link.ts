@@ -74,7 +74,7 @@ export class NodeLink {
   readonly #parts: NodeLinkParts;
   readonly #events: LinkEvents;
   readonly #socket: WebSocket;
-  /** True from the welcome until the node leaves the link. */
+  /** Facts that may be unacknowledged; undefined before the welcome and after leaving. */
   #window: number | undefined;
   #isWelcomed = false;
   #isLeaving = false;
@@ -220,7 +220,7 @@ export class NodeLink {
       this.#onFrame(parseServerFrame(text));
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'the control plane sent an invalid frame');
-      this.close(LINK_CLOSE.protocolError, 'no frame');
+      this.close(LINK_CLOSE.protocolError, 'bad frame');
     }
   }
 
@@ -333,7 +333,7 @@ export class NodeLink {
   #expect(withinMs: number, failure: string): void {
     this.#timer?.cancel();
     this.#timer = this.#parts.clock.after(Math.min(withinMs, EXPECT_MAX_MS), () => {
-      this.#parts.log.warn({ failure }, 'leaving the link');
+      this.#parts.log.warn({ failure }, 'link timed out');
       this.#socket.terminate();
     });
   }

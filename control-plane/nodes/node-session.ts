@@ -47,7 +47,7 @@ export interface NodeSessionParts extends SnapshotParts {
   /** How long a request of a send waits for its outcome. */
   sendTimeoutMs: number;
   random: Random;
-  /** Of frames of the node. */
+  /** Budget for frames from this node. */
   budget: TokenBucket;
   /** A node ends a call that has lost its stream and its link for this long. */
   streamHoldMs: number;
@@ -320,10 +320,7 @@ export class NodeSession implements NodeLink {
       const status = await renewLink(this.#parts.db, this.#link, aliveUntil);
       // A node that was asked to leave has its newer link elsewhere; its remaining commands finish here.
       if (status === 'up' || (status === 'replaced' && this.#isDraining)) return;
-      this.#parts.log.info(
-        { status },
-        'closing a link: the node has another one, was revoked, or was enrolled again',
-      );
+      this.#parts.log.info({ status }, 'link closed');
       this.close(CLOSE_CODE_OF[status], status);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'renewing a link failed');
@@ -332,7 +329,7 @@ export class NodeSession implements NodeLink {
 
   #onTooFast(frames: number): void {
     const { clock, db, log } = this.#parts;
-    log.warn({ frames }, 'a node sends frames too fast: they are read late');
+    log.warn({ frames }, 'node exceeded its frame limit');
     const refusal = { nodeId: this.nodeId, reason: 'frames', count: frames } as const;
     addRefusals(db, refusal, new Date(clock.now())).catch((error: unknown) =>
       log.warn({ err: error }, 'counting the frames of a node failed'),

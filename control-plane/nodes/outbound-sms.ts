@@ -30,7 +30,7 @@ export interface OutboundParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'
 const START_SHARE = 0.5;
 
 /** Codes of a node that refuses the text itself. */
-const OF_SENDER: ReadonlySet<string> = new Set(['rate_limited', 'destination_not_allowed']);
+const SENDER_CODES: ReadonlySet<string> = new Set(['rate_limited', 'destination_not_allowed']);
 
 /**
  * Sends `body` from the subscription's number. Throws `Refusal`. `phone_node_error`: the carrier did not take the message, or the outcome
@@ -99,7 +99,7 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
     case 'accepted':
       return { messageId: messageIdOf(commandId, outcome), status: 'queued' };
     case 'rejected':
-      throw nodeError(`${refuserOf(outcome.code)}: ${outcome.message}`, {
+      throw nodeError(`${refuserOf(outcome.code)}: ${sentenceEnd(outcome.message)}`, {
         reason: outcome.code,
         ...(outcome.class === undefined ? {} : { class: outcome.class }),
       });
@@ -108,8 +108,10 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
   }
 }
 
+const sentenceEnd = (text: string): string => text.replace(/\.?$/, '.');
+
 const refuserOf = (code: string): string =>
-  isOfCarrier(code) ? 'the carrier refused the message' : 'the modem could not send';
+  isOfCarrier(code) ? 'The carrier refused the text' : 'The modem could not send the text';
 
 async function giveUp(
   db: Database,
@@ -121,11 +123,11 @@ async function giveUp(
     const { end } = await setUnsettled(db, commandId, { status: 'failed', why: 'node_refused' });
     await uncountSend(db, commandId);
     // A text that its sender may not send says nothing about the slot.
-    if (OF_SENDER.has(error.code)) await forgetSentText(db, commandId);
+    if (SENDER_CODES.has(error.code)) await forgetSentText(db, commandId);
     else emitTextEnd(end);
     if (error.code === 'rate_limited') throw rateLimited('sms', error);
     if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
-    throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
+    throw nodeError(`The phone node could not send the text: ${error.message}`, { reason: error.code });
   }
   if (error instanceof NodeUnavailable) {
     count(error.isSent ? 'unknown' : 'offline');
@@ -138,7 +140,7 @@ async function giveUp(
     if (!error.isSent) await uncountSend(db, commandId);
     throw nodeError(
       error.isSent
-        ? `the phone node did not answer: ${error.message}`
+        ? `The phone node did not answer: ${error.message}. Check GET /sms/messages before you send again.`
         : 'The phone node is offline. The message was not sent.',
     );
   }

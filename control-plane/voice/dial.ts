@@ -77,7 +77,7 @@ export async function dial(
 }
 
 function notConnected(callId: string, { reason, cause }: DialOutcome & { status: 'ended' }): Refusal {
-  return unreachable(`the call was not connected: ${reason}`, { reason, cause, call_id: callId });
+  return unreachable(`The call was not connected: ${reason}.`, { reason, cause, call_id: callId });
 }
 
 async function giveUp(parts: DialParts, session: CallSession, error: unknown): Promise<never> {
@@ -86,7 +86,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   if (isTried) {
     // It may ring by now, or begin to ring, without a client.
     session.dismiss('abandoned');
-    throw unreachable(`the phone node did not answer: ${error.message}`, {
+    throw unreachable(`The phone node did not answer: ${error.message}.`, {
       reason: 'no_answer_from_node',
       call_id: callId,
     });
@@ -95,13 +95,14 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   await deleteUntriedCall(parts.db, callId).catch((cause: unknown) =>
     parts.log.warn({ err: cause, call: callId }, 'deleting the record of an untried call failed'),
   );
-  if (error instanceof NodeUnavailable) throw unreachable(error.message, { reason: 'node_offline' });
+  if (error instanceof NodeUnavailable)
+    throw unreachable('The phone node is offline. The call was not placed.', { reason: 'node_offline' });
   if (!(error instanceof CommandRefused)) throw error;
   // This service knows of no call: the node is ending one, or a call that came in is about to be reported.
   if (error.code === 'line_busy') throw lineBusy({ isEnding: true });
   if (error.code === 'rate_limited') throw rateLimited('calls', error);
   if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
-  throw unreachable(`the phone node could not dial: ${error.message}`, { reason: error.code });
+  throw unreachable(`The phone node could not dial: ${error.message}`, { reason: error.code });
 }
 
 async function notBound({ clock, db }: DialParts, { id }: Subscription): Promise<Refusal> {

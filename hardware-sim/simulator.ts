@@ -39,7 +39,7 @@ export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'
   firstModem?: number;
   /** Folder of the links and the state; made when missing. */
   dir: string;
-  /** Of the HTTP interface; 0 takes a free one. */
+  /** Port of the HTTP interface; 0 takes a free one. */
   port?: number;
   /** Given to the slots in turn; all Quectel when missing. */
   makes?: readonly MakeName[];
@@ -59,7 +59,7 @@ export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'
   noAnswerMs?: number;
   clock?: Clock;
   random?: Random;
-  /** Of the voice: never set back, and with fractions of milliseconds. */
+  /** Clock of the voice: never set back, and with fractions of milliseconds. */
   audioClock?: Clock;
   log?: Logger;
 }
@@ -83,7 +83,7 @@ export const SIMULATOR_DEFAULTS = {
 } as const;
 
 export interface Simulator {
-  /** Of the HTTP interface. */
+  /** URL of the HTTP interface. */
   url: string;
   /** Absolute. */
   dir: string;

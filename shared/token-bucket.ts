@@ -1,4 +1,4 @@
-// A token bucket: so much at once, and so much a second after that.
+// A token bucket: a burst at once, then a rate per second.
 import type { Clock } from './clock.ts';
 
 export class TokenBucket {

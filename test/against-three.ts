@@ -46,7 +46,7 @@ export const ONLY_AGAINST_ONE: Readonly<Record<string, string>> = {
   'test/control-plane/voice/playout-queue.test.ts': 'starts no service',
 };
 
-/** Of the files, those that play against three. */
+/** The files that play against three instances. */
 export function againstThree(files: readonly string[], isWhole: boolean): string[] {
   const paths = isWhole ? AGAINST_THREE : OFTEN_AGAINST_THREE;
   return files.filter(

@@ -43,10 +43,10 @@ const RECONNECT_MS = 500;
 /** A server that does not answer two pings is gone. */
 const PING_MS = 5_000;
 const PINGS_MAX = 2;
-/** Of those who serve one subject, one gets a request. */
+/** Queue group: one of the instances that serve a subject gets each request. */
 const QUEUE = 'one';
 const CLOSE_TIMEOUT_MS = 2_000;
-/** So long after it refused a message because of its time, an instance does not rely on the others. */
+/** For this long after an instance refused a message because of its time, it does not rely on the others. */
 const DOUBT_MS = 5 * 60_000;
 /** An instance answers at once whether it serves a subject. */
 const SERVES_TIMEOUT_MS = 5_000;

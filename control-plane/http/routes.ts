@@ -174,7 +174,7 @@ function routeSubscription({ router, answer, limits, limited, parts }: Routes): 
       network: turnOf(ctx),
       refusedTransfers: {
         check: async () => (await limits.refusedTransfers.count(ctx.ip)).giveBack(),
-        // Of parallel payments, some may be beyond the limit.
+        // Parallel payments may exceed the limit; they still count.
         count: async () => void (await limits.refusedTransfers.count(ctx.ip).catch(() => undefined)),
       },
     });

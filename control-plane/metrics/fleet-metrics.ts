@@ -21,7 +21,7 @@ export interface MeasuredNode {
   isLinked: boolean;
   journalDepth: number | null;
   alarms: readonly string[];
-  /** Of its last report. */
+  /** Slots in its last report. */
   slots: readonly MeasuredSlot[];
 }
 

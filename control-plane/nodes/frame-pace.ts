@@ -13,12 +13,12 @@ const FRAMES = { burst: FRAME_BURST, perSecond: FRAMES_PER_SECOND };
 /** A daemon that restarts, or a network that comes and goes, opens a few links in a minute. Each costs as much as many frames. */
 const LINKS = { burst: 60, perSecond: 1 };
 
-/** Of the audio of a SIM's calls: two minutes at once, after a pause of the network, and ten times real time in the long run. */
+/** Limit of the audio frames of a SIM: two minutes at once, after a network pause, and ten times real time in the long run. */
 const AUDIO = { burst: 6_000, perSecond: 500 };
 
-/** Of new facts, which have a window. */
+/** Cost of a new fact: it has its own window as well. */
 export const FACT_COST = 0.1;
-/** A longer frame counts once more for each so many characters. */
+/** A longer frame counts once more for each 16 Ki characters. */
 const FRAME_UNIT_LENGTH = 16 * 1024;
 
 const REPORT_EVERY_MS = 60_000;
@@ -56,7 +56,7 @@ export const audioBudgets = (clock: Clock) => {
 
 interface FramePaceParts {
   clock: Clock;
-  /** Of the link, or shared by all of a node. */
+  /** Budget of the link, or one that all links of a node share. */
   budget: TokenBucket;
   /** The link. While it rests, the peer waits, and no frame is lost. */
   socket: { pause(): void; resume(): void };

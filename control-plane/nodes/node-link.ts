@@ -17,7 +17,7 @@ export interface CommandLink {
 
 /** A link at this instance. */
 export interface NodeLink extends CommandLink {
-  /** Of this link, not of the node. */
+  /** Id of this link, not of the node. */
   readonly linkId: string;
   /** The node's last sign of life on it. */
   readonly heardAt: Date;

@@ -9,18 +9,18 @@ import { withoutReadings } from '../store/fleet/sim-readings.ts';
 /** In cards. A rack of 64 modems that is plugged in again costs up to 300: its cards, and each modem starts and searches. */
 const BUDGET = { burst: 500, perSecond: 10 };
 
-/** Of a card that the last report did not have: the service writes its tenure and its number as well. */
+/** Cost of a card that the last report did not have: the service writes its tenure and its number as well. */
 const CARD_COST = 1;
-/** Of a slot that changed in anything but its readings. */
+/** Cost of a slot that changed in anything but its readings. */
 const SLOT_COST = 0.1;
-/** Of each slot, also of those that did not change: all rows of the node are written. */
+/** Cost of each slot, changed or not: all rows of the node are written. */
 const ROW_COST = 0.02;
 /** The same, if nothing but readings changed. A rack that gets many texts reports its storages up to 50 times a second. */
 const READING_COST = 0.003;
-/** Of a change of the node's alarms, which is logged. */
+/** Cost of a change of the node's alarms, which is logged. */
 export const ALARMS_COST = 1;
 
-/** Of lines in the log. A rack reports a few events a minute, and a few hundred when it is plugged in. */
+/** Log lines. A rack reports a few events a minute, and a few hundred when it is plugged in. */
 const EVENT_LINES = { burst: 500, perSecond: 1 };
 
 /** A report never waits longer. Texts of the node wait for it. */

@@ -63,7 +63,7 @@ export interface SignedPayment {
   offer: Offer;
   /** `signedBy`: verified if it is a key; with `account`, the code of the payer's account has to decide. */
   authorization: TransferAuthorization;
-  /** Of the signed data. */
+  /** EIP-712 hash of the signed data. */
   digest: Hex;
 }
 

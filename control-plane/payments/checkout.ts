@@ -39,11 +39,11 @@ export interface SettlementNetwork {
   settlement: Settlement;
   finality: Finality;
   /**
-   * Of payments to the checks on the chain. Each network has its own: one that is slow delays only its payers. So have payers with a key and
+   * Queues for payments that need checks on the chain. Each network has its own: one that is slow delays only its payers. So have payers with a key and
    * those with an account: an account's code may take long.
    */
   admissions: Readonly<Record<TransferAuthorization['signedBy'], Admission>>;
-  /** Of sign-ins to the code of accounts. */
+  /** Queue for sign-ins that run the code of accounts. */
   signIns: Admission;
   /** Wallets of our relayers; undefined if a facilitator settles. */
   wallets?: RelayerWallets;
@@ -64,10 +64,10 @@ export interface CheckoutParts {
   /** By chain id; every offer of the sale has one. */
   settlementNetworks: ReadonlyMap<number, SettlementNetwork>;
   ledger: PaymentLedger;
-  /** Of payments to what is checked without the chain. */
+  /** Queue for payments that need checks without the chain. */
   admission: Admission;
   clock: Clock;
-  /** A subscription may be paid for at most so many years ahead. */
+  /** A subscription may be paid for at most this many years ahead. */
   paidAheadYearsMax: number;
 }
 
@@ -89,7 +89,7 @@ interface NamedPayment {
 
 /** A client that pays. */
 export interface PayingClient {
-  /** Of its address: payments of one such network wait behind each other. */
+  /** Network of its IP address: payments from one network wait behind each other. */
   network: string;
   refusedTransfers: RefusedTransfers;
 }

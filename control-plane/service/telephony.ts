@@ -26,7 +26,7 @@ export function createTelephony({ config, db, bus, clock, random, log, pins, url
     tickets,
     places,
     audioBudgets: audioBudgets(clock),
-    // Of this instance: a node whose control link is at another one must find it. Null: that of the control link.
+    // URL of this instance: a node whose control link is at another one must find it. Null: the URL of the control link.
     mediaBaseUrl: config.mediaBaseUrl ?? (config.natsUrl === undefined ? null : url),
     holdMs: config.streamHoldMs,
     unclaimedMs: config.unclaimedCallMs,

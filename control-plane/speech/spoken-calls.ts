@@ -19,7 +19,7 @@ import { SpokenCall, streamOpen } from './spoken-call.ts';
 const TOOL_TIMEOUT_MS = 110_000;
 const CANCEL_TIMEOUT_MS = 2_000;
 
-/** Of the recordings that tools return: telephones carry no more, and an answer fits into a message between instances. */
+/** Sample rate of the recordings that tools return: phone calls carry no more, and an answer fits into a message between instances. */
 const RECORDING_HZ = 8_000;
 
 interface SpokenCallsParts extends Pick<Base, 'bus' | 'clock' | 'log'> {

@@ -94,7 +94,7 @@ export class AudioBridge {
   #framesToOverflow = 0;
 
   constructor(options: {
-    /** Of messages that the node may send. */
+    /** Budget for messages from the node. */
     budget: TokenBucket;
     queueFrames: number;
     clock: Clock;

@@ -7,7 +7,7 @@ import { retryAfterMsOf } from '#shared/retry-after.ts';
 import { webhookSignatureOf } from '../domain/webhook-signature.ts';
 import { type AgentOptions, createAgents, isAddressRefused } from './agents.ts';
 
-/** Of an answer, this much is read, so that the connection can be used again. */
+/** Bytes of a response that are read, so that the connection can be used again. */
 const ANSWER_BYTES_MAX = 16 * 1024;
 const ANSWER_MS_MAX = 1_000;
 
@@ -21,7 +21,7 @@ interface Post {
 
 export interface PostResult {
   outcome: 'delivered' | 'gone' | 'refused' | 'timeout' | 'unreachable' | 'not_allowed' | 'stopped';
-  /** Of HTTP; null without an answer. */
+  /** HTTP status; null without a response. */
   status: number | null;
   /** For the holder: no text of the receiver, no address. Null if it was delivered. */
   error: string | null;

@@ -13,7 +13,7 @@ const GAP_MS = 50;
 /** Unit of +VTD and of the second parameter of +VTS. */
 const TENTH_MS = 100;
 
-/** Presses keys in the active call, for so many tenths of a second each. */
+/** Presses keys in the active call, each for the given tenths of a second. */
 export function press({ equipment }: CommandContext, digits: string, tenths?: number): Answer {
   const { active } = equipment.voice.calls;
   if (active?.network === undefined) return cme(CME.operationNotAllowed);

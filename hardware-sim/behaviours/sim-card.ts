@@ -68,7 +68,7 @@ const pinTries = forms({
   },
 });
 
-/** Of all locks only that of the card itself can be asked for and changed. */
+/** Only the lock of the card itself can be read and changed. */
 const lock = forms({
   set: (command, context) => {
     requireSim(context);

@@ -32,7 +32,7 @@ export const farEndSchema = z
     audio: z.enum(['silence', 'tone', 'echo', 'wav']).default('silence'),
     tone_hz: z.number().min(20).max(7900).default(1000),
     level_dbfs: z.number().min(-90).max(0).default(-12),
-    /** Of the echo. */
+    /** Delay of the echo. */
     delay_ms: z.int().min(0).max(ECHO_MS_MAX).default(0),
     /** The WAV file that it plays once: an absolute path, or the file itself in base64. */
     wav: z.string().min(1).optional(),

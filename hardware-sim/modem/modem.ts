@@ -89,7 +89,7 @@ export class SimulatedModem {
     return this.identity.slot;
   }
 
-  /** Of the card in it; empty without one. */
+  /** Number of the inserted card; empty without one. */
   get number(): string {
     return this.equipment.number;
   }

@@ -8,9 +8,9 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 interface LoggedError {
   type: string;
   message: string;
-  /** Of Node or of Postgres. */
+  /** Error code of Node or Postgres. */
   code?: string;
-  /** Of Postgres: the rule that was broken, without the value. */
+  /** Postgres constraint that was violated, without the value. */
   constraint?: string;
   stack?: string;
   cause?: LoggedError;

@@ -20,7 +20,7 @@ import { BUYERS, PAY_TO, RELAYER } from './wallets.ts';
 /** Every buyer has at least this after a start. */
 const BUYER_DOLLARS = 100_000n * DOLLAR;
 
-/** Of a folder that was used before all numbers may be sold: there is little to wait for. */
+/** In a folder that was used before, all numbers may be sold: there is little to wait for. */
 const POOL_TIMEOUT_MS = { new: 10_000, used: 2_000 } as const;
 const POOL_POLL_MS = 50;
 
@@ -29,9 +29,9 @@ const NODE_NAME = 'dev';
 /** `dev-stack.json`: where scripts in any language start from. */
 export interface DevStackFile {
   base_url: string;
-  /** Of the operator console; null without one. */
+  /** URL of the operator console; null without one. */
   console_url: string | null;
-  /** Of each instance of the service. */
+  /** URL of each instance of the service. */
   base_urls: string[];
   rpc_url: string;
   chain_id: number;
@@ -39,9 +39,9 @@ export interface DevStackFile {
   pay_to: Address;
   simulator_url: string;
   wallets: Array<{ address: Address; private_key: Hex }>;
-  /** Of the stack; ending it ends all. */
+  /** Process of the stack; ending it ends all. */
   pid: number;
-  /** Of each child; one of our programs that is killed is started again. */
+  /** Process of each child; the stack restarts a program of ours that is killed. */
   pids: Record<string, number>;
 }
 

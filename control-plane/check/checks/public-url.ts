@@ -8,7 +8,7 @@ import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/fi
 import { type Check, type CheckedSettings, once } from './check.ts';
 import { askHttp, codeOf, failureAdvice } from './http-answer.ts';
 
-/** Of addresses for documentation (RFC 5737): no client has it. */
+/** An address reserved for documentation (RFC 5737): no client has it. */
 const FORGED = '203.0.113.77';
 
 const READY_PATH = '/health/ready';

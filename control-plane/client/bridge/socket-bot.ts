@@ -36,9 +36,9 @@ interface SocketBotOptions {
   names?: TwilioNames | undefined;
   /** Headers of the upgrade request. */
   headers?: Readonly<Record<string, string>>;
-  /** Of `raw`: the bot also gets the text frames of the service (`answered`, `dtmf`, `mark`, `cleared`). */
+  /** Only with `raw`: the bot also gets the text frames of the service (`answered`, `dtmf`, `mark`, `cleared`). */
   control?: boolean;
-  /** Of `raw`: the bot's own messages. With `control` it gets keys as the service sends them. */
+  /** Only with `raw`: the bot's own messages. With `control` it gets keys as the service sends them. */
   messages?: BotMessages | undefined;
 }
 

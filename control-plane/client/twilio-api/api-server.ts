@@ -10,7 +10,7 @@ import { invalid, notFound, TwilioRefusal, unavailableOf } from './refusal.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** Of a refused body, this much is read and dropped, so that the client reads the answer. */
+/** Bytes of a refused body that are read and dropped, so that the client reads the answer. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
 const CONNECTIONS_MAX = 256;

@@ -65,7 +65,7 @@ async function examine(client: Client): Promise<SeenDatabase> {
     versionNumber: server.versionNumber,
     user: server.user,
     connectionsMax: server.connectionsMax,
-    // Of a connection through a pooler, the pooler makes it up.
+    // A pooler makes up the id of the server process.
     isPooled: (client as unknown as { processID: number }).processID !== server.pid,
     transactionTimeoutMs: Number(limits[0]?.setting ?? 0),
     missingRights: await missingRights(db, schema === undefined),

@@ -17,11 +17,11 @@ import { findRepeated } from './repeated-payments.ts';
 import { sentTransactions, transactionColumns } from './sent-transactions.ts';
 import { extendOrCreate } from './subscriptions.ts';
 
-/** A payment is checked in so many rounds, one a minute. After that each pause is twice as long as the one before, up to a limit. */
+/** A payment is checked in this many rounds, one a minute. After that each pause is twice as long as the one before, up to a limit. */
 const CHECKS_EACH_ROUND = 10;
 const CHECK_MINUTES_MAX = 15;
 
-/** So long after its end a payment is checked in each round again. */
+/** For this long after its end, a payment is checked in each round again. */
 const JUST_ENDED_SECONDS = 60 * 60;
 
 /** Its money bought a year, is refunded to the payer, or is kept for good. */

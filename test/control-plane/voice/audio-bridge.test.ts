@@ -9,7 +9,7 @@ import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { encodeCapture, FRAME_BYTES } from '#shared/voice/media.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
-/** Of a call of the node `rack-1`. */
+/** Bridge of a call of the node `rack-1`. */
 const bridgeOf = (
   clock: ManualClock,
   more: Partial<ConstructorParameters<typeof AudioBridge>[0]> = {},

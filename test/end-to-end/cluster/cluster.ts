@@ -35,7 +35,7 @@ export interface Instance {
 }
 
 export interface Cluster {
-  /** Of the proxy in front. */
+  /** URL of the proxy in front. */
   url: string;
   simulatorUrl: string;
   chain: PaidChain;

@@ -30,7 +30,7 @@ interface RackOptions {
   firstModem: number;
   modems: number;
   dataDir: string;
-  /** Of the service. */
+  /** URL of the service. */
   url: string;
   /** For the enrollment. */
   code: string;

@@ -58,7 +58,7 @@ async function checkEmpty(db: Database): Promise<void> {
   );
   if (rows.length > 0) {
     throw new OperatorRefusal(
-      'the database is not empty. Nothing was changed. Restore into a new database that no service or command has used.',
+      'The database is not empty. Nothing was changed. Restore into a new database that no service or command has used.',
     );
   }
 }

@@ -125,7 +125,7 @@ async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningServ
     if (running !== undefined) return running;
     if (!isMade(embedded(place.dataDir)))
       throw new OperatorRefusal(
-        `there is nothing to back up: DATABASE_URL is not set, and ${place.dataDir} has no database`,
+        `There is nothing to back up: DATABASE_URL is not set, and ${place.dataDir} has no database. Set DATABASE_URL or DATA_DIR, as the service has it.`,
       );
   }
   return openAsItIs(placeOf(place));

@@ -46,8 +46,8 @@ export async function endAndRefund(
     const early = whyTooEarly(plan, options.clock);
     throw new OperatorRefusal(
       early === undefined
-        ? 'nothing was done: run the command with --yes to do it'
-        : `nothing was done: the refund cannot be sent yet: ${early}`,
+        ? 'Nothing was done. Run the command with --yes to do it.'
+        : `Nothing was done: the refund cannot be sent yet: ${early}`,
     );
   }
   const decided = plan.is_decided ? plan : await decide(operator, order, plan, options);
@@ -65,13 +65,13 @@ export function refuseOtherEnd(
   endsAt: string | undefined,
 ): void {
   if (endsAt !== undefined && shownTime(new Date(endsAt).toISOString()) !== shownTime(end))
-    throw new OperatorRefusal(`nothing was done: ${id} ends at ${shownTime(end)}`);
+    throw new OperatorRefusal(`Nothing was done: ${id} ends at ${shownTime(end)}.`);
 }
 
 /** Throws if a payment cannot be refunded yet. */
 export function refuseTooEarly(plan: Plan, clock: Clock): void {
   const early = whyTooEarly(plan, clock);
-  if (early !== undefined) throw new OperatorRefusal(`nothing was done: ${early}`);
+  if (early !== undefined) throw new OperatorRefusal(`Nothing was done: ${early}`);
 }
 
 /** Why a refund cannot be sent yet, and when to try again; undefined if it can. */
@@ -103,7 +103,7 @@ const intentOf = (plan: Plan): string =>
 
 async function decide(operator: Operator, order: EndOrder, plan: Plan, options: EndOptions): Promise<Plan> {
   if (order.shown !== undefined && order.shown !== shownRefunds(plan, false))
-    throw new OperatorRefusal('nothing was done: the amount is another one now. Load the page again.');
+    throw new OperatorRefusal('Nothing was done: the amount is another one now. Load the page again.');
   refuseTooEarly(plan, options.clock);
   try {
     await checkRefunds(operator, plan.payments, options);
@@ -133,7 +133,7 @@ async function finish(operator: Operator, id: string, options: EndOptions): Prom
   } catch (error) {
     const why = messageOf(error);
     throw new OperatorUnfinished(
-      `the subscription has ended, and its refund is not finished: ${why}\nRun the same command again, or "${ownCommand('control-plane')} payment refund ${id}"`,
+      `The subscription has ended, and its refund is not finished: ${why}\nRun the same command again, or "${ownCommand('control-plane')} payment refund ${id}".`,
       { cause: error },
     );
   }

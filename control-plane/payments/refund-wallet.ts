@@ -96,7 +96,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       args: [from],
     });
     if (balance < value)
-      throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded`);
+      throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded.`);
   }
 
   /** Undefined while it is not mined. */
@@ -116,10 +116,10 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
   /** The transaction that makes a transfer, and the account that signs it. */
   async function prepared({ asset, from, to, value }: RefundTransfer) {
     if (options.key === undefined)
-      throw new OperatorRefusal(`give the key of ${from}: REFUND_KEY_FILE or REFUND_KEY`);
+      throw new OperatorRefusal(`Give the key of ${from} in REFUND_KEY_FILE or REFUND_KEY.`);
     const account = privateKeyToAccount(options.key);
     if (!isAddressEqual(account.address, from))
-      throw new OperatorRefusal(`the key belongs to ${account.address}, but the money went to ${from}`);
+      throw new OperatorRefusal(`The key belongs to ${account.address}, but the money went to ${from}.`);
     const call = { address: asset, abi: ABI, functionName: 'transfer', args: [to, value] } as const;
     await checkBalance({ asset, from, value });
     const estimate = await client.estimateContractGas({ ...call, account: from }).catch(refusalOfToken);
@@ -130,7 +130,8 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
     const request = await wallet.prepareTransactionRequest({ to: asset, data, gas, nonce });
     const wei = await client.getBalance({ address: from });
     const needed = gas * request.maxFeePerGas;
-    if (wei < needed) throw new OperatorRefusal(`${from} has ${wei} wei, and the gas may cost ${needed} wei`);
+    if (wei < needed)
+      throw new OperatorRefusal(`${from} has ${wei} wei, and the gas may cost ${needed} wei.`);
     return { nonce, sender: account.address, sign: () => wallet.signTransaction(request) };
   }
 
@@ -138,7 +139,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
     async checkChain() {
       const chainId = await client.getChainId();
       if (chainId !== options.chainId)
-        throw new OperatorRefusal(`the RPC serves chain ${chainId}, not ${options.chainId}`);
+        throw new OperatorRefusal(`The RPC serves chain ${chainId}, not ${options.chainId}.`);
     },
 
     async check(transfer) {
@@ -188,7 +189,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
       const ageSeconds = Number(timestamp) - Math.floor(sinceMs / 1000);
       const depthBlocks = BigInt(Math.max(0, ageSeconds) + CLOCK_ERROR_SECONDS) * BLOCKS_PER_SECOND_MAX;
       if (depthBlocks > DEPTH_BLOCKS_MAX)
-        throw new OperatorRefusal('the refund began too long ago: its blocks can no longer be searched');
+        throw new OperatorRefusal('The refund began too long ago: its blocks can no longer be searched.');
       const hashes: Hex[] = [];
       await searchBack(client, depthBlocks, async (range) => {
         const args = { from, to };
@@ -225,7 +226,7 @@ function refusalOfToken(error: unknown): never {
   const reverted =
     error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
   if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
-  throw new OperatorRefusal(`the token rejects the transfer: ${reverted.reason ?? reverted.shortMessage}`);
+  throw new OperatorRefusal(`The token rejects the transfer: ${reverted.reason ?? reverted.shortMessage}`);
 }
 
 const shortMessage = (error: unknown): string =>

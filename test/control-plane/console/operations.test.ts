@@ -206,7 +206,7 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
     ann.post('/actions/approve-node', { node: 'rack-7', ...fields });
   const late = await approve({ fingerprint });
   t.equal(late.status, 409);
-  t.match(await late.text(), /the key of rack-7 is SHA256:\S+, not the one that you gave/);
+  t.match(await late.text(), /The key of rack-7 is SHA256:\S+, not the one that you gave/);
   t.equal((await approve({})).status, 400, 'nor without a word of the key');
   t.match((await operator.call('nodes', {}))[0], { state: 'pending' });
   t.equal((await approve({ fingerprint: other })).status, 303);

@@ -146,7 +146,7 @@ t.test('a revoked node gets a stop, its link ends within a heartbeat; a new code
   const proof = (by = key) => makeProof({ nodeId: 'lab', key: by, controlPlaneUrl: url }, Date.now());
   await revoke(databaseUrl, 'lab');
   await revoke(databaseUrl, 'old');
-  await t.rejects(revoke(databaseUrl, 'no-such-node'), /there is no node "no-such-node"/);
+  await t.rejects(revoke(databaseUrl, 'no-such-node'), /There is no node "no-such-node"/);
   await closedWith(node, LINK_CLOSE.revoked);
   await closedWith(other, LINK_CLOSE.revoked);
   t.equal(await upgradeStatus(url, proof()), 403);

@@ -81,13 +81,13 @@ t.test('without a database commands are refused, and nothing is created', async 
     t.match(await runCommand(command, { DATA_DIR: dataDir }), {
       status: 2,
       stdout: '',
-      stderr: /there is no database in \S+data\/pglite: give the DATABASE_URL or DATA_DIR/,
+      stderr: /There is no database in \S+data\/pglite. Give the DATABASE_URL or DATA_DIR/,
     });
     t.notOk(existsSync(dataDir), command.join(' '));
     t.match(await runCommand(command, { DATABASE_URL: databaseUrl }), {
       status: 2,
       stdout: '',
-      stderr: /the database at DATABASE_URL is empty/,
+      stderr: /The database at DATABASE_URL is empty/,
     });
   }
   t.equal(await relationsOf(databaseUrl), 0);

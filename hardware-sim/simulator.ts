@@ -7,7 +7,7 @@ import { lockFolder } from '#shared/process/single-instance.ts';
 import { type Random, systemRandom } from '#shared/random.ts';
 import { SoundCards } from './alsa/sound-cards.ts';
 import { audioTime, FrameClock } from './audio/frame-clock.ts';
-import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
+import { DEFAULT_BEHAVIORS } from './behaviors/default-behaviors.ts';
 import { CallSwitch } from './calls/call-switch.ts';
 import { Carrier } from './carrier/carrier.ts';
 import { modemIdentityOf, NETWORK_CODE, simIdentityOf } from './equipment/identity.ts';
@@ -171,7 +171,7 @@ async function start(
         portClock: systemClock,
         log,
         publish: feed.publish,
-        behaviours: DEFAULT_BEHAVIOURS,
+        behaviors: DEFAULT_BEHAVIORS,
         isNameTaken: (name) =>
           modems.some(
             (other, position) => position !== index && [other.identity.slot, other.linkName].includes(name),

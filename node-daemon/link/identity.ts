@@ -22,7 +22,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import type { Clock, Timer } from '#shared/clock.ts';
-import { nodeNameSchema, showFingerprint } from '#shared/link/enrolment.ts';
+import { nodeNameSchema, showFingerprint } from '#shared/link/enrollment.ts';
 import { type ProofClaim, showProof, textToSign } from '#shared/link/proof.ts';
 import type { Logger } from '#shared/log.ts';
 import { isLoopback } from '#shared/loopback.ts';

@@ -1,5 +1,5 @@
 // The proof of identity that a node sends when it connects: the signed text, and its header.
-import { nodeNameSchema } from './enrolment.ts';
+import { nodeNameSchema } from './enrollment.ts';
 import { LINK_PATH } from './version.ts';
 
 /** A proof is valid once, within this time before and after the time in it. */

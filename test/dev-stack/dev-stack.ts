@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Address, Hex } from 'viem';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { enrol } from '#node-daemon/link/enrol.ts';
+import { enroll } from '#node-daemon/link/enroll.ts';
 import { fingerprintOf, identityPath, nodeNameOf, readIdentityRecord } from '#node-daemon/link/identity.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
@@ -130,7 +130,7 @@ export async function startDevStack(
       REFUND_KEY_FILE: keys.payTo,
     });
     writeFileSync(nodeConfigPath(dataDir), await nodeConfig(file.simulator_url));
-    await enrolRack({ databaseUrl: service.databaseUrl, dataDir, url: file.base_url });
+    await enrollRack({ databaseUrl: service.databaseUrl, dataDir, url: file.base_url });
     await start(daemon);
     if (admitsNewSims())
       await (isNew
@@ -243,7 +243,7 @@ const nodeFolder = (dataDir: string): string => join(dataDir, 'node');
 const nodeConfigPath = (dataDir: string): string => join(dataDir, 'node-daemon.yaml');
 
 /** As an operator does it. Again if the port is another one, or the database does not know the key. */
-async function enrolRack({
+async function enrollRack({
   databaseUrl,
   dataDir,
   url,
@@ -258,7 +258,7 @@ async function enrolRack({
     const node = (await operator.call('nodes', {})).find(({ name }) => name === NODE_NAME);
     if (node?.state !== 'revoked' && isEnrolledAs(folder, url, node?.fingerprint)) return;
     const { code } = await operator.call('addNode', { node: NODE_NAME });
-    await enrol({ folder, url, code, mayReplace: true });
+    await enroll({ folder, url, code, mayReplace: true });
   } finally {
     await close();
   }

@@ -1,7 +1,7 @@
 // The fields of operator procedures, which options of commands have, too.
 import * as z from 'zod';
 import { E164_PATTERN, iccidSchema } from '#shared/identities.ts';
-import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { slotNameSchema } from '#shared/link/slot.ts';
 
 export const LIMIT_MAX = 1_000;

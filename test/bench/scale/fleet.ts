@@ -40,7 +40,7 @@ export class Fleet {
       ),
     );
     await fleet.#ask((index) => ({
-      do: 'enrol',
+      do: 'enroll',
       url,
       codes: codes.filter((_, each) => each % PROCESSES === index),
     }));

@@ -57,7 +57,7 @@ t.test('advice comes last, problems first, and once for all slots that need it',
 });
 
 t.test('the page of doctor has the lines of its report for a node that is not enrolled', async (t) => {
-  const host = hostView({ enrolment: { kind: 'not_enrolled' }, controlPlane: undefined });
+  const host = hostView({ enrollment: { kind: 'not_enrolled' }, controlPlane: undefined });
   const facts = seen({ host, daemon: daemonView({ link: 'away' }) });
   const ofHost = Object.entries(HOST_CHECKS).map(([check, judge]) => ({
     check,

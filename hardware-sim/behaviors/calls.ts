@@ -5,7 +5,7 @@ import { causeText } from '../calls/cause.ts';
 import { cmeCodeOf } from '../equipment/sim-card.ts';
 import { parseDialString } from '../voice/dial-string.ts';
 import { clccLine } from '../voice/modem-call.ts';
-import { type CommandContext, type CommandHandler, commandFamily, forms } from './behaviour.ts';
+import { type CommandContext, type CommandHandler, commandFamily, forms } from './behavior.ts';
 
 /** With +VTD=0 the network decides. */
 const USUAL_TONE_MS = 100;

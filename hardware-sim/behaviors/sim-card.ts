@@ -10,7 +10,7 @@ import {
   forms,
   numberParameter,
   textParameter,
-} from './behaviour.ts';
+} from './behavior.ts';
 import { quoted } from './terminal-text.ts';
 
 const PIN_STATES: Partial<Record<SimState, string>> = { ready: 'READY', pin: 'SIM PIN', puk: 'SIM PUK' };

@@ -25,7 +25,7 @@ export class TokenBucket {
   }
 
   /** Takes the cost in any case, as a debt if there is not enough. Returns the ms until that is paid; 0 if there is none. */
-  owe(cost = 1): number {
+  charge(cost = 1): number {
     this.#fill();
     this.#left -= cost;
     return this.#debtMs();

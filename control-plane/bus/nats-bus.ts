@@ -154,7 +154,7 @@ class NatsBus implements Bus {
     } catch (cause) {
       throw new NoResponder(`no instance serves ${name}`, {
         cause,
-        isSilent: this.#isLinked && !isNoResponder(cause),
+        isUndecided: this.#isLinked && !isNoResponder(cause),
       });
     }
     try {

@@ -25,7 +25,7 @@ const REPORT_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;
 
 /** A budget for each node, which all its links share. */
-class NodeBudgets {
+class KeyedBudgets {
   readonly #clock: Clock;
   readonly #size: { burst: number; perSecond: number };
   readonly #byNode = new LRUCache<string, TokenBucket>(upTo(NODES_MAX));
@@ -43,18 +43,18 @@ class NodeBudgets {
 }
 
 /** The frames that nodes may send. */
-export const frameBudgets = (clock: Clock): NodeBudgets => new NodeBudgets(clock, FRAMES);
+export const frameBudgets = (clock: Clock): KeyedBudgets => new KeyedBudgets(clock, FRAMES);
 
 /** The links that nodes may open. */
-export const linkBudgets = (clock: Clock): NodeBudgets => new NodeBudgets(clock, LINKS);
+export const linkBudgets = (clock: Clock): KeyedBudgets => new KeyedBudgets(clock, LINKS);
 
 /** The messages on media links, of each SIM of a node. */
 export const audioBudgets = (clock: Clock) => {
-  const budgets = new NodeBudgets(clock, AUDIO);
+  const budgets = new KeyedBudgets(clock, AUDIO);
   return { of: (nodeId: string, iccid: string): TokenBucket => budgets.of(`${nodeId} ${iccid}`) };
 };
 
-interface FramePaceParts {
+interface FrameLimiterParts {
   clock: Clock;
   /** Budget of the link, or one that all links of a node share. */
   budget: TokenBucket;
@@ -65,13 +65,13 @@ interface FramePaceParts {
 }
 
 /** Reads the frames of one link no faster than its budget allows. */
-export class FramePace {
-  readonly #parts: FramePaceParts;
+export class FrameLimiter {
+  readonly #parts: FrameLimiterParts;
   #exceeded = 0;
   #reportedAtMs = -Infinity;
   #pause: Timer | undefined;
 
-  constructor(parts: FramePaceParts) {
+  constructor(parts: FrameLimiterParts) {
     this.#parts = parts;
   }
 
@@ -84,7 +84,7 @@ export class FramePace {
   /** Counts a frame that was read. Above the limit, the next ones are read later. */
   count(cost = 1): void {
     const { budget, socket } = this.#parts;
-    if (budget.owe(cost) === 0) return;
+    if (budget.charge(cost) === 0) return;
     this.#exceeded += 1;
     this.#report();
     if (this.#pause !== undefined) return;

@@ -25,7 +25,7 @@ import { closeLink, type LinkStatus, openLink, renewLink } from '../store/fleet/
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
 import type { CallWatch } from './fleet.ts';
-import { FACT_COST, FramePace } from './frame-pace.ts';
+import { FACT_COST, FrameLimiter } from './frame-limiter.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
 import { type NodeLink, NodeUnavailable } from './node-link.ts';
@@ -71,7 +71,7 @@ export class NodeSession implements NodeLink {
   readonly #heartbeat: Heartbeat;
   readonly #snapshots: SlotSnapshots;
   readonly #events: SlotEvents;
-  readonly #pace: FramePace;
+  readonly #limiter: FrameLimiter;
   #isGreeted = false;
   #inbox: FactInbox | undefined;
   #openSends: OpenSends | undefined;
@@ -115,15 +115,20 @@ export class NodeSession implements NodeLink {
     this.#snapshots = new SlotSnapshots(this.#parts, this, this.linkId, (error) => this.#fail(error));
     this.#events = new SlotEvents({ ...this.#parts, nodeId: this.nodeId });
     const { budget } = parts;
-    this.#pace = new FramePace({ budget, clock, socket, onExceeded: (frames) => this.#onTooFast(frames) });
+    this.#limiter = new FrameLimiter({
+      budget,
+      clock,
+      socket,
+      onExceeded: (frames) => this.#onTooFast(frames),
+    });
     const helloTimer = clock.after(HELLO_TIMEOUT_MS, () => {
       if (!this.#isGreeted) this.close(LINK_CLOSE.protocolError, 'no hello');
     });
     this.#timers.push(helloTimer);
     socket.on('message', (data, isBinary) => this.#onMessage(String(data), isBinary));
-    socket.on('ping', () => this.#pace.count());
+    socket.on('ping', () => this.#limiter.count());
     socket.on('pong', () => {
-      this.#pace.count();
+      this.#limiter.count();
       this.#heartbeat.answered();
     });
     socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'link error'));
@@ -206,7 +211,7 @@ export class NodeSession implements NodeLink {
     // The node repeats on its next link messages that arrive while this one is closing.
     if (!this.#isOpen()) return;
     this.#heartbeat.heard();
-    this.#pace.measure(text.length);
+    this.#limiter.measure(text.length);
     try {
       if (isBinary) throw new FrameError('binary frame');
       this.#onFrame(parseNodeFrame(text));
@@ -219,14 +224,14 @@ export class NodeSession implements NodeLink {
   #onFrame(frame: NodeFrame): void {
     if (frame.type === 'hello') {
       if (this.#isGreeted) throw new FrameError('second hello');
-      this.#pace.count();
+      this.#limiter.count();
       this.#isGreeted = true;
       void this.#greet(frame).catch((error: unknown) => this.#fail(error));
       return;
     }
     if (this.#inbox === undefined) throw new FrameError('hello first');
     const isNewFact = frame.type === 'fact' && !this.#inbox.has(frame.sequence);
-    this.#pace.count(isNewFact ? FACT_COST : 1);
+    this.#limiter.count(isNewFact ? FACT_COST : 1);
     switch (frame.type) {
       case 'fact':
         if (!this.#inbox.push(frame.sequence, frame.fact))
@@ -348,7 +353,7 @@ export class NodeSession implements NodeLink {
   async #onClose(code: number): Promise<void> {
     const { db, bus, calls, clock, fleet, log } = this.#parts;
     this.#heartbeat.stop();
-    this.#pace.stop();
+    this.#limiter.stop();
     for (const timer of this.#timers) timer.cancel();
     if (fleet.detach(this)) calls.unlinked(this.nodeId, this.heardAt);
     this.#pending.abandon();

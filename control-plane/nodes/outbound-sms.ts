@@ -36,13 +36,13 @@ const SENDER_CODES: ReadonlySet<string> = new Set(['rate_limited', 'destination_
  * Sends `body` from the subscription's number. Throws `Refusal`. `phone_node_error`: the carrier did not take the message, or the outcome
  * is unknown. The history says which, and is corrected later. `rate_limited`: a limit of the number, or the node's limit for the SIM or the
  * recipient, is reached. `recipient_opted_out`: the recipient stopped the texts of this subscription. `destination_not_allowed`: the node's
- * operator allows fewer destinations than the service. `near`: the limits of the number that are nearly used.
+ * operator allows fewer destinations than the service. `nearLimits`: the limits of the number that are nearly used.
  */
 export async function sendSms(
   parts: OutboundParts,
   subscription: Subscription,
   sms: { to: string; body: string },
-): Promise<{ messageId: string; status: 'queued'; near: readonly SendingLevel[] }> {
+): Promise<{ messageId: string; status: 'queued'; nearLimits: readonly SendingLevel[] }> {
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
   const startedAt = parts.clock.now();
   const count = (sent: SendOutcome): void =>
@@ -56,7 +56,7 @@ export async function sendSms(
   const place = await locateNumber(parts.db, subscription.number);
   const slot = place?.boundTo === subscription.id ? place : undefined;
   const text = { commandId, slot, subscriptionId: subscription.id, from: subscription.number, ...sms };
-  const near = admitted(
+  const nearLimits = admitted(
     await admitSend(
       parts.db,
       { ...text, segments: segmentText(sms.body).segments.length, now: new Date(parts.clock.now()) },
@@ -91,7 +91,7 @@ export async function sendSms(
     parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed');
   }
   publish();
-  return { ...answer(commandId, outcome), near };
+  return { ...answer(commandId, outcome), nearLimits };
 }
 
 function answer(commandId: string, outcome: SmsOutcome): { messageId: string; status: 'queued' } {

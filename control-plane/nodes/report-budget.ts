@@ -33,7 +33,7 @@ const LATE_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;
 
 /** The budget of one node for what its reports write. All its links share it. */
-export class ReportPace {
+export class ReportBudget {
   readonly #clock: Clock;
   readonly #budget: TokenBucket;
   /** Log lines for slot events. Events above the limit are stored without a line. */
@@ -65,7 +65,7 @@ export class ReportPace {
   }
 
   pay(cost: number): void {
-    this.#budget.owe(Math.min(COST_MAX, cost));
+    this.#budget.charge(Math.min(COST_MAX, cost));
   }
 
   /** Counts a report that waits. Returns the count since the last time that it was not 0, which is at most once a minute. */
@@ -84,11 +84,11 @@ export class ReportPace {
 const stateOf = (slot: Slot): string => JSON.stringify(withoutReadings(slot));
 
 /** The pace of each node. */
-export function reportPaces(clock: Clock): { of(nodeId: string): ReportPace } {
-  const byNode = new LRUCache<string, ReportPace>(upTo(NODES_MAX));
+export function reportBudgets(clock: Clock): { of(nodeId: string): ReportBudget } {
+  const byNode = new LRUCache<string, ReportBudget>(upTo(NODES_MAX));
   return {
     of(nodeId) {
-      const pace = byNode.get(nodeId) ?? new ReportPace(clock);
+      const pace = byNode.get(nodeId) ?? new ReportBudget(clock);
       byNode.set(nodeId, pace);
       return pace;
     },

@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Database } from '../store/database/database.ts';
 import { insertEvents } from '../store/fleet/node-links.ts';
-import type { ReportPace } from './report-pace.ts';
+import type { ReportBudget } from './report-budget.ts';
 
 /** Events of one link that wait to be written; a rack reports a few per minute. */
 const WAITING_MAX = 256;
@@ -16,7 +16,7 @@ interface SlotEventsParts {
   clock: Clock;
   log: Logger;
   nodeId: string;
-  reportPace: ReportPace;
+  reportBudget: ReportBudget;
 }
 
 export class SlotEvents {
@@ -34,8 +34,8 @@ export class SlotEvents {
       this.#dropped += 1;
       return;
     }
-    const { log, reportPace } = this.#parts;
-    if (reportPace.eventLines.takes())
+    const { log, reportBudget } = this.#parts;
+    if (reportBudget.eventLines.takes())
       log.info({ slot: event.slot, kind: event.kind, detail: event.detail }, 'slot event');
     this.#waiting.push(event);
     this.#writing ??= this.#write()

@@ -23,7 +23,7 @@ import { OperatorRefusal } from '../domain/refusal.ts';
 import { pinKeyFileOf } from '../pins/pin-vault.ts';
 import { receiptKeyFileOf } from '../receipts/receipt-key.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
-import { findService, inTurn, type RunningService } from './operator-socket.ts';
+import { findRunningService, inTurn, type RunningService } from './operator-socket.ts';
 
 /** In place of a file. */
 const STANDARD = '-';
@@ -121,7 +121,7 @@ async function backUp(place: Place, out: Writable): Promise<void> {
 
 async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningService, 'backUp'>> {
   if (place.databaseUrl === undefined) {
-    const running = await findService(place.dataDir);
+    const running = await findRunningService(place.dataDir);
     if (running !== undefined) return running;
     if (!isMade(embedded(place.dataDir)))
       throw new OperatorRefusal(

@@ -51,7 +51,10 @@ export interface RunningService {
 }
 
 /** The service that runs on `folder`, and on the Postgres with this id; undefined when none does. */
-export async function findService(folder: string, databaseId?: string): Promise<RunningService | undefined> {
+export async function findRunningService(
+  folder: string,
+  databaseId?: string,
+): Promise<RunningService | undefined> {
   const client = new SocketClient<typeof PROCEDURES>({
     socketPath: socketPathIn(folder, databaseId),
     program: 'control-plane',

@@ -16,7 +16,7 @@ export interface StoreOptions {
   url: string;
 }
 
-export async function openStore(options: StoreOptions, mayCreate: boolean) {
+export async function openOperatorStore(options: StoreOptions, mayCreate: boolean) {
   const { db, close } = await openPlace(options, mayCreate);
   return {
     ...createOperatorApi({

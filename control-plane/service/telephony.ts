@@ -2,7 +2,7 @@
 import { withTimeout } from '#shared/clock.ts';
 import { FRAME_MS } from '#shared/voice/media.ts';
 import { Fleet } from '../nodes/fleet.ts';
-import { audioBudgets } from '../nodes/frame-pace.ts';
+import { audioBudgets } from '../nodes/frame-limiter.ts';
 import { bindNumber } from '../nodes/provisioning.ts';
 import { LiveCalls } from '../voice/live-calls.ts';
 import { MediaTickets } from '../voice/media-tickets.ts';

@@ -150,7 +150,7 @@ export class SpokenCalls {
       this.#parts.log.debug({ call: callId, ms: clock.now() - begun }, 'tool passed to another instance');
       return answer.outcome;
     } catch (error) {
-      if (error instanceof NoResponder && !error.isSilent) return undefined;
+      if (error instanceof NoResponder && !error.isUndecided) return undefined;
       if (error instanceof NoResponder || error instanceof NoAnswer) throw unavailable(error);
       throw error;
     } finally {

@@ -9,7 +9,7 @@ import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { callCloseCode, causeOfClose } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import type { audioBudgets } from '../nodes/frame-pace.ts';
+import type { audioBudgets } from '../nodes/frame-limiter.ts';
 import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
 import type { CallRow } from '../store/messages/calls.ts';
 import { AudioBridge } from './audio-bridge.ts';

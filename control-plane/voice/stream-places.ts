@@ -31,7 +31,7 @@ export class StreamPlaces {
     if (!this.#bus.isConnected) return 'unknown';
     return this.#bus.request(subjectOf(callId), {}, { timeoutMs: ASK_TIMEOUT_MS }).then(
       () => 'elsewhere',
-      (error: unknown) => (error instanceof NoResponder && !error.isSilent ? 'nowhere' : 'silent'),
+      (error: unknown) => (error instanceof NoResponder && !error.isUndecided ? 'nowhere' : 'silent'),
     );
   }
 }

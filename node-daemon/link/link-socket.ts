@@ -37,7 +37,7 @@ const EXPECT_MAX_MS = 24 * 60 * 60 * 1000;
 const COMMANDS_MAX = 4096;
 
 /** The parts that a link uses. */
-export interface NodeLinkParts {
+export interface LinkSocketParts {
   readonly journal: Pick<Journal, 'state' | 'onFact' | 'acknowledge' | 'renew'>;
   readonly sentFacts: SentFacts;
   readonly clockCorrection: Pick<ClockCorrection, 'corrected' | 'correctedSlots'>;
@@ -70,8 +70,8 @@ interface LinkEvents {
   onEnd(end: LinkEnd): void;
 }
 
-export class NodeLink {
-  readonly #parts: NodeLinkParts;
+export class LinkSocket {
+  readonly #parts: LinkSocketParts;
   readonly #events: LinkEvents;
   readonly #socket: WebSocket;
   /** Facts that may be unacknowledged; undefined before the welcome and after leaving. */
@@ -91,7 +91,7 @@ export class NodeLink {
   #timer: Timer | undefined;
   #endTimer: Timer | undefined;
 
-  constructor(url: string, authorization: string, parts: NodeLinkParts, events: LinkEvents) {
+  constructor(url: string, authorization: string, parts: LinkSocketParts, events: LinkEvents) {
     this.#parts = parts;
     this.#events = events;
     const socket = new WebSocket(url, {

@@ -7,7 +7,7 @@ import { jsonOf } from '#shared/json.ts';
 import { type Bot, BotError, type BotHost, type ConnectBot, type TwilioNames, twilioNamesOf } from './bot.ts';
 import type { BotMessages } from './bot-messages.ts';
 import { speaksNoTls } from './bot-request.ts';
-import { IgnoredMessages } from './ignored-messages.ts';
+import { IgnoredBotMessages } from './ignored-messages.ts';
 import { TwilioRelay } from './twilio-relay.ts';
 import { STALLED_MS, Unread } from './unread.ts';
 
@@ -93,7 +93,7 @@ class SocketBot implements Bot {
   #isPaused = true;
   #isConnected = false;
   readonly #unread = new Unread();
-  readonly #ignored: IgnoredMessages;
+  readonly #ignored: IgnoredBotMessages;
   /** Came before the stream was open. */
   #early: Array<Buffer | string> = [];
 
@@ -102,7 +102,7 @@ class SocketBot implements Bot {
     this.#socket = socket;
     this.#host = host;
     this.protocol = protocol;
-    this.#ignored = new IgnoredMessages(protocol);
+    this.#ignored = new IgnoredBotMessages(protocol);
     this.#getsControl = control || protocol === 'vonage';
     this.#messages = messages;
     this.#relay = protocol === 'twilio' ? new TwilioRelay(parameters, names) : undefined;

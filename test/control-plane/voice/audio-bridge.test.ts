@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import t from 'tap';
 import type { WebSocket } from 'ws';
-import { audioBudgets } from '#control-plane/nodes/frame-pace.ts';
+import { audioBudgets } from '#control-plane/nodes/frame-limiter.ts';
 import { AudioBridge, type AudioListener } from '#control-plane/voice/audio-bridge.ts';
 import { silentLogger } from '#shared/log.ts';
 import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';

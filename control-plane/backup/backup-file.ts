@@ -67,7 +67,7 @@ async function create(path: string): Promise<FileHandle> {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     const folder = dirname(path);
-    if (code === 'ENOENT') throw new OperatorRefusal(`The folder ${folder} does not exist. Create it first.`);
+    if (code === 'ENOENT') throw new OperatorRefusal(`The folder ${folder} does not exist.`);
     if (code === 'ENOTDIR') throw new OperatorRefusal(`${folder} is not a folder.`);
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
       throw new OperatorRefusal(`No permission to write to ${folder} (${code}).`);

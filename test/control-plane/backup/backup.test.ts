@@ -189,7 +189,7 @@ t.test('a folder that is not there, or takes nothing: refused in one line', TIME
     ['/proc/lab.backup', 'The folder /proc does not exist'],
   ] as const) {
     const refused = await control(['backup', path], { DATABASE_URL: databaseUrl });
-    t.match(refused, { status: 2, stdout: '', stderr: `error: ${line}\n` });
+    t.match(refused, { status: 2, stdout: '', stderr: `error: ${line}.\n` });
   }
   t.same(readdirSync(folder), ['lab.backup']);
 });

@@ -184,7 +184,7 @@ t.test('a card with a number of its own is not taken from that number', async (t
   for (const options of [REASON, UNASKED])
     t.match(await control('number', 'move', number, '--to', String(slotAt(2).iccid), ...options), {
       status: 2,
-      stderr: /^error: the SIM \d+ has the number \+12065550002. Retire that number first/,
+      stderr: /^error: The SIM \d+ has the number \+12065550002. Retire that number first/,
     });
   t.match(await control('number', 'retire', number), { status: 2, stderr: /^error: \+12065550001 is held/ });
   const spare = String(slotAt(2).number);

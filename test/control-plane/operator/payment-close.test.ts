@@ -97,7 +97,7 @@ t.test('no refund was signed: killed anywhere, closed once, and never refunded',
   t.equal(events.filter(({ state }) => state === 'closed').length, 1);
   t.match(
     events.at(-1)?.why,
-    /^the issuer blocked the payer \(the token rejects the transfer: .*blacklisted\)$/,
+    /^the issuer blocked the payer \(The token rejects the transfer: .*blacklisted\)$/,
   );
   const { rows } = await operator.call('auditLog', { limit: 50 });
   const audited = rows.find(({ action }) => action === 'closePayment');

@@ -17,7 +17,7 @@ import { type HttpServer, listen } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
 import { SimulatedModem } from './modem/modem.ts';
-import type { ModemTraits } from './modem/modem-options.ts';
+import type { ModemOptions, ModemTraits } from './modem/modem-options.ts';
 import { SimCards } from './modem/sim-cards.ts';
 import { EventFeed } from './state/event-feed.ts';
 import { RackJournal } from './state/rack-journal.ts';
@@ -124,7 +124,7 @@ async function start(
   unlock: () => Promise<void>,
   options: SimulatorOptions,
 ): Promise<Simulator> {
-  const { clock = systemClock, random = systemRandom, log = silentLogger, makes = ['quectel'] } = options;
+  const { clock = systemClock, random = systemRandom, log = silentLogger } = options;
   const traits = {
     ...SIMULATOR_DEFAULTS,
     ...options,
@@ -150,34 +150,22 @@ async function start(
       return subscriber === null ? null : subscriber?.voice;
     },
   });
-  const modems = Array.from(
-    { length: options.modems },
-    (_, index): SimulatedModem =>
-      new SimulatedModem({
-        identity: modemIdentityOf(traits.firstModem + index),
-        make: MAKES[makes[index % makes.length] ?? 'quectel'],
-        traits,
-        bus,
-        soundCards,
-        usbPath: usbPathOf(index),
-        usbSerial: options.identicalSerials === true ? COMMON_SERIAL : serialOf(traits.firstModem + index),
-        linkFolder: dir,
-        journal,
-        carrier,
-        callSwitch,
-        frameClock,
-        random,
-        clock,
-        portClock: systemClock,
-        log,
-        publish: feed.publish,
-        behaviors: DEFAULT_BEHAVIORS,
-        isNameTaken: (name) =>
-          modems.some(
-            (other, position) => position !== index && [other.identity.slot, other.linkName].includes(name),
-          ),
-      }),
-  );
+  const modems = createModems(options, {
+    traits,
+    bus,
+    soundCards,
+    linkFolder: dir,
+    journal,
+    carrier,
+    callSwitch,
+    frameClock,
+    random,
+    clock,
+    portClock: systemClock,
+    log,
+    publish: feed.publish,
+    behaviors: DEFAULT_BEHAVIORS,
+  });
   const simCards = new SimCards(
     modems.map((_, index) => simIdentityOf(traits.firstModem + index, traits.homeNetwork)),
     { modems, journal, carrier, firstModem: traits.firstModem },
@@ -213,6 +201,34 @@ async function start(
     throw cause;
   }
   return { url: server.url, dir, modems, simCards, carrier, calls: callSwitch, feed, stop };
+}
+
+/** The modems of the rack, not plugged in yet. `rack`: what all of them share. */
+function createModems(
+  {
+    modems: count,
+    firstModem = SIMULATOR_DEFAULTS.firstModem,
+    makes = ['quectel'],
+    identicalSerials = false,
+  }: SimulatorOptions,
+  rack: Omit<ModemOptions, 'identity' | 'make' | 'usbPath' | 'usbSerial' | 'isNameTaken'>,
+): SimulatedModem[] {
+  const modems = Array.from(
+    { length: count },
+    (_, index): SimulatedModem =>
+      new SimulatedModem({
+        ...rack,
+        identity: modemIdentityOf(firstModem + index),
+        make: MAKES[makes[index % makes.length] ?? 'quectel'],
+        usbPath: usbPathOf(index),
+        usbSerial: identicalSerials ? COMMON_SERIAL : serialOf(firstModem + index),
+        isNameTaken: (name) =>
+          modems.some(
+            (other, position) => position !== index && [other.identity.slot, other.linkName].includes(name),
+          ),
+      }),
+  );
+  return modems;
 }
 
 /** Eight hex digits, as many devices have them. */

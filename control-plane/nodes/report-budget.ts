@@ -83,14 +83,14 @@ export class ReportBudget {
 
 const stateOf = (slot: Slot): string => JSON.stringify(withoutReadings(slot));
 
-/** The pace of each node. */
+/** The budget of each node, which all its links share. */
 export function reportBudgets(clock: Clock): { of(nodeId: string): ReportBudget } {
   const byNode = new LRUCache<string, ReportBudget>(upTo(NODES_MAX));
   return {
     of(nodeId) {
-      const pace = byNode.get(nodeId) ?? new ReportBudget(clock);
-      byNode.set(nodeId, pace);
-      return pace;
+      const budget = byNode.get(nodeId) ?? new ReportBudget(clock);
+      byNode.set(nodeId, budget);
+      return budget;
     },
   };
 }

@@ -7,7 +7,7 @@ import { lockFolder } from '#shared/process/single-instance.ts';
 import { type Random, systemRandom } from '#shared/random.ts';
 import { SoundCards } from './alsa/sound-cards.ts';
 import { audioTime, FrameClock } from './audio/frame-clock.ts';
-import { DEFAULT_BEHAVIOURS } from './behaviours/default-behaviours.ts';
+import { DEFAULT_BEHAVIORS } from './behaviors/default-behaviors.ts';
 import { CallSwitch } from './calls/call-switch.ts';
 import { Carrier } from './carrier/carrier.ts';
 import { modemIdentityOf, NETWORK_CODE, simIdentityOf } from './equipment/identity.ts';
@@ -17,7 +17,7 @@ import { type HttpServer, listen } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
 import { SimulatedModem } from './modem/modem.ts';
-import type { ModemTraits } from './modem/modem-options.ts';
+import type { ModemOptions, ModemTraits } from './modem/modem-options.ts';
 import { SimCards } from './modem/sim-cards.ts';
 import { EventFeed } from './state/event-feed.ts';
 import { RackJournal } from './state/rack-journal.ts';
@@ -39,7 +39,7 @@ export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'
   firstModem?: number;
   /** Folder of the links and the state; made when missing. */
   dir: string;
-  /** Of the HTTP interface; 0 takes a free one. */
+  /** Port of the HTTP interface; 0 takes a free one. */
   port?: number;
   /** Given to the slots in turn; all Quectel when missing. */
   makes?: readonly MakeName[];
@@ -59,7 +59,7 @@ export interface SimulatorOptions extends Partial<Omit<ModemTraits, 'capacities'
   noAnswerMs?: number;
   clock?: Clock;
   random?: Random;
-  /** Of the voice: never set back, and with fractions of milliseconds. */
+  /** Clock of the voice: never set back, and with fractions of milliseconds. */
   audioClock?: Clock;
   log?: Logger;
 }
@@ -83,7 +83,7 @@ export const SIMULATOR_DEFAULTS = {
 } as const;
 
 export interface Simulator {
-  /** Of the HTTP interface. */
+  /** URL of the HTTP interface. */
   url: string;
   /** Absolute. */
   dir: string;
@@ -124,7 +124,7 @@ async function start(
   unlock: () => Promise<void>,
   options: SimulatorOptions,
 ): Promise<Simulator> {
-  const { clock = systemClock, random = systemRandom, log = silentLogger, makes = ['quectel'] } = options;
+  const { clock = systemClock, random = systemRandom, log = silentLogger } = options;
   const traits = {
     ...SIMULATOR_DEFAULTS,
     ...options,
@@ -150,34 +150,22 @@ async function start(
       return subscriber === null ? null : subscriber?.voice;
     },
   });
-  const modems = Array.from(
-    { length: options.modems },
-    (_, index): SimulatedModem =>
-      new SimulatedModem({
-        identity: modemIdentityOf(traits.firstModem + index),
-        make: MAKES[makes[index % makes.length] ?? 'quectel'],
-        traits,
-        bus,
-        soundCards,
-        usbPath: usbPathOf(index),
-        usbSerial: options.identicalSerials === true ? COMMON_SERIAL : serialOf(traits.firstModem + index),
-        linkFolder: dir,
-        journal,
-        carrier,
-        callSwitch,
-        frameClock,
-        random,
-        clock,
-        portClock: systemClock,
-        log,
-        publish: feed.publish,
-        behaviours: DEFAULT_BEHAVIOURS,
-        isNameTaken: (name) =>
-          modems.some(
-            (other, position) => position !== index && [other.identity.slot, other.linkName].includes(name),
-          ),
-      }),
-  );
+  const modems = createModems(options, {
+    traits,
+    bus,
+    soundCards,
+    linkFolder: dir,
+    journal,
+    carrier,
+    callSwitch,
+    frameClock,
+    random,
+    clock,
+    portClock: systemClock,
+    log,
+    publish: feed.publish,
+    behaviors: DEFAULT_BEHAVIORS,
+  });
   const simCards = new SimCards(
     modems.map((_, index) => simIdentityOf(traits.firstModem + index, traits.homeNetwork)),
     { modems, journal, carrier, firstModem: traits.firstModem },
@@ -213,6 +201,34 @@ async function start(
     throw cause;
   }
   return { url: server.url, dir, modems, simCards, carrier, calls: callSwitch, feed, stop };
+}
+
+/** The modems of the rack, not plugged in yet. `rack`: what all of them share. */
+function createModems(
+  {
+    modems: count,
+    firstModem = SIMULATOR_DEFAULTS.firstModem,
+    makes = ['quectel'],
+    identicalSerials = false,
+  }: SimulatorOptions,
+  rack: Omit<ModemOptions, 'identity' | 'make' | 'usbPath' | 'usbSerial' | 'isNameTaken'>,
+): SimulatedModem[] {
+  const modems = Array.from(
+    { length: count },
+    (_, index): SimulatedModem =>
+      new SimulatedModem({
+        ...rack,
+        identity: modemIdentityOf(firstModem + index),
+        make: MAKES[makes[index % makes.length] ?? 'quectel'],
+        usbPath: usbPathOf(index),
+        usbSerial: identicalSerials ? COMMON_SERIAL : serialOf(firstModem + index),
+        isNameTaken: (name) =>
+          modems.some(
+            (other, position) => position !== index && [other.identity.slot, other.linkName].includes(name),
+          ),
+      }),
+  );
+  return modems;
 }
 
 /** Eight hex digits, as many devices have them. */

@@ -2,7 +2,7 @@
 import { CHECK_CONFIG_COMMAND } from './config/check-config-command.ts';
 import { SIMULATE_COMMAND } from './daemon/simulate-command.ts';
 import { DOCTOR_COMMAND } from './doctor/doctor-command.ts';
-import { ENROL_COMMAND } from './link/enrol.ts';
+import { ENROLL_COMMAND } from './link/enroll.ts';
 import { AT_COMMAND } from './operator/cli/at-command.ts';
 import { LIST_COMMAND } from './operator/cli/list-command.ts';
 import { LOGS_COMMAND } from './operator/cli/logs-command.ts';
@@ -12,7 +12,7 @@ import { USSD_COMMAND } from './operator/cli/ussd-command.ts';
 import { WATCH_COMMAND } from './operator/cli/watch-command.ts';
 
 export const COMMANDS = [
-  ENROL_COMMAND,
+  ENROLL_COMMAND,
   DOCTOR_COMMAND,
   CHECK_CONFIG_COMMAND,
   LIST_COMMAND,

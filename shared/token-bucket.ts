@@ -1,4 +1,4 @@
-// A token bucket: so much at once, and so much a second after that.
+// A token bucket: a burst at once, then a rate per second.
 import type { Clock } from './clock.ts';
 
 export class TokenBucket {
@@ -25,7 +25,7 @@ export class TokenBucket {
   }
 
   /** Takes the cost in any case, as a debt if there is not enough. Returns the ms until that is paid; 0 if there is none. */
-  owe(cost = 1): number {
+  charge(cost = 1): number {
     this.#fill();
     this.#left -= cost;
     return this.#debtMs();

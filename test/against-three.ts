@@ -41,12 +41,12 @@ export const ONLY_AGAINST_ONE: Readonly<Record<string, string>> = {
   'test/control-plane/voice/across-instances.test.ts': 'has several instances of its own',
   'test/control-plane/voice/audio-bridge.test.ts': 'starts no service',
   'test/control-plane/voice/mu-law.test.ts': 'starts no service',
-  'test/control-plane/voice/pace.test.ts': 'starts no service',
+  'test/control-plane/voice/live-source-detector.test.ts': 'starts no service',
   'test/control-plane/voice/slow-client.test.ts': 'starts no service',
   'test/control-plane/voice/playout-queue.test.ts': 'starts no service',
 };
 
-/** Of the files, those that play against three. */
+/** The files that play against three instances. */
 export function againstThree(files: readonly string[], isWhole: boolean): string[] {
   const paths = isWhole ? AGAINST_THREE : OFTEN_AGAINST_THREE;
   return files.filter(

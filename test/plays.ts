@@ -11,7 +11,7 @@ export interface Play {
   readonly niceness: '0' | '5' | '10';
 }
 
-/** So many take two minutes. */
+/** This many take two minutes. */
 const FILES_MAX = 16;
 /** Processes of several files start in this share of the run: one that starts last would leave the other processor idle. */
 const SHARED_UNTIL = 0.85;
@@ -27,7 +27,7 @@ const OF_WHOLE_PROGRAMS = /^\.tests\/test\/(?:integration|end-to-end|history)\//
 const CHANGES_PROCESS =
   /process\.(?:env\[[^\]]+\] = |on\(|memoryUsage)|fixtures\/(?:fault-points|payments\/payment-lives)\.js|skipFileWithoutNats/;
 
-/** The processes of a run, each part of the product spread over it. `again`: files that play against so many `instances`, too. */
+/** The processes of a run, each part of the product spread over it. `again`: files that also play against that many `instances`. */
 export async function plays(
   files: readonly string[],
   again: readonly string[],

@@ -24,7 +24,7 @@ const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder .
 const COMPILED = '.tests';
 /** For those that are played again. */
 const REPEATED_INSTANCES = 3;
-/** Of one file. */
+/** Timeout of one file. */
 const TIMEOUT_MS = 400_000;
 const TOGETHER = join(dirname(import.meta.filename), 'together.js');
 const WHOLE_TIMEOUT_MS = 3_600_000;
@@ -34,7 +34,7 @@ const { values, positionals } = parseArgs({
   options: {
     help: { type: 'boolean', short: 'h' },
     reporter: { type: 'string', default: process.stdout.isTTY ? 'base' : 'tap' },
-    // Of two processors: many tests wait more than they work.
+    // On two processors: many tests wait more than they work.
     jobs: { type: 'string', default: '4' },
     whole: { type: 'boolean', default: false },
   },
@@ -103,7 +103,7 @@ async function run(): Promise<void> {
   const env = {
     ...process.env,
     [SHARED_SERVER]: postgresUrl,
-    // Of all temporary files.
+    // Folder of all temporary files.
     TMPDIR: folder,
     TAP_TIMEOUT: String(timeoutMs / 1000),
     ...(whole ? { [IS_WHOLE]: '1' } : {}),

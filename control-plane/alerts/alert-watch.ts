@@ -4,8 +4,7 @@ import type { Base } from '../bus/base.ts';
 import { type AlertRule, alertKey, type OpenAlert } from '../domain/alert.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { forgetAlerts, lockOpenAlerts, saveAlerts } from '../store/operations/alerts.ts';
-import type { ClosedChain } from '../store/operations/fleet-snapshot.ts';
-import { readSnapshot } from '../store/operations/fleet-snapshot.ts';
+import { type ClosedChain, readSnapshot } from '../store/operations/fleet-snapshot.ts';
 import { afterCheck } from './alert-state.ts';
 import { type AlertThresholds, findTroubles, rulesOf } from './conditions.ts';
 

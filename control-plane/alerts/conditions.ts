@@ -40,7 +40,7 @@ export type AlertThresholds = Pick<
   | 'alertPlanDays'
 >;
 
-/** A storage is well again at so many percentage points below the threshold. */
+/** A storage has recovered at this many percentage points below the threshold. */
 const STORAGE_MARGIN_PERCENT = 10;
 
 /** A journal that has not become shorter in this time grows. */

@@ -26,7 +26,7 @@ export function adviceOn(state: ServiceState, reason: string | null): string | u
   return reasonAdvice(reason) ?? STATE_ADVICE[state];
 }
 
-/** Of states that have no reason that says more. */
+/** Advice for states whose reason says no more. */
 const STATE_ADVICE: Partial<Record<ServiceState, string>> = {
   node_away: 'Check the power and the network of the host, and the log of node-daemon on it.',
   node_revoked: 'Put the card into another node.',

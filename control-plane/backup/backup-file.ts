@@ -59,7 +59,7 @@ export async function withCopy<T>(source: Readable, work: (path: string) => Prom
 }
 
 const takenName = (path: string): OperatorRefusal =>
-  new OperatorRefusal(`${path} already exists: choose another name`);
+  new OperatorRefusal(`${path} already exists. Choose another name.`);
 
 async function create(path: string): Promise<FileHandle> {
   try {
@@ -67,10 +67,10 @@ async function create(path: string): Promise<FileHandle> {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     const folder = dirname(path);
-    if (code === 'ENOENT') throw new OperatorRefusal(`the folder ${folder} does not exist`);
-    if (code === 'ENOTDIR') throw new OperatorRefusal(`${folder} is not a folder`);
+    if (code === 'ENOENT') throw new OperatorRefusal(`The folder ${folder} does not exist.`);
+    if (code === 'ENOTDIR') throw new OperatorRefusal(`${folder} is not a folder.`);
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-      throw new OperatorRefusal(`no permission to write to ${folder} (${code})`);
+      throw new OperatorRefusal(`No permission to write to ${folder} (${code}).`);
     throw error;
   }
 }

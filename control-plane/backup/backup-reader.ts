@@ -20,7 +20,7 @@ export interface RowBatch {
 
 export interface VerifiedBackup {
   header: BackupHeader;
-  /** Of all tables. */
+  /** Rows of all tables. */
   rows: number;
 }
 

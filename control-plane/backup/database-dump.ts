@@ -28,7 +28,7 @@ export async function dumpDatabase(db: Database, sink: DumpSink): Promise<void> 
       );
       const migration = await newestMigration(trx);
       if (migration === undefined)
-        throw new OperatorRefusal('there is nothing to back up: the database is empty');
+        throw new OperatorRefusal('There is nothing to back up: the database is empty.');
       const tables = await listTables(trx);
       await sink.begin({ migration, tables, sequences: await readSequences(trx) });
       for (const { name } of tables) await dumpTable(trx, name, sink);

@@ -11,7 +11,7 @@ import { type RestoredAccess, readAccess, voidCodes } from './restored-access.ts
 /** Sessions are not restored: those that were open then may have been ended since. */
 const SESSIONS_TABLE = 'operator_sessions';
 
-/** Voids the enrolment codes, and returns who has access. Throws `OperatorRefusal` unless the database is empty. If `batches` rejects, it stays empty. */
+/** Voids the enrollment codes, and returns who has access. Throws `OperatorRefusal` unless the database is empty. If `batches` rejects, it stays empty. */
 export async function restoreDatabase(
   db: Database,
   header: BackupHeader,
@@ -58,7 +58,7 @@ async function checkEmpty(db: Database): Promise<void> {
   );
   if (rows.length > 0) {
     throw new OperatorRefusal(
-      'the database is not empty. Nothing was changed. Restore into a new database that no service or command has used.',
+      'The database is not empty. Nothing was changed. Restore into a new database that no service or command has used.',
     );
   }
 }

@@ -9,11 +9,11 @@ export interface RestoredAccess {
   nodes: string[];
   /** Nodes whose keys wait for an operator's approval. */
   pending: string[];
-  /** Nodes without a valid key whose unused enrolment codes were voided. */
+  /** Nodes without a valid key whose unused enrollment codes were voided. */
   voided: string[];
 }
 
-/** Voids all enrolment codes, in the transaction of the restore: one that was used since would work again. */
+/** Voids all enrollment codes, in the transaction of the restore: one that was used since would work again. */
 export async function voidCodes(db: Database): Promise<string[]> {
   const waiting = await db
     .selectFrom('nodes')
@@ -53,6 +53,6 @@ export function accessText({ nodes, operators, pending, voided }: RestoredAccess
     ...(pending.length === 0
       ? []
       : [`Nodes whose keys wait for your approval: ${pending.join(', ')}. Run "node approve" for each`]),
-    `Unused enrolment codes that were voided: ${voided.length === 0 ? 'none' : `${voided.join(', ')}. Run "node add" for new ones`}`,
+    `Unused enrollment codes that were voided: ${voided.length === 0 ? 'none' : `${voided.join(', ')}. Run "node add" for new ones`}`,
   ].join('\n');
 }

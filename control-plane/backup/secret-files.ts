@@ -67,14 +67,16 @@ export async function lockOf(
     .filter((line) => line !== '');
   const secret = passphraseOf(options);
   if (options.recipientsFile !== undefined && recipients.length === 0)
-    throw new OperatorRefusal('the file of recipients is empty');
+    throw new OperatorRefusal(
+      'The file of recipients is empty. It needs an age public key (age1…) on each line.',
+    );
   if (recipients.length > 0 && secret !== undefined)
-    throw new OperatorRefusal('give recipients or a passphrase, not both');
+    throw new OperatorRefusal('Give recipients or a passphrase, not both.');
   if (recipients.length > 0) return { recipients };
   if (secret === undefined && !isWanted) return undefined;
   const chosen = secret ?? (await askTwice());
   if (chosen.length < PASSPHRASE_LENGTH_MIN)
-    throw new OperatorRefusal(`a passphrase must have ${PASSPHRASE_LENGTH_MIN} characters or more`);
+    throw new OperatorRefusal(`A passphrase must have ${PASSPHRASE_LENGTH_MIN} characters or more.`);
   return { passphrase: chosen };
 }
 
@@ -84,20 +86,21 @@ export function backupKeyOf(
 ): BackupKey | undefined {
   const secret = passphraseOf(options);
   if (options.identityFile === undefined) return secret === undefined ? undefined : { passphrase: secret };
-  if (secret !== undefined) throw new OperatorRefusal('give an identity or a passphrase, not both');
+  if (secret !== undefined) throw new OperatorRefusal('Give an identity or a passphrase, not both.');
   const identities = linesOf(options.identityFile);
   if (identities.length === 0 || !identities.every((line) => IDENTITY.test(line)))
     throw new OperatorRefusal(
-      'the identity file needs lines that begin with AGE-SECRET-KEY-1. Decrypt an encrypted identity file first.',
+      'The identity file needs lines that begin with AGE-SECRET-KEY-1. Decrypt an encrypted identity file first.',
     );
   return { identities };
 }
 
 function passphraseOf({ passphrase: given, passphraseFile: file }: PassphraseOptions): string | undefined {
   if (given !== undefined && file !== undefined)
-    throw new OperatorRefusal('give only one of BACKUP_PASSPHRASE and --passphrase-file');
+    throw new OperatorRefusal('Give only one of BACKUP_PASSPHRASE and --passphrase-file.');
   const secret = given ?? file?.split(/\r?\n/)[0];
-  if (secret === '') throw new OperatorRefusal('the passphrase is empty');
+  if (secret === '')
+    throw new OperatorRefusal('The passphrase is empty. Set BACKUP_PASSPHRASE or --passphrase-file.');
   return secret;
 }
 
@@ -119,7 +122,7 @@ async function askTwice(): Promise<string> {
 export async function askPassphrase(question: string): Promise<string> {
   if (!process.stdin.isTTY)
     throw new OperatorRefusal(
-      'no passphrase: give --passphrase-file, BACKUP_PASSPHRASE or recipients, or run the command on a terminal',
+      'No passphrase. Give --passphrase-file, BACKUP_PASSPHRASE or recipients, or run the command on a terminal.',
     );
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   // Stops the terminal's echo at once, so that quickly typed or pasted characters do not show.
@@ -127,8 +130,8 @@ export async function askPassphrase(question: string): Promise<string> {
   process.stderr.write(question);
   try {
     return await new Promise<string>((resolve, reject) => {
-      terminal.once('SIGINT', () => reject(new OperatorRefusal('interrupted')));
-      terminal.once('close', () => reject(new OperatorRefusal('no passphrase was given')));
+      terminal.once('SIGINT', () => reject(new OperatorRefusal('Interrupted.')));
+      terminal.once('close', () => reject(new OperatorRefusal('No passphrase was given.')));
       terminal.question('').then(resolve, reject);
     });
   } finally {

@@ -38,11 +38,14 @@ export type SubscriptionEvent = Extract<BusEvent, { subscriptionId: string }>;
 export class NoResponder extends Error {
   override name = 'NoResponder';
   /** An instance may serve the subject all the same: it did not answer in time whether it does. */
-  readonly isSilent: boolean;
+  readonly isUndecided: boolean;
 
-  constructor(message: string, { isSilent = false, ...options }: ErrorOptions & { isSilent?: boolean } = {}) {
+  constructor(
+    message: string,
+    { isUndecided = false, ...options }: ErrorOptions & { isUndecided?: boolean } = {},
+  ) {
     super(message, options);
-    this.isSilent = isSilent;
+    this.isUndecided = isUndecided;
   }
 }
 

@@ -16,6 +16,7 @@ import {
   type TlsOptions,
 } from '@nats-io/transport-node';
 import { type Clock, sleep, type Timer, withTimeout } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
 import { LocalBus } from './local-bus.ts';
@@ -42,10 +43,10 @@ const RECONNECT_MS = 500;
 /** A server that does not answer two pings is gone. */
 const PING_MS = 5_000;
 const PINGS_MAX = 2;
-/** Of those who serve one subject, one gets a request. */
+/** Queue group: one of the instances that serve a subject gets each request. */
 const QUEUE = 'one';
 const CLOSE_TIMEOUT_MS = 2_000;
-/** So long after it refused a message because of its time, an instance does not rely on the others. */
+/** For this long after an instance refused a message because of its time, it does not rely on the others. */
 const DOUBT_MS = 5 * 60_000;
 /** An instance answers at once whether it serves a subject. */
 const SERVES_TIMEOUT_MS = 5_000;
@@ -153,7 +154,7 @@ class NatsBus implements Bus {
     } catch (cause) {
       throw new NoResponder(`no instance serves ${name}`, {
         cause,
-        isSilent: this.#isLinked && !isNoResponder(cause),
+        isUndecided: this.#isLinked && !isNoResponder(cause),
       });
     }
     try {
@@ -385,8 +386,6 @@ async function readOption<T>(name: string, path: string, read: (bytes: Buffer) =
     throw new Error(`${name}: ${path} cannot be used: ${messageOf(error)}`, { cause: error });
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && /^(Authorization|UserAuthenticationExpired|Permission)/.test(error.name);

@@ -6,7 +6,7 @@ import { connectionOptions, type NatsOptions } from './nats-bus.ts';
 interface SeenNats {
   /** Version of the server. */
   version: string;
-  /** Of the request and its reply. */
+  /** Time from the request to its reply. */
   roundTripMs: number;
 }
 

@@ -9,7 +9,7 @@ export const FRESH_MS = 60_000;
 /** More than instances send in that time; only authentic messages are remembered. */
 const REMEMBERED_MAX = 200_000;
 
-/** Of one message; `at` in milliseconds since the epoch. */
+/** Identity of one message; `at` in milliseconds since the epoch. */
 export interface Stamp {
   id: string;
   at: number;

@@ -1,5 +1,5 @@
 // `control-plane check`: reports what is wrong with the service's configuration and surroundings, and what to do about it.
-import { EXIT_CODES } from '#shared/operator/findings.ts';
+import { FINDING_EXIT_CODES } from '#shared/operator/findings.ts';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { hasColors, toJson } from '#shared/process/terminal.ts';
@@ -36,7 +36,7 @@ const COMMAND = programCommand({
       ? `${toJson(report)}\n`
       : checkTextOf(report, { hasColour: hasColors(stdout), isVerbose: verbose });
     // Without the exit, the process waits for servers that hang.
-    stdout.write(text, () => process.exit(EXIT_CODES[report.verdict]));
+    stdout.write(text, () => process.exit(FINDING_EXIT_CODES[report.verdict]));
   },
 });
 
@@ -44,7 +44,7 @@ export const CHECK_COMMAND: AnyCommand = {
   ...COMMAND,
   build(command) {
     // Exit code 1 would mean warnings, which bad options are not.
-    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_CODES.couldNotRun));
+    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : FINDING_EXIT_CODES.couldNotRun));
     COMMAND.build(command);
   },
 };

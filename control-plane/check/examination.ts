@@ -3,7 +3,7 @@ import { systemClock, withTimeout } from '#shared/clock.ts';
 import { type Outcome, problem, warning } from '#shared/operator/findings.ts';
 import { chainChecks } from './checks/chain.ts';
 import { channelChecks } from './checks/channels.ts';
-import { CHECK_TIMEOUT_MS, type Check, type CheckedSettings, messageOf } from './checks/check.ts';
+import { CHECK_TIMEOUT_MS, type Check, type CheckedSettings, firstLineOf } from './checks/check.ts';
 import { configuration } from './checks/configuration.ts';
 import { storeChecks } from './checks/database.ts';
 import { publicChecks } from './checks/public-url.ts';
@@ -45,7 +45,7 @@ async function outcomeOf({ run, timeoutMs = CHECK_TIMEOUT_MS }: Check): Promise<
   } catch (error) {
     if (!(error instanceof NoAnswerInTime))
       return warning(
-        `the check failed: ${messageOf(error)}`,
+        `the check failed: ${firstLineOf(error)}`,
         'Run the command again. If it fails again, report it as a bug of the check.',
       );
     giveUp.abort();

@@ -1,9 +1,7 @@
 // The text that a wallet signs to get a token. Another service could relay this one's text and use the signature here.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
+import { isLoopback } from '#shared/loopback.ts';
 import { noAnswer } from './api-error.ts';
-
-/** This machine: a tunnel may start here. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
  * The text of a nonce, if it signs in to `domain`: by default the host of `baseUrl`, and any domain for this machine. Throws `ApiError`
@@ -22,7 +20,8 @@ export function signInText(
   )
     throw noAnswer('invalid_answer', 'the service asks the wallet to sign something else than a sign-in');
   const isSame = named.toLowerCase() === (domain ?? hostname).toLowerCase();
-  if (isSame || (domain === undefined && LOOPBACK.test(hostname))) return message;
+  // A tunnel may start at this machine.
+  if (isSame || (domain === undefined && isLoopback(hostname))) return message;
   throw noAnswer(
     'invalid_answer',
     `${baseUrl} asks the wallet to sign in to ${named}, which is not its host. If it is the same service, name that domain: the option "domain", or SIMRACK_DOMAIN.`,

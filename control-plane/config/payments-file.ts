@@ -13,7 +13,7 @@ import {
 import type { PaymentNetwork } from '../payments/offer.ts';
 import { addressOfText, CHECKSUM_PROBLEM, hasWrongChecksum } from './written-address.ts';
 
-/** Two networks with so many tokens fill 14 KB of headers; clients in Node accept 16 KiB. */
+/** Two networks with this many tokens fill 14 KB of headers; clients in Node accept 16 KiB. */
 const ASSETS_MAX = 8;
 
 const url = z.string('must be an http(s) URL').refine((value) => {

@@ -19,7 +19,7 @@ export const keyFileSchema = secretFileSchema.transform((text, context): Hex => 
   return z.NEVER;
 });
 
-/** So many rotations are not under way at once. */
+/** More rotations than are under way at once. */
 const FILES_MAX = 8;
 
 /** The keys in a comma-separated list of files, each with one key. */

@@ -20,9 +20,9 @@ import { note, sessionOf } from './session/request-state.ts';
 
 const endedSchema = PROCEDURES.planRefund.input.pick({ id: true, number: true });
 const NAMES = Object.keys(ACTIONS) as [ActionName, ...ActionName[]];
-const nameSchema = z.object({ name: z.enum(NAMES, 'there is no such action') });
+const nameSchema = z.object({ name: z.enum(NAMES, 'There is no such action.') });
 
-/** Of a field that a link brings along. */
+/** Characters of a field that a link carries. */
 const FIELD_LENGTH_MAX = 300;
 const FIELDS_MAX = 8;
 
@@ -131,6 +131,6 @@ async function refundsOf(
 function fieldsOf(ctx: Context): Record<string, string> {
   const entries = [...new URLSearchParams(ctx.querystring)];
   if (entries.length > FIELDS_MAX || entries.some(([, value]) => value.length > FIELD_LENGTH_MAX))
-    throw new Refusal('invalid_request', 'this link has too many fields');
+    throw new Refusal('invalid_request', 'This link has too many fields.');
   return Object.fromEntries(entries);
 }

@@ -35,7 +35,7 @@ export function createConsoleApp(parts: ConsolePageParts): Koa {
   routeActions(router, parts);
   app.use(router.routes());
   app.use(() => {
-    throw new Refusal('not_found', 'there is no such page');
+    throw new Refusal('not_found', 'There is no such page.');
   });
   return app;
 }

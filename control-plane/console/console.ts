@@ -73,7 +73,7 @@ export async function openConsole(
     site: options,
   });
   server.serve(app, async () => {
-    throw new Refusal('not_found', 'the console has no sockets');
+    throw new Refusal('not_found', 'The console has no sockets.');
   });
   const sampling = repeat({ clock, log, task: 'samples', everyMs: MINUTE_MS }, async () => {
     const now = new Date(clock.now());

@@ -133,7 +133,7 @@ const oneNumber =
     const operator = operatorOf(parts, ctx);
     const { rows } = await operator.call('numbers', { number, limit: 1 });
     const [row] = rows;
-    if (row === undefined) throw new Refusal('not_found', 'there is no such number');
+    if (row === undefined) throw new Refusal('not_found', 'There is no such number.');
     const nowMs = parts.clock.now();
     const events = await listNumberEvents(parts.db, number, { limit: EVENTS, now: new Date(nowMs) });
     const sold = await operator.call('subscriptions', { number, state: 'active', limit: 1 });

@@ -3,7 +3,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import * as z from 'zod';
 import type { Html } from '#shared/html.ts';
-import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { slotNameSchema } from '#shared/link/slot.ts';
 import { check } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -60,7 +60,7 @@ export function routeLive(
   router.get('/nodes/:node', async (ctx) => {
     const { node } = check(nodeSchema, ctx['params']);
     if (!(await view.fleet()).some(({ name }) => name === node))
-      throw new Refusal('not_found', `there is no node "${node}"`);
+      throw new Refusal('not_found', `There is no node "${node}".`);
     const topic = { of: 'node', node, range: 'hour' } as const;
     await show(ctx, { topic, title: node, hasPlots: false }, (fragments) => nodePage(node, fragments));
   });
@@ -69,7 +69,7 @@ export function routeLive(
     const { node } = check(nodeSchema, ctx['params']);
     const { name: slot, range } = check(slotSchema, ctx.query);
     const known = (await view.fleet()).find(({ name }) => name === node);
-    if (known === undefined) throw new Refusal('not_found', `there is no node "${node}"`);
+    if (known === undefined) throw new Refusal('not_found', `There is no node "${node}".`);
     const topic = { of: 'slot', node, slot, range } as const;
     await show(ctx, { topic, title: `${node} ${slot}`, hasPlots: true }, (fragments) =>
       slotPage({ node, slot }, fragments, range),
@@ -78,7 +78,7 @@ export function routeLive(
 
   router.get('/live', async (ctx) => {
     const { topic, after } = check(streamSchema, ctx.query);
-    if (readTopic(topic) === undefined) throw new Refusal('not_found', 'there is no such live stream');
+    if (readTopic(topic) === undefined) throw new Refusal('not_found', 'There is no such live stream.');
     // A browser that comes back says what it had last.
     const version = ctx.get('Last-Event-ID') || after;
     ctx.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });

@@ -1,6 +1,6 @@
 // The topic of a live page: the fleet, a node or a slot, with the span of its plots. It is text in an address.
 import * as z from 'zod';
-import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { slotNameSchema } from '#shared/link/slot.ts';
 import { RANGE_NAMES } from './pages/plots.ts';
 

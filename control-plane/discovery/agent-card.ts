@@ -8,7 +8,7 @@ import type { DiscoveryParts } from './well-known.ts';
  */
 const MCP_BINDING = 'https://modelcontextprotocol.io/specification/2025-11-25';
 
-/** Of A2A: the version of the card's format. */
+/** Version of the card's format. */
 const A2A_VERSION = '1.0';
 
 const JSON_TYPE = 'application/json';

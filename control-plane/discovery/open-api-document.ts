@@ -229,7 +229,7 @@ const RATE_LIMIT: Json = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
 
-/** Of a presented payment, in its version of x402. */
+/** Headers with the result of a payment; its version of x402 says which. */
 const X402_RESULTS: Json = Object.fromEntries(
   ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE'].map((name) => [
     name,

@@ -19,7 +19,7 @@ export interface AlertTrouble {
   /** A recovery is under way, which names no cause: what an earlier check said stays. */
   isRecovering?: boolean;
   /**
-   * Of a slot or its number: a state that comes and goes while the slot is started. It is no cause if there is another; any other state is
+   * True for a state that a slot, or its number, passes through while it starts. It is no cause if there is another; any other state is
    * the cause from now on. Undefined for troubles that keep the cause that they were raised for.
    */
   isPassing?: boolean;

@@ -2,7 +2,7 @@
 import { formatUnits, parseUnits } from 'viem';
 import { decimalsOf, shownValue } from './shown-value.ts';
 
-/** Of one token, in its smallest unit. */
+/** Amount of one token, in its smallest unit. */
 interface Earned {
   chain_id: number;
   asset: string;

@@ -10,7 +10,7 @@ const TEXT = /^Simrack delivery test ([0-9a-f]{20})$/;
 
 export const newProbeToken = (): string => randomBytes(TOKEN_BYTES).toString('hex');
 
-/** Of a probe, and of the command that begins it. */
+/** Id of a probe, and of the command that begins it. */
 export const newProbeId = (): string => `${ID_PREFIX}${randomBytes(ID_BYTES).toString('hex')}`;
 
 export const isProbeId = (commandId: string | null): boolean => commandId?.startsWith(ID_PREFIX) ?? false;

@@ -47,7 +47,7 @@ export function sharesOf(
   const paid = periods.reduce((sum, { value }) => sum + value, 0n);
   if (amount > paid)
     throw new OperatorRefusal(
-      `nothing was done: the refund may be at most ${shown(paid)}, which was paid and not refunded before`,
+      `Nothing was done: the refund may be at most ${shown(paid)}, which was paid and not refunded before.`,
     );
   let left = amount;
   return periods.flatMap((period) => {
@@ -79,8 +79,8 @@ export function amountOf(text: string, decimals: number): bigint {
   if (fraction.length > decimals)
     throw new OperatorRefusal(
       decimals === 0
-        ? 'nothing was done: the amount of this token is a whole number of its smallest unit'
-        : `nothing was done: the amount has more than ${decimals} digits after the point`,
+        ? 'Nothing was done: the amount of this token is a whole number of its smallest unit.'
+        : `Nothing was done: the amount has more than ${decimals} digits after the point.`,
     );
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }

@@ -7,7 +7,7 @@ export const SENDING_DAY_MS = 24 * 60 * MINUTE_MS;
 /** The share of a limit from which the holder and the operator are warned. */
 const WARNING_SHARE = 0.8;
 
-/** 0: no limit. Each counts one number in any 60 seconds or 24 hours. A text of several segments counts as so many. */
+/** 0: no limit. Each counts one number in any 60 seconds or 24 hours. A text of several segments counts once for each. */
 export interface SendingLimits {
   smsPerMinute: number;
   smsPerDay: number;

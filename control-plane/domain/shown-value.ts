@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { formatUnits, getAddress, isAddressEqual } from 'viem';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
-import { showFingerprint } from '#shared/link/enrolment.ts';
+import { showFingerprint } from '#shared/link/enrollment.ts';
 
 /** "+1206…0188": the area, and enough digits to recognize a known number. Short codes and names are not masked. */
 export const maskedNumber = (number: string): string =>

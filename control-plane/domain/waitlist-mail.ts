@@ -55,7 +55,7 @@ export function afterAttempt(outcome: MailOutcome, attempt: number): NextStep {
   }
 }
 
-/** So many attempts began without an end that the process probably dies from this entry. */
+/** After this many attempts without an end, the entry probably kills the process. */
 export const isHopeless = (attempt: number): boolean => attempt > ATTEMPTS_MAX;
 
 /** Sessions in a row that a server ended at an address: they cannot all be the fault of the address. */

@@ -24,10 +24,10 @@ const JITTER = 0.1;
 /** A receiver may ask for a longer wait, up to this. */
 const ASKED_WAIT_MS_MAX = 24 * HOUR_MS;
 
-/** A webhook of which no attempt succeeded for so long is disabled. */
+/** A webhook is disabled when no attempt has succeeded for this long. */
 export const FAILING_MS_MAX = 72 * HOUR_MS;
 
-/** So many failures in a row are no reason to wait with other deliveries. */
+/** Up to this many failures in a row do not delay other deliveries. */
 const FAILURES_WITHOUT_PAUSE = 2;
 const PAUSE_MS_MIN = 5 * SECOND_MS;
 const PAUSE_MS_MAX = 5 * MINUTE_MS;
@@ -39,7 +39,7 @@ export function retryWaitMs(attempts: number, askedMs: number, random: number): 
   return Math.max(wait * (1 + JITTER * random), Math.min(askedMs, ASKED_WAIT_MS_MAX));
 }
 
-/** How long all deliveries of a webhook wait after so many failures in a row: a dead receiver costs an attempt in five minutes. */
+/** How long all deliveries of a webhook wait after `failures` in a row: a dead receiver costs an attempt in five minutes. */
 export function pauseMs(failures: number): number {
   if (failures <= FAILURES_WITHOUT_PAUSE) return 0;
   return doubledMs(PAUSE_MS_MIN, failures - FAILURES_WITHOUT_PAUSE, PAUSE_MS_MAX);

@@ -39,7 +39,7 @@ export async function send(
   const to = checkDestination(request.to, parts.destinations);
   checkSmsLength(request.body, parts.segmentsMax);
   const sent = await sendSms(parts, subscription, { to, body: request.body });
-  const warnings = sent.near.map(({ limit, max, used, windowMs }) => ({
+  const warnings = sent.nearLimits.map(({ limit, max, used, windowMs }) => ({
     limit,
     used,
     max,

@@ -34,7 +34,7 @@ export interface WebhookParts extends Pick<Base, 'db' | 'bus' | 'clock'> {
 }
 
 interface ReplayParts extends WebhookParts {
-  /** Of deliveries that a subscriber asks for, per subscription: a receiver may be a stranger. */
+  /** Limit of the deliveries that a subscriber requests, per subscription: a receiver may be a stranger. */
   replays: AmountLimit;
 }
 

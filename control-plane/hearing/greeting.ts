@@ -25,7 +25,7 @@ const frames = (ms: number): number => ms / FRAME_MS;
 const TALK_MAX = frames(2_800);
 /** A person waits for an answer: for longer than a greeting pauses between sentences, or before its beep. */
 const PAUSE = frames(1_300);
-/** After so much silence nothing can be judged. */
+/** After this much silence nothing can be judged. */
 const SILENCE_MAX = frames(5_000);
 const TOTAL_MAX = frames(10_000);
 

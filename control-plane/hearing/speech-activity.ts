@@ -23,14 +23,14 @@ const BLOCK_FRAMES = 200 / FRAME_MS;
 /** Two seconds: speech has a dip between words within them, steady noise has none. */
 const BLOCKS = 10;
 
-/** Sound stands out from the noise of the line by so much. */
+/** Sound exceeds the noise of the line by this much. */
 const ABOVE_NOISE_DB = 12;
 /** The noise of a line is within these bounds, whatever the call began with. */
 const NOISE_MIN_DB = -62;
 const NOISE_MAX_DB = -38;
 
 const TONALITY_MIN = 0.95;
-/** A tone keeps its frequency and its level for so long; vowels do not. */
+/** A tone keeps its frequency and level for this long; vowels do not. */
 const TONE_FRAMES = 180 / FRAME_MS;
 const TONE_HZ_MIN = 350;
 const TONE_HZ_SPREAD = 0.06;

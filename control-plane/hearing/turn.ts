@@ -5,7 +5,7 @@ import { hear, NOTHING_HEARD, SOUND_FRAMES_MIN } from './speech-activity.ts';
 
 const frames = (ms: number): number => ms / FRAME_MS;
 
-/** A person who says nothing for so long has finished. */
+/** A person who says nothing for this long has finished. */
 const PAUSE = frames(900);
 /** Kept from before a sound: soft beginnings of words. */
 const LEAD = frames(200);

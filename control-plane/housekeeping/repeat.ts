@@ -8,7 +8,7 @@ interface Repeated {
   log: Logger;
   task: Task;
   everyMs: number;
-  /** Default: 0. Of work that can wait: an instance that starts serves first. */
+  /** Default: 0. Work that can wait begins later: an instance that starts serves first. */
   firstMs?: number;
 }
 

@@ -141,7 +141,7 @@ const WHY: Record<string, [RefusalCode, string] | undefined> = {
 export const isWebSocket = ({ headers, method }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
-/** Connections of a network that were dropped for their requests within `BLOCKED_MS`: so many, and it is blocked. */
+/** A network is blocked after this many of its connections were dropped for their requests within `BLOCKED_MS`. */
 const FLOODS_MAX = 20;
 const BLOCKED_MS = 5_000;
 

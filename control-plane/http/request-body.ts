@@ -9,7 +9,7 @@ import { Refusal } from '../domain/refusal.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** Of a refused body, this much is read and dropped. */
+/** Bytes of a refused body that are read and dropped. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
 /**

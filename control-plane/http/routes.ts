@@ -3,13 +3,13 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { OPERATION } from '#shared/api/operations.ts';
 import { REPLAYED_PER_HOUR_MAX } from '#shared/api/webhooks.ts';
-import { ENROL_PATH, enrolRequestSchema } from '#shared/link/enrolment.ts';
+import { ENROLL_PATH, enrollRequestSchema } from '#shared/link/enrollment.ts';
 import { API_CATALOG_LINK } from '../discovery/well-known.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AuthParts, signIn } from '../handlers/auth.ts';
 import { type CatalogParts, catalog, landing, TOOLS_PATH } from '../handlers/catalog.ts';
 import { demo } from '../handlers/demo.ts';
-import { type EnrolParts, enrol } from '../handlers/enrolment.ts';
+import { type EnrollParts, enroll } from '../handlers/enrollment.ts';
 import { type ReceiptParts, receipts, receiptsOfWallet } from '../handlers/receipts.ts';
 import { deleteAll, deleteOne, type InboxClaims, messages, type SmsParts, send } from '../handlers/sms.ts';
 import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
@@ -53,7 +53,7 @@ type RouteParts = Omit<AnswerParts, 'limits'> &
   SubscribeParts &
   SmsParts &
   VoiceParts &
-  EnrolParts &
+  EnrollParts &
   CatalogParts &
   HealthParts &
   WaitlistParts &
@@ -67,7 +67,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Refused enrollments per address; an operator who mistypes needs a few. */
-const ENROLMENTS_REFUSED_MAX = 10;
+const ENROLLMENTS_REFUSED_MAX = 10;
 
 export function createRouter(parts: RouteParts): Router {
   // One spelling per path: a proxy that blocks a path must block every spelling of it.
@@ -90,7 +90,7 @@ export function createRouter(parts: RouteParts): Router {
   routeReceipts(routes);
   routeWebhooks(routes);
   routeUpgradeOnly(routes);
-  routeEnrolment(routes);
+  routeEnrollment(routes);
   return router;
 }
 
@@ -116,7 +116,7 @@ function limitsOf({ clock, ...config }: RouteParts) {
       max: config.tokenRequestsPerMinute,
       withinMs: MINUTE_MS,
     }),
-    enrolments: perMinute('enrolment', ENROLMENTS_REFUSED_MAX),
+    enrollments: perMinute('enrolment', ENROLLMENTS_REFUSED_MAX),
     // By address only: no client can use up the attempts for another client's wallet.
     nonces: perMinute('nonce', config.noncesPerMinute),
     signIns: perMinute('auth', config.signInsPerMinute),
@@ -174,7 +174,7 @@ function routeSubscription({ router, answer, limits, limited, parts }: Routes): 
       network: turnOf(ctx),
       refusedTransfers: {
         check: async () => (await limits.refusedTransfers.count(ctx.ip)).giveBack(),
-        // Of parallel payments, some may be beyond the limit.
+        // Parallel payments may exceed the limit; they still count.
         count: async () => void (await limits.refusedTransfers.count(ctx.ip).catch(() => undefined)),
       },
     });
@@ -261,10 +261,10 @@ function routeUpgradeOnly({ router }: Routes): void {
   }
 }
 
-function routeEnrolment({ router, limits, partsOf }: Routes): void {
-  router.post(ENROL_PATH, async (ctx) => {
-    const request = await readBody(ctx, enrolRequestSchema);
-    ctx.body = await countRefused(limits.enrolments, ctx.ip, () => enrol(partsOf(ctx), request));
+function routeEnrollment({ router, limits, partsOf }: Routes): void {
+  router.post(ENROLL_PATH, async (ctx) => {
+    const request = await readBody(ctx, enrollRequestSchema);
+    ctx.body = await countRefused(limits.enrollments, ctx.ip, () => enroll(partsOf(ctx), request));
   });
 }
 

@@ -12,7 +12,7 @@ import { Connections, capConnections, isWebSocket } from './connections.ts';
 import { errorAnswerOf } from './error-body.ts';
 import { endWith, writeAnswer } from './raw-answer.ts';
 
-/** Of the request line and the headers together; the description of `headers_too_large` states it. */
+/** Bytes of the request line and the headers together; the description of `headers_too_large` states it. */
 const HEADER_BYTES_MAX = 16 * 1024;
 
 /** Connections are checked at this share of a timeout, so a timeout may be this late. */

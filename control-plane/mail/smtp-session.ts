@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { NodemailerError } from 'nodemailer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { Clock } from '#shared/clock.ts';
+import { isLoopback } from '#shared/loopback.ts';
 import type { SmtpServer } from '../config/mail-options.ts';
 import type { MailOutcome } from '../domain/waitlist-mail.ts';
 
@@ -12,8 +13,6 @@ const OPEN_DEADLINE_MS = 30_000;
 
 /** Limit for one mail, whatever the server does. */
 export const SEND_DEADLINE_MS = 60_000;
-
-const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
 /** A mail was not accepted. Servers repeat addresses in their texts, so only codes are reported. */
 export class MailTrouble extends Error {
@@ -61,7 +60,7 @@ export class SmtpSession {
       port,
       secure: isSecure,
       // A password must not be sent in clear text.
-      requireTLS: credentials !== undefined && !LOOPBACK.test(host),
+      requireTLS: credentials !== undefined && !isLoopback(host),
       connectionTimeout: CONNECT_TIMEOUT_MS,
       greetingTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: SILENCE_TIMEOUT_MS,

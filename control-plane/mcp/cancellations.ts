@@ -6,7 +6,7 @@ import { upTo } from '../bus/cache-size.ts';
 
 /** Longer than any call. A client that cancels a call that was just answered has not read the response either. */
 const REMEMBERED_MS = 180_000;
-/** Of each token: what others cancel pushes nothing out. */
+/** Cancellations that are remembered for each token: one client cannot displace those of another. */
 const CALLS_MAX = 200;
 const TOKENS_MAX = 10_000;
 
@@ -51,7 +51,7 @@ export class Cancellations {
   }
 }
 
-/** Of a call, without its content: what other instances get. */
+/** Names a call without its content, for other instances. */
 interface Names {
   token: string;
   call: string;

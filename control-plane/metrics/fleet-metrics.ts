@@ -2,7 +2,7 @@
 
 import type { Clock } from '#shared/clock.ts';
 import { isNodeAlarm } from '#shared/operator/node-alarms.ts';
-import type { Instruments } from '#shared/process/instruments.ts';
+import { type Instruments, STORAGE_HELP } from '#shared/process/instruments.ts';
 import { oncePerScrape } from './scrape-reading.ts';
 import { SlotNames } from './slot-names.ts';
 
@@ -21,7 +21,7 @@ export interface MeasuredNode {
   isLinked: boolean;
   journalDepth: number | null;
   alarms: readonly string[];
-  /** Of its last report. */
+  /** Slots in its last report. */
   slots: readonly MeasuredSlot[];
 }
 
@@ -88,16 +88,8 @@ export function fleetMetrics(
     });
   };
   ofSlot('signal_dbm', 'Signal strength; below -105 texts and calls may fail', ({ signalDbm }) => signalDbm);
-  ofSlot(
-    'storage_used',
-    'Messages in the storage for received SMS; near 0 if the daemon works',
-    ({ storageUsed }) => storageUsed,
-  );
-  ofSlot(
-    'storage_size',
-    'Capacity of that storage; when it is full, SMS wait in the network',
-    ({ storageTotal }) => storageTotal,
-  );
+  ofSlot('storage_used', STORAGE_HELP.used, ({ storageUsed }) => storageUsed);
+  ofSlot('storage_size', STORAGE_HELP.size, ({ storageTotal }) => storageTotal);
 }
 
 function shownNode(node: MeasuredNode, names: SlotNames, nowMs: number): ShownNode {

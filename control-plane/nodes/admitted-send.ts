@@ -9,7 +9,7 @@ import type { SendAdmission } from '../store/messages/sending.ts';
 export function admitted(admission: SendAdmission): readonly SendingLevel[] {
   switch (admission.kind) {
     case 'admitted':
-      return admission.near;
+      return admission.nearLimits;
     case 'opted_out':
       throw new Refusal(
         'recipient_opted_out',

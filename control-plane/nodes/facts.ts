@@ -30,7 +30,7 @@ const storableCall = (fact: FactOf<'call_ended'>): FactOf<'call_ended'> => ({
 interface Applied extends UnassignedMessages {
   /** To publish after the commit. */
   events: BusEvent[];
-  /** Of ended calls of subscriptions. */
+  /** Audio statistics of subscribers' calls that ended. */
   audio: AudioStatistics[];
   /** Texts of subscriptions that ended. */
   ends: TextEnd[];

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Random } from '#shared/random.ts';
 
-/** A link is dead after so many beats without a response. */
+/** A link is dead after this many beats without a response. */
 const MISSED_MAX = 2;
 
 interface HeartbeatParts {

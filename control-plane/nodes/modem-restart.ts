@@ -19,13 +19,13 @@ export async function restartModem(link: CommandLink, slot: string, force: boole
     if (!(error instanceof NodeUnavailable)) throw error;
     if (!error.isSent) throw new OperatorRefusal(`${link.nodeId} did not get the request: ${error.message}`);
     throw new OperatorUnfinished(
-      `${link.nodeId} has not answered (${error.message}): check its slot to see whether the modem is restarting`,
+      `${link.nodeId} has not answered (${error.message}). Check its slot to see whether the modem is restarting.`,
     );
   }
 }
 
 function wordsOf({ code, message }: CommandRefused, node: string): string {
-  if (code === 'command_unknown') return `${node} is too old to restart a modem from here: upgrade it`;
-  if (code === 'line_busy') return 'this modem has a call: wait until it ends, or use force';
+  if (code === 'command_unknown') return `${node} is too old to restart a modem from here. Upgrade it.`;
+  if (code === 'line_busy') return 'This modem has a call. Wait until it ends, or use force.';
   return message;
 }

@@ -1,6 +1,8 @@
 // A link to a node as the rest of the service sees it: commands, and the two ways in which they fail.
 import type { CommandErrorCode } from '#shared/link/frame.ts';
 import type { CommandName, CommandParams, CommandResults } from '#shared/link/messages.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { emitMetric, type Limit } from '../metrics/metric-events.ts';
 
 /** Commands to a node, over its link at this instance or through the instance that has it. */
 export interface CommandLink {
@@ -15,7 +17,7 @@ export interface CommandLink {
 
 /** A link at this instance. */
 export interface NodeLink extends CommandLink {
-  /** Of this link, not of the node. */
+  /** Id of this link, not of the node. */
   readonly linkId: string;
   /** The node's last sign of life on it. */
   readonly heardAt: Date;
@@ -45,6 +47,16 @@ export class CommandRefused extends Error {
 /** Whether the node refused a command because it does not have the call. */
 export const isCallUnknown = (error: unknown): boolean =>
   error instanceof CommandRefused && error.code === 'call_unknown';
+
+/** Wait for a node that refuses for a limit without a retry time. */
+const RATE_LIMIT_WAIT_MS = 60_000;
+
+/** The refusal `rate_limited` for the client whose command the node refused with that code. Counts it as one of `limit`. */
+export function rateLimited(limit: Limit, { message, retryAfterMs }: CommandRefused): Refusal {
+  emitMetric({ kind: 'rate_limited', limit });
+  const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
+  return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
+}
 
 /** No link, the link broke, or no response in time: the node may or may not have run the command. */
 export class NodeUnavailable extends Error {

@@ -25,7 +25,7 @@ import { closeLink, type LinkStatus, openLink, renewLink } from '../store/fleet/
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
 import type { CallWatch } from './fleet.ts';
-import { FACT_COST, FramePace } from './frame-pace.ts';
+import { FACT_COST, FrameLimiter } from './frame-limiter.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
 import { limitLines } from './line-budget.ts';
@@ -48,7 +48,7 @@ export interface NodeSessionParts extends SnapshotParts {
   /** How long a request of a send waits for its outcome. */
   sendTimeoutMs: number;
   random: Random;
-  /** Of frames of the node. */
+  /** Budget for frames from this node. */
   budget: TokenBucket;
   /** A node ends a call that has lost its stream and its link for this long. */
   streamHoldMs: number;
@@ -72,7 +72,7 @@ export class NodeSession implements NodeLink {
   readonly #heartbeat: Heartbeat;
   readonly #snapshots: SlotSnapshots;
   readonly #events: SlotEvents;
-  readonly #pace: FramePace;
+  readonly #limiter: FrameLimiter;
   #isGreeted = false;
   #inbox: FactInbox | undefined;
   #openSends: OpenSends | undefined;
@@ -88,7 +88,7 @@ export class NodeSession implements NodeLink {
     this.#publicKey = node.publicKey;
     this.#parts = {
       ...parts,
-      log: limitLines(parts.log.child({ node: node.nodeId }), parts.reportPace.lines),
+      log: limitLines(parts.log.child({ node: node.nodeId }), parts.reportBudget.lines),
     };
     const { clock, heartbeatMs, random } = parts;
     this.#pending = new PendingCommands(clock, () => this.#closeWhenIdle());
@@ -119,15 +119,20 @@ export class NodeSession implements NodeLink {
     this.#snapshots = new SlotSnapshots(this.#parts, this, this.linkId, (error) => this.#fail(error));
     this.#events = new SlotEvents({ ...this.#parts, nodeId: this.nodeId });
     const { budget } = parts;
-    this.#pace = new FramePace({ budget, clock, socket, onExceeded: (frames) => this.#onTooFast(frames) });
+    this.#limiter = new FrameLimiter({
+      budget,
+      clock,
+      socket,
+      onExceeded: (frames) => this.#onTooFast(frames),
+    });
     const helloTimer = clock.after(HELLO_TIMEOUT_MS, () => {
       if (!this.#isGreeted) this.close(LINK_CLOSE.protocolError, 'no hello');
     });
     this.#timers.push(helloTimer);
     socket.on('message', (data, isBinary) => this.#onMessage(String(data), isBinary));
-    socket.on('ping', () => this.#pace.count());
+    socket.on('ping', () => this.#limiter.count());
     socket.on('pong', () => {
-      this.#pace.count();
+      this.#limiter.count();
       this.#heartbeat.answered();
     });
     socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'link error'));
@@ -210,7 +215,7 @@ export class NodeSession implements NodeLink {
     // The node repeats on its next link messages that arrive while this one is closing.
     if (!this.#isOpen()) return;
     this.#heartbeat.heard();
-    this.#pace.measure(text.length);
+    this.#limiter.measure(text.length);
     try {
       if (isBinary) throw new FrameError('binary frame');
       this.#onFrame(parseNodeFrame(text));
@@ -223,14 +228,14 @@ export class NodeSession implements NodeLink {
   #onFrame(frame: NodeFrame): void {
     if (frame.type === 'hello') {
       if (this.#isGreeted) throw new FrameError('second hello');
-      this.#pace.count();
+      this.#limiter.count();
       this.#isGreeted = true;
       void this.#greet(frame).catch((error: unknown) => this.#fail(error));
       return;
     }
     if (this.#inbox === undefined) throw new FrameError('hello first');
     const isNewFact = frame.type === 'fact' && !this.#inbox.has(frame.sequence);
-    this.#pace.count(isNewFact ? FACT_COST : 1);
+    this.#limiter.count(isNewFact ? FACT_COST : 1);
     switch (frame.type) {
       case 'fact':
         if (!this.#inbox.push(frame.sequence, frame.fact))
@@ -324,10 +329,7 @@ export class NodeSession implements NodeLink {
       const status = await renewLink(this.#parts.db, this.#link, aliveUntil);
       // A node that was asked to leave has its newer link elsewhere; its remaining commands finish here.
       if (status === 'up' || (status === 'replaced' && this.#isDraining)) return;
-      this.#parts.log.info(
-        { status },
-        'closing a link: the node has another one, was revoked, or was enrolled again',
-      );
+      this.#parts.log.info({ status }, 'link closed');
       this.close(CLOSE_CODE_OF[status], status);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'renewing a link failed');
@@ -336,7 +338,7 @@ export class NodeSession implements NodeLink {
 
   #onTooFast(frames: number): void {
     const { clock, db, log } = this.#parts;
-    log.warn({ frames }, 'a node sends frames too fast: they are read late');
+    log.warn({ frames }, 'node exceeded its frame limit');
     const refusal = { nodeId: this.nodeId, reason: 'frames', count: frames } as const;
     addRefusals(db, refusal, new Date(clock.now())).catch((error: unknown) =>
       log.warn({ err: error }, 'counting the frames of a node failed'),
@@ -355,7 +357,7 @@ export class NodeSession implements NodeLink {
   async #onClose(code: number): Promise<void> {
     const { db, bus, calls, clock, fleet, log } = this.#parts;
     this.#heartbeat.stop();
-    this.#pace.stop();
+    this.#limiter.stop();
     for (const timer of this.#timers) timer.cancel();
     if (fleet.detach(this)) calls.unlinked(this.nodeId, this.heardAt);
     this.#pending.abandon();

@@ -59,7 +59,7 @@ export class OpenSends {
     const nowMs = this.#parts.clock.now();
     if (nowMs - this.#abandonedAtMs < ABANDONED_EVERY_MS) return;
     this.#abandonedAtMs = nowMs;
-    // No request waits so long, by the clock of any instance. A send still on its way to the node would fail, and then go out.
+    // No request waits this long, by the clock of any instance. A send still on its way to the node would fail, and then go out.
     const before = new Date(nowMs - this.#parts.sendTimeoutMs - FRESH_MS);
     await this.#askThose(before, ['sending']);
   }

@@ -16,7 +16,7 @@ import { admitSend, uncountSend } from '../store/messages/sending.ts';
 import { forgetSentText } from '../store/messages/sent-texts.ts';
 import { admitted } from './admitted-send.ts';
 import type { Fleet } from './fleet.ts';
-import { CommandRefused, NodeUnavailable } from './node-link.ts';
+import { CommandRefused, NodeUnavailable, rateLimited } from './node-link.ts';
 import { whyUnserved } from './unserved.ts';
 
 export interface OutboundParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'>, SendingLimits {
@@ -29,23 +29,20 @@ export interface OutboundParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'
 /** The node must begin within this part of the wait; the rest is for the carrier's response. */
 const START_SHARE = 0.5;
 
-/** Wait for a node that refuses for its rate limit without a retry time. */
-const RATE_LIMIT_WAIT_MS = 60_000;
-
 /** Codes of a node that refuses the text itself. */
-const OF_SENDER: ReadonlySet<string> = new Set(['rate_limited', 'destination_not_allowed']);
+const SENDER_CODES: ReadonlySet<string> = new Set(['rate_limited', 'destination_not_allowed']);
 
 /**
  * Sends `body` from the subscription's number. Throws `Refusal`. `phone_node_error`: the carrier did not take the message, or the outcome
  * is unknown. The history says which, and is corrected later. `rate_limited`: a limit of the number, or the node's limit for the SIM or the
  * recipient, is reached. `recipient_opted_out`: the recipient stopped the texts of this subscription. `destination_not_allowed`: the node's
- * operator allows fewer destinations than the service. `near`: the limits of the number that are nearly used.
+ * operator allows fewer destinations than the service. `nearLimits`: the limits of the number that are nearly used.
  */
 export async function sendSms(
   parts: OutboundParts,
   subscription: Subscription,
   sms: { to: string; body: string },
-): Promise<{ messageId: string; status: 'queued'; near: readonly SendingLevel[] }> {
+): Promise<{ messageId: string; status: 'queued'; nearLimits: readonly SendingLevel[] }> {
   const commandId = `msg_${randomBytes(12).toString('hex')}`;
   const startedAt = parts.clock.now();
   const count = (sent: SendOutcome): void =>
@@ -59,7 +56,7 @@ export async function sendSms(
   const place = await locateNumber(parts.db, subscription.number);
   const slot = place?.boundTo === subscription.id ? place : undefined;
   const text = { commandId, slot, subscriptionId: subscription.id, from: subscription.number, ...sms };
-  const near = admitted(
+  const nearLimits = admitted(
     await admitSend(
       parts.db,
       { ...text, segments: segmentText(sms.body).segments.length, now: new Date(parts.clock.now()) },
@@ -86,14 +83,15 @@ export async function sendSms(
     )
     .catch((error: unknown) => giveUp(parts.db, commandId, { error, count }).finally(publish));
   count(outcome.status);
-  await recordOutcome(parts.db, commandId, outcome).then(
-    ({ end }) => emitTextEnd(end),
-    (error: unknown) =>
-      // The node's fact also records the outcome; the sender needs the carrier's response now.
-      parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed'),
-  );
+  try {
+    const { end } = await recordOutcome(parts.db, commandId, outcome);
+    emitTextEnd(end);
+  } catch (error) {
+    // The node's fact also records the outcome; the sender needs the carrier's response now.
+    parts.log.error({ err: error, command: commandId }, 'recording the outcome of a send failed');
+  }
   publish();
-  return { ...answer(commandId, outcome), near };
+  return { ...answer(commandId, outcome), nearLimits };
 }
 
 function answer(commandId: string, outcome: SmsOutcome): { messageId: string; status: 'queued' } {
@@ -101,7 +99,7 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
     case 'accepted':
       return { messageId: messageIdOf(commandId, outcome), status: 'queued' };
     case 'rejected':
-      throw nodeError(`${refuserOf(outcome.code)}: ${outcome.message}`, {
+      throw nodeError(`${refuserOf(outcome.code)}: ${sentenceEnd(outcome.message)}`, {
         reason: outcome.code,
         ...(outcome.class === undefined ? {} : { class: outcome.class }),
       });
@@ -110,8 +108,10 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
   }
 }
 
+const sentenceEnd = (text: string): string => text.replace(/\.?$/, '.');
+
 const refuserOf = (code: string): string =>
-  isOfCarrier(code) ? 'the carrier refused the message' : 'the modem could not send';
+  isOfCarrier(code) ? 'The carrier refused the text' : 'The modem could not send the text';
 
 async function giveUp(
   db: Database,
@@ -123,11 +123,11 @@ async function giveUp(
     const { end } = await setUnsettled(db, commandId, { status: 'failed', why: 'node_refused' });
     await uncountSend(db, commandId);
     // A text that its sender may not send says nothing about the slot.
-    if (OF_SENDER.has(error.code)) await forgetSentText(db, commandId);
+    if (SENDER_CODES.has(error.code)) await forgetSentText(db, commandId);
     else emitTextEnd(end);
-    if (error.code === 'rate_limited') throw rateLimited(error);
+    if (error.code === 'rate_limited') throw rateLimited('sms', error);
     if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
-    throw nodeError(`the phone node could not send: ${error.message}`, { reason: error.code });
+    throw nodeError(`The phone node could not send the text: ${error.message}`, { reason: error.code });
   }
   if (error instanceof NodeUnavailable) {
     count(error.isSent ? 'unknown' : 'offline');
@@ -140,17 +140,11 @@ async function giveUp(
     if (!error.isSent) await uncountSend(db, commandId);
     throw nodeError(
       error.isSent
-        ? `the phone node did not answer: ${error.message}`
+        ? `The phone node did not answer: ${error.message}. Check GET /sms/messages before you send again.`
         : 'The phone node is offline. The message was not sent.',
     );
   }
   throw error;
-}
-
-function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
-  emitMetric({ kind: 'rate_limited', limit: 'sms' });
-  const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
-  return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
 }
 
 const nodeError = (message: string, details: Record<string, unknown> = {}): Refusal =>

@@ -1,6 +1,6 @@
 // Nodes as operators see them: enrollment codes, and the list.
 import { createHash, randomBytes } from 'node:crypto';
-import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrolment.ts';
+import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrollment.ts';
 import { keyFingerprint } from '../domain/shown-value.ts';
 import type { Database } from '../store/database/database.ts';
 import { type Refusals, readLastRefused, readRefusals } from '../store/fleet/node-refusals.ts';
@@ -43,7 +43,7 @@ export interface NodeListing {
   code_until: string | null;
 }
 
-/** Creates a code that enrols the node `name`, new or known; earlier codes become void. */
+/** Creates a code that enrolls the node `name`, new or known; earlier codes become void. */
 export async function newNodeCode(db: Database, name: string, now: Date): Promise<NodeCode> {
   const code = mintCode();
   const expiresAt = new Date(now.getTime() + CODE_LIFETIME_MS);
@@ -52,7 +52,8 @@ export async function newNodeCode(db: Database, name: string, now: Date): Promis
 }
 
 export async function listNodes(db: Database, now: Date): Promise<NodeListing[]> {
-  const [refusals, lastRefused] = [await readRefusals(db), await readLastRefused(db)];
+  const refusals = await readRefusals(db);
+  const lastRefused = await readLastRefused(db);
   const away = await countAway(db, now);
   return (await readNodes(db)).map((row) => ({
     name: row.id,

@@ -13,7 +13,7 @@ import { commitWaitingFacts } from './fact-commit.ts';
 import type { NodeLink } from './node-link.ts';
 import { PinDelivery, type PinDeliveryParts } from './pin-delivery.ts';
 import { bindPending, type ProvisioningParts } from './provisioning.ts';
-import { ALARMS_COST, type ReportPace } from './report-pace.ts';
+import { ALARMS_COST, type ReportBudget } from './report-budget.ts';
 
 interface Snapshot {
   slots: readonly Slot[];
@@ -23,8 +23,8 @@ interface Snapshot {
 
 export interface SnapshotParts extends ProvisioningParts, PinDeliveryParts {
   claims: ClaimRules;
-  /** Of all links of the node. */
-  reportPace: ReportPace;
+  /** All links of the node share it. */
+  reportBudget: ReportBudget;
 }
 
 /** A report whose readings alone changed is stored whole after this time. */
@@ -149,7 +149,7 @@ export class SlotSnapshots {
 
   /** Stores the last report, when the node's budget allows it. */
   async #writeLast(): Promise<void> {
-    const { pauseMs } = this.#parts.reportPace;
+    const { pauseMs } = this.#parts.reportBudget;
     if (pauseMs > 0 && !this.#isEnded) await this.#rest(pauseMs);
     const last = this.#next;
     if (last === undefined) return;
@@ -168,10 +168,10 @@ export class SlotSnapshots {
 
   /** Waits while the earlier reports of the node have cost too much. Newer reports take the place of this one meanwhile. */
   async #rest(pauseMs: number): Promise<void> {
-    const { clock, reportPace } = this.#parts;
+    const { clock, reportBudget } = this.#parts;
     let timer: Timer | undefined;
     await Promise.all([
-      this.#noteLate(reportPace.countLate(pauseMs)),
+      this.#noteLate(reportBudget.countLate(pauseMs)),
       new Promise<void>((resolve) => {
         this.#wake = resolve;
         timer = clock.after(pauseMs, resolve);
@@ -198,7 +198,7 @@ export class SlotSnapshots {
     const { db, claims, clock } = this.#parts;
     const digest = digestOf(slots);
     if (digest === this.#writtenSlots) return;
-    this.#parts.reportPace.payFor(slots, this.#paidSlots);
+    this.#parts.reportBudget.payFor(slots, this.#paidSlots);
     this.#paidSlots = slots;
     const isKnown = digest === this.#publishedSlots;
     const link = { nodeId: this.#link.nodeId, linkId: this.#linkId };
@@ -255,7 +255,7 @@ export class SlotSnapshots {
     const isChanged = await setAlarms(this.#parts.db, { nodeId, linkId: this.#linkId }, alarms);
     this.#writtenAlarms = text;
     if (!isChanged) return;
-    this.#parts.reportPace.pay(ALARMS_COST);
+    this.#parts.reportBudget.pay(ALARMS_COST);
     if (alarms.length > 0) this.#parts.log.warn({ alarms }, 'node reported alarms');
     else this.#parts.log.info({}, 'node reported that its alarms ended');
     this.#publishChange();

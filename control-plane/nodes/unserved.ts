@@ -1,7 +1,7 @@
 // Why a number that is bound to no SIM sends and calls nothing, for its holder.
 import { PASSING_STATES } from '#shared/operator/slot-health.ts';
 import type { Database } from '../store/database/database.ts';
-import { findService } from '../store/fleet/sold-numbers.ts';
+import { serviceStateOf } from '../store/fleet/sold-numbers.ts';
 
 /** A sentence about the number, and one about the next step. */
 export async function whyUnserved(
@@ -9,7 +9,7 @@ export async function whyUnserved(
   subscriptionId: string,
   now: Date,
 ): Promise<{ trouble: string; advice: string }> {
-  const state = await findService(db, subscriptionId, now);
+  const state = await serviceStateOf(db, subscriptionId, now);
   // It may have been bound meanwhile.
   const isPassing = state === undefined || state === 'registered' || PASSING_STATES.has(state);
   return isPassing

@@ -23,7 +23,7 @@ import { OperatorRefusal } from '../domain/refusal.ts';
 import { pinKeyFileOf } from '../pins/pin-vault.ts';
 import { receiptKeyFileOf } from '../receipts/receipt-key.ts';
 import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
-import { findService, inTurn, type RunningService } from './operator-socket.ts';
+import { findRunningService, inTurn, type RunningService } from './operator-socket.ts';
 
 /** In place of a file. */
 const STANDARD = '-';
@@ -121,11 +121,11 @@ async function backUp(place: Place, out: Writable): Promise<void> {
 
 async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningService, 'backUp'>> {
   if (place.databaseUrl === undefined) {
-    const running = await findService(place.dataDir);
+    const running = await findRunningService(place.dataDir);
     if (running !== undefined) return running;
     if (!isMade(embedded(place.dataDir)))
       throw new OperatorRefusal(
-        `there is nothing to back up: DATABASE_URL is not set, and ${place.dataDir} has no database`,
+        `There is nothing to back up: DATABASE_URL is not set, and ${place.dataDir} has no database. Set DATABASE_URL or DATA_DIR, as the service has it.`,
       );
   }
   return openAsItIs(placeOf(place));

@@ -37,7 +37,8 @@ export async function closePayment(operator: Operator, id: string, options: Clos
   }).safeBlock();
   await refuseIfSent(wallet, payment, { ...options, safe });
   const proof = await wallet.rejection(backwards(payment));
-  if (proof === undefined) throw refusal(`the token would make the transfer now: run "payment refund ${id}"`);
+  if (proof === undefined)
+    throw refusal(`the token would make the transfer now. Run "payment refund ${id}".`);
   if (!options.yes)
     throw refusal(
       `run the command with --yes to give up the refund of ${value}, which then stays in ${payTo}`,
@@ -56,16 +57,16 @@ async function refuseIfSent(
   if (refund === undefined) return;
   const transfer = backwards(payment);
   if ((await wallet.resultOf(refund.hash, transfer)) === 'transferred')
-    throw refusal(`${refund.hash} refunded it: run "payment refund ${id}", which records that`);
+    throw refusal(`${refund.hash} refunded it. Run "payment refund ${id}", which records that.`);
   if (!(await wallet.isSpent(refund, transfer, safe)))
     throw refusal(
-      `${refund.hash} may still refund it: it is in no block up to ${safe}, the newest that no reorganization reverts. Run "payment refund ${id}" to send it again, then this command some minutes later`,
+      `${refund.hash} may still refund it: it is in no block up to ${safe}, the newest that no reorganization reverts. Run "payment refund ${id}" to send it again, then this command some minutes later.`,
     );
   const [other] = await otherTransfers({ wallet }, payment, { unrelated });
   if (other !== undefined)
     throw refusal(
-      `${other.hash} sent the payer the same amount since the refund began. If it is the refund, run "payment refund ${id}". If it was for something else, add --unrelated ${other.hash}`,
+      `${other.hash} sent the payer the same amount since the refund began. If it is the refund, run "payment refund ${id}". If it was for something else, add --unrelated ${other.hash}.`,
     );
 }
 
-const refusal = (why: string): OperatorRefusal => new OperatorRefusal(`nothing was done: ${why}`);
+const refusal = (why: string): OperatorRefusal => new OperatorRefusal(`Nothing was done: ${why}`);

@@ -1,5 +1,6 @@
 // Ends a subscription and sends money back, for an operator who has the key: from the command line, or from the console.
 import type { Clock } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import { shownTime } from '#shared/operator/listing.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
@@ -45,8 +46,8 @@ export async function endAndRefund(
     const early = whyTooEarly(plan, options.clock);
     throw new OperatorRefusal(
       early === undefined
-        ? 'nothing was done: run the command with --yes to do it'
-        : `nothing was done: the refund cannot be sent yet: ${early}`,
+        ? 'Nothing was done. Run the command with --yes to do it.'
+        : `Nothing was done: the refund cannot be sent yet: ${early}`,
     );
   }
   const decided = plan.is_decided ? plan : await decide(operator, order, plan, options);
@@ -64,13 +65,13 @@ export function refuseOtherEnd(
   endsAt: string | undefined,
 ): void {
   if (endsAt !== undefined && shownTime(new Date(endsAt).toISOString()) !== shownTime(end))
-    throw new OperatorRefusal(`nothing was done: ${id} ends at ${shownTime(end)}`);
+    throw new OperatorRefusal(`Nothing was done: ${id} ends at ${shownTime(end)}.`);
 }
 
 /** Throws if a payment cannot be refunded yet. */
 export function refuseTooEarly(plan: Plan, clock: Clock): void {
   const early = whyTooEarly(plan, clock);
-  if (early !== undefined) throw new OperatorRefusal(`nothing was done: ${early}`);
+  if (early !== undefined) throw new OperatorRefusal(`Nothing was done: ${early}`);
 }
 
 /** Why a refund cannot be sent yet, and when to try again; undefined if it can. */
@@ -102,7 +103,7 @@ const intentOf = (plan: Plan): string =>
 
 async function decide(operator: Operator, order: EndOrder, plan: Plan, options: EndOptions): Promise<Plan> {
   if (order.shown !== undefined && order.shown !== shownRefunds(plan, false))
-    throw new OperatorRefusal('nothing was done: the amount is another one now. Load the page again.');
+    throw new OperatorRefusal('Nothing was done: the amount is another one now. Load the page again.');
   refuseTooEarly(plan, options.clock);
   try {
     await checkRefunds(operator, plan.payments, options);
@@ -130,9 +131,9 @@ async function finish(operator: Operator, id: string, options: EndOptions): Prom
       return `${id} is closed: an operator gave up its refund`;
     return await refundPayment(operator, id, { ...options, transfer: undefined });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new OperatorUnfinished(
-      `the subscription has ended, and its refund is not finished: ${why}\nRun the same command again, or "${ownCommand('control-plane')} payment refund ${id}"`,
+      `The subscription has ended, and its refund is not finished: ${why}\nRun the same command again, or "${ownCommand('control-plane')} payment refund ${id}".`,
       { cause: error },
     );
   }

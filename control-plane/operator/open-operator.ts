@@ -1,5 +1,5 @@
 // Opens the operator API from outside the service: through the service that runs on this data folder, or else on the database itself.
-import { findService, inTurn, type RunningService } from './operator-socket.ts';
+import { findRunningService, inTurn, type RunningService } from './operator-socket.ts';
 import type { StoreOptions } from './operator-store.ts';
 import type { Operator } from './procedures/all-procedures.ts';
 
@@ -18,13 +18,13 @@ export const openOperator = (options: StoreOptions, { mayCreate = false } = {}):
 
 async function open(options: StoreOptions, mayCreate: boolean): Promise<OpenOperator> {
   const { databaseUrl, dataDir } = options;
-  const embedded = databaseUrl === undefined ? await findService(dataDir) : undefined;
+  const embedded = databaseUrl === undefined ? await findRunningService(dataDir) : undefined;
   if (embedded !== undefined) return throughService(embedded);
   // A command that a service runs needs no database driver.
-  const { openStore } = await import('./operator-store.ts');
-  const store = await openStore(options, mayCreate);
+  const { openOperatorStore } = await import('./operator-store.ts');
+  const store = await openOperatorStore(options, mayCreate);
   const service =
-    databaseUrl && (await findService(dataDir, await store.databaseId()).catch(() => undefined));
+    databaseUrl && (await findRunningService(dataDir, await store.databaseId()).catch(() => undefined));
   if (!service) return store;
   await store.close();
   return throughService(service);

@@ -15,7 +15,7 @@ import type { Operator, PROCEDURES } from './procedures/all-procedures.ts';
 /** More than the service waits for a statement of its database. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Of a Postgres, its id: services on other databases may have the same data folder. */
+/** `databaseId`: id of a Postgres. Services on other databases may have the same data folder. */
 const socketPathIn = (folder: string, databaseId?: string): string =>
   join(resolve(folder), databaseId === undefined ? 'operator.sock' : `operator-${databaseId}.sock`);
 
@@ -28,7 +28,7 @@ export const listenForCommands = ({
   log,
 }: {
   folder: string;
-  /** Of a Postgres. */
+  /** Id of the Postgres; undefined for the embedded database. */
   databaseId: string | undefined;
   operator: Operator;
   /** Writes a backup. */
@@ -51,7 +51,10 @@ export interface RunningService {
 }
 
 /** The service that runs on `folder`, and on the Postgres with this id; undefined when none does. */
-export async function findService(folder: string, databaseId?: string): Promise<RunningService | undefined> {
+export async function findRunningService(
+  folder: string,
+  databaseId?: string,
+): Promise<RunningService | undefined> {
   const client = new SocketClient<typeof PROCEDURES>({
     socketPath: socketPathIn(folder, databaseId),
     program: 'control-plane',

@@ -16,7 +16,7 @@ export interface StoreOptions {
   url: string;
 }
 
-export async function openStore(options: StoreOptions, mayCreate: boolean) {
+export async function openOperatorStore(options: StoreOptions, mayCreate: boolean) {
   const { db, close } = await openPlace(options, mayCreate);
   return {
     ...createOperatorApi({
@@ -31,7 +31,7 @@ export async function openStore(options: StoreOptions, mayCreate: boolean) {
       actor: COMMAND_LINE,
     }),
     isService: false,
-    /** Of a Postgres. */
+    /** Id of the Postgres. */
     databaseId: async () => databaseIdOf(await secretOf(db, 'bus')),
     close,
   };
@@ -44,14 +44,14 @@ async function openPlace({ databaseUrl, dataDir }: StoreOptions, mayCreate: bool
   if (opened !== undefined) return opened;
   throw new OperatorRefusal(
     databaseUrl === undefined
-      ? `there is no database in ${folder}: give the DATABASE_URL or DATA_DIR of the service`
-      : 'the database at DATABASE_URL is empty: give the DATABASE_URL of the service, or start the service first',
+      ? `There is no database in ${folder}. Give the DATABASE_URL or DATA_DIR of the service.`
+      : 'The database at DATABASE_URL is empty. Give the DATABASE_URL of the service, or start the service first.',
   );
 }
 
 const refuse = async (): Promise<never> => {
   throw new OperatorRefusal(
-    'this command needs the running service: run it on the same host, as the same user, and with the same DATA_DIR',
+    'This command needs the running service. Run it on the same host, as the same user, and with the same DATA_DIR.',
   );
 };
 const NO_NODES: NodeOperations = { restartModem: refuse, sendTest: refuse, recheck: async () => undefined };

@@ -29,7 +29,8 @@ export async function refundPayment(operator: Operator, id: string, options: Ref
   const what = `${shownValue({ ...payment, value })} to ${shownWallet(payment.payer, true)}`;
   if (payment.state === 'refunded') return `${id} is refunded: ${what} by ${payment.refund_hash}`;
   if (payment.state !== 'refunding') refundableTransfer(await ledger.find(id), options.transfer);
-  if (!options.yes) throw new OperatorRefusal(`nothing was done: run the command with --yes to send ${what}`);
+  if (!options.yes)
+    throw new OperatorRefusal(`Nothing was done. Run the command with --yes to send ${what}.`);
   const rpc = rpcFor(options, payment.chain_id);
   const chain = connectChain(rpc);
   const hash = await refund(
@@ -72,13 +73,13 @@ export async function checkRefunds(
     const isPaid =
       transferHash !== undefined &&
       (await connectChain(rpc).resultOf(transfer, transferHash)).kind === 'transferred';
-    if (!isPaid) throw new OperatorRefusal(`nothing was done: the RPC does not show the transfer of ${id}`);
+    if (!isPaid) throw new OperatorRefusal(`Nothing was done: the RPC does not show the transfer of ${id}.`);
     const account = `${chain_id} ${transfer.asset} ${transfer.to}`;
     const refundValue = (sums.get(account) ?? 0n) + BigInt(value);
     sums.set(account, refundValue);
     await wallet.check(backwards({ transfer, refundValue })).catch((error: unknown) => {
       if (!(error instanceof OperatorRefusal)) throw error;
-      throw new OperatorRefusal(`nothing was done: ${error.message}`);
+      throw new OperatorRefusal(`Nothing was done: ${error.message}`);
     });
   }
 }

@@ -29,8 +29,8 @@ export async function rotateRelayer(
   if (relayerKeyFile === undefined || relayerKey !== undefined)
     throw new OperatorRefusal(
       relayerKey === undefined
-        ? 'there is no key to rotate: set RELAYER_KEY_FILE, as the service has it, or make the first key with "relayer new"'
-        : 'the present key is in RELAYER_KEY: write it to a file and set RELAYER_KEY_FILE, so that it can stay as a former key',
+        ? 'There is no key to rotate. Set RELAYER_KEY_FILE, as the service has it, or make the first key with "relayer new".'
+        : 'The present key is in RELAYER_KEY. Write it to a file and set RELAYER_KEY_FILE, so that it can stay as a former key.',
     );
   const present = keyFileSchema.safeParse(relayerKeyFile);
   if (!present.success) throw new Error(`RELAYER_KEY_FILE: ${present.error.issues[0]?.message}`);

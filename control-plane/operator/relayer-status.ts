@@ -20,7 +20,7 @@ export async function shownRelayers(
 ): Promise<string> {
   const keys = relayerKeysOf(options);
   if (keys === undefined)
-    throw new OperatorRefusal('there is no relayer: set RELAYER_KEY_FILE, as the service has it');
+    throw new OperatorRefusal('There is no relayer. Set RELAYER_KEY_FILE, as the service has it.');
   return shownAccounts(operator, keys, options);
 }
 
@@ -63,7 +63,7 @@ export function relayedNetworks(
     ({ facilitatorUrl }) => facilitatorUrl === undefined,
   );
   if (networks.length === 0)
-    throw new OperatorRefusal('facilitators submit all transfers: no relayer is used');
+    throw new OperatorRefusal('Facilitators submit all transfers: no relayer is used.');
   return networks;
 }
 

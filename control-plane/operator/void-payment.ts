@@ -27,7 +27,7 @@ export async function voidPayment(operator: Operator, id: string, options: Chain
   if (payment.state === 'void') return `${id} is void`;
   if (payment.subscription_id !== null)
     throw new OperatorRefusal(
-      `nothing was done: ${id} bought a year of ${payment.subscription_id}; "subscription end" ends it`,
+      `Nothing was done: ${id} bought a year of ${payment.subscription_id}. Run "subscription end" to end it.`,
     );
   const { transfer } = await operator.call('refundable', { id });
   const { safeDepthBlocks } = options;
@@ -62,8 +62,8 @@ async function whyVoid(chain: Chain, { transfer, transactions, validBefore }: Qu
     const end = new Date(Number(validBefore) * 1000).toISOString();
     throw new OperatorRefusal(
       head.timestamp < validBefore
-        ? `nothing was done: anyone can submit this authorization until ${end}`
-        : `nothing was done: a reorganization can still include this authorization, which ended at ${end}. Try again when block ${head.number} is safe (now: ${safe.number})`,
+        ? `Nothing was done: anyone can submit this authorization until ${end}.`
+        : `Nothing was done: a reorganization can still include this authorization, which ended at ${end}. Try again when block ${head.number} is safe (now: ${safe.number}).`,
     );
   }
   const use = await chain.findUse(transfer);
@@ -71,17 +71,17 @@ async function whyVoid(chain: Chain, { transfer, transactions, validBefore }: Qu
   if (use !== undefined) {
     if (use.blockNumber <= safe.number) return `used for something else by ${use.transaction}`;
     throw new OperatorRefusal(
-      `nothing was done: a reorganization can still take back ${use.transaction}, which used the authorization. Try again when block ${use.blockNumber} is safe (now: ${safe.number})`,
+      `Nothing was done: a reorganization can still take back ${use.transaction}, which used the authorization. Try again when block ${use.blockNumber} is safe (now: ${safe.number}).`,
     );
   }
   if (head.timestamp >= validBefore)
     return `used, and the chain shows no transfer to us up to block ${head.number}`;
   throw new OperatorRefusal(
-    'nothing was done: the authorization was used, and the RPC does not show by which transaction',
+    'Nothing was done: the authorization was used, and the RPC does not show by which transaction.',
   );
 }
 
 const cameBy = (transaction: Hex): OperatorRefusal =>
   new OperatorRefusal(
-    `nothing was done: its money arrived with ${transaction}, and the service will apply it`,
+    `Nothing was done: its money arrived with ${transaction}, and the service will apply it.`,
   );

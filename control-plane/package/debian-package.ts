@@ -16,7 +16,6 @@ export const ARCHITECTURES = ['all'] as const;
 const NAME = 'simrack-control-plane';
 const HERE = import.meta.dirname;
 
-/** Of the OCI image. */
 export const IMAGE: ImageContents = {
   name: NAME,
   user: { name: 'simrack-service', home: '/var/lib/simrack' },

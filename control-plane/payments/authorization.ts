@@ -63,7 +63,7 @@ export interface SignedPayment {
   offer: Offer;
   /** `signedBy`: verified if it is a key; with `account`, the code of the payer's account has to decide. */
   authorization: TransferAuthorization;
-  /** Of the signed data. */
+  /** EIP-712 hash of the signed data. */
   digest: Hex;
 }
 
@@ -127,14 +127,16 @@ async function isAccepted(
   }
 }
 
-/** Throws `PaymentRejected` unless the time left is enough to settle and below the limit. */
-export function checkWindow(window: { validAfter: bigint; validBefore: bigint }, now: Date): void {
+/** The rejection of a payment whose time left is too short to settle or above the limit; undefined if the time is right. */
+export function windowRejection(
+  { validAfter, validBefore }: { validAfter: bigint; validBefore: bigint },
+  now: Date,
+): PaymentRejected | undefined {
   const nowSeconds = BigInt(Math.floor(now.getTime() / 1000));
-  if (window.validAfter >= nowSeconds) throw new PaymentRejected('authorization_not_yet_valid');
-  if (window.validBefore <= nowSeconds + BigInt(EXPIRY_MARGIN_SECONDS)) {
-    throw new PaymentRejected('authorization_expired');
-  }
-  if (window.validBefore > nowSeconds + BigInt(LIFETIME_SECONDS_MAX + AUTHORIZATION_TIMEOUT_SECONDS)) {
-    throw new PaymentRejected('authorization_too_long');
-  }
+  if (validAfter >= nowSeconds) return new PaymentRejected('authorization_not_yet_valid');
+  if (validBefore <= nowSeconds + BigInt(EXPIRY_MARGIN_SECONDS))
+    return new PaymentRejected('authorization_expired');
+  if (validBefore > nowSeconds + BigInt(LIFETIME_SECONDS_MAX + AUTHORIZATION_TIMEOUT_SECONDS))
+    return new PaymentRejected('authorization_too_long');
+  return undefined;
 }

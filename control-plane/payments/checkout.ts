@@ -5,7 +5,7 @@ import { DatabaseUnavailable, Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
 import { emitMetric, type PaymentOutcome } from '../metrics/metric-events.ts';
 import type { Admission } from './admission.ts';
-import { checkWindow, firstAccepted } from './authorization.ts';
+import { firstAccepted, windowRejection } from './authorization.ts';
 import type { Chain } from './chain/chain.ts';
 import type { PricedCall, Simulation } from './chain/simulation.ts';
 import {
@@ -39,11 +39,11 @@ export interface SettlementNetwork {
   settlement: Settlement;
   finality: Finality;
   /**
-   * Of payments to the checks on the chain. Each network has its own: one that is slow delays only its payers. So have payers with a key and
+   * Queues for payments that need checks on the chain. Each network has its own: one that is slow delays only its payers. So have payers with a key and
    * those with an account: an account's code may take long.
    */
   admissions: Readonly<Record<TransferAuthorization['signedBy'], Admission>>;
-  /** Of sign-ins to the code of accounts. */
+  /** Queue for sign-ins that run the code of accounts. */
   signIns: Admission;
   /** Wallets of our relayers; undefined if a facilitator settles. */
   wallets?: RelayerWallets;
@@ -64,10 +64,10 @@ export interface CheckoutParts {
   /** By chain id; every offer of the sale has one. */
   settlementNetworks: ReadonlyMap<number, SettlementNetwork>;
   ledger: PaymentLedger;
-  /** Of payments to what is checked without the chain. */
+  /** Queue for payments that need checks without the chain. */
   admission: Admission;
   clock: Clock;
-  /** A subscription may be paid for at most so many years ahead. */
+  /** A subscription may be paid for at most this many years ahead. */
   paidAheadYearsMax: number;
 }
 
@@ -89,7 +89,7 @@ interface NamedPayment {
 
 /** A client that pays. */
 export interface PayingClient {
-  /** Of its address: payments of one such network wait behind each other. */
+  /** Network of its IP address: payments from one network wait behind each other. */
   network: string;
   refusedTransfers: RefusedTransfers;
 }
@@ -224,7 +224,6 @@ async function claim(
   );
   const credential = { ...form, ...accepted };
   const { authorization, identifier } = credential;
-  const { chain } = settlementNetworkOf(parts, authorization);
   // The ledger decides first: the clock and the chain do not describe a payment that is under way.
   const known = await parts.ledger.find(authorization);
   if (known?.state === 'applied' && identifier !== undefined) {
@@ -233,32 +232,17 @@ async function claim(
       return { kind: 'repeated', credential, payment };
   }
   refuseKnown(known, authorization, now());
-  const isOpen = parts.networks.isOpen(authorization.chainId);
-  const isOver = refusesWindow(authorization, now());
-  if (isOver !== undefined) {
-    // It may have moved the money before it expired: only the chain shows that.
-    if (isOver.code === 'authorization_expired') {
-      if (!isOpen) throw pending();
-      if (await isUsed(chain, authorization)) return applyForeignTransfer(parts, authorization, now());
-    }
-    throw isOver;
-  }
-  if (!isOpen) throw unavailable();
-  const simulation = await simulate(chain, authorization);
-  // Another request may have sent the same authorization meanwhile.
-  if (simulation.kind !== 'ok') refuseKnown(await parts.ledger.find(authorization), authorization, now());
-  if (simulation.kind === 'too_costly') throw new PaymentRejected('transfer_too_costly');
-  if (simulation.kind === 'reverted') {
-    if (simulation.isUsed) return applyForeignTransfer(parts, authorization, now());
-    throw rejectionOf(simulation.reason);
-  }
+  const rejection = windowRejection(authorization, now());
+  if (rejection?.code === 'authorization_expired') await refuseIfUsed(parts, authorization);
+  if (rejection !== undefined) throw rejection;
+  if (!parts.networks.isOpen(authorization.chainId)) throw unavailable();
+  const { call, runsCode } = await priceTransfer(parts, authorization);
 
   await refusedTransfers.check();
-  const { runsCode } = simulation;
   const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode, identifier };
   const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
   emitMetric({ kind: 'payment_verified', method: methodOf(headers) });
-  return { kind: 'claimed', credential, payment, call: simulation.call };
+  return { kind: 'claimed', credential, payment, call };
 }
 
 /** Settles as `check` does. If it rejects a payment that was presented before, throws the refusal of that one. */
@@ -293,22 +277,30 @@ function settlementNetworkOf(
   return network;
 }
 
-function refusesWindow(authorization: TransferAuthorization, now: Date): PaymentRejected | undefined {
-  try {
-    checkWindow(authorization, now);
-    return undefined;
-  } catch (error) {
-    if (error instanceof PaymentRejected) return error;
-    throw error;
-  }
+/** An expired authorization may have moved the money before: only the chain shows that. Throws its refusal then. */
+async function refuseIfUsed(parts: CheckoutParts, authorization: TransferAuthorization): Promise<void> {
+  if (!parts.networks.isOpen(authorization.chainId)) throw pending();
+  const { chain } = settlementNetworkOf(parts, authorization);
+  const isUsed = await chain.isNonceUsed(authorization).catch((cause: unknown) => {
+    throw pending(cause);
+  });
+  if (isUsed) await applyForeignTransfer(parts, authorization, new Date(parts.clock.now()));
 }
 
-async function isUsed(chain: Chain, authorization: TransferAuthorization): Promise<boolean> {
-  try {
-    return await chain.isNonceUsed(authorization);
-  } catch (cause) {
-    throw pending(cause);
-  }
+/** Simulates the transfer. Throws its refusal if it would fail, or has been made already. */
+async function priceTransfer(
+  parts: CheckoutParts,
+  authorization: TransferAuthorization,
+): Promise<Simulation & { kind: 'ok' }> {
+  const { chain } = settlementNetworkOf(parts, authorization);
+  const simulation = await simulate(chain, authorization);
+  if (simulation.kind === 'ok') return simulation;
+  const now = (): Date => new Date(parts.clock.now());
+  // Another request may have sent the same authorization meanwhile.
+  refuseKnown(await parts.ledger.find(authorization), authorization, now());
+  if (simulation.kind === 'too_costly') throw new PaymentRejected('transfer_too_costly');
+  if (simulation.isUsed) return applyForeignTransfer(parts, authorization, now());
+  throw rejectionOf(simulation.reason);
 }
 
 async function simulate(chain: Chain, authorization: TransferAuthorization): Promise<Simulation> {

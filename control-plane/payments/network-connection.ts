@@ -22,7 +22,7 @@ const START_WAIT_MS = 5_000;
 const CHECK_MS = 30_000;
 const RECHECK_MS = 4_000;
 
-/** So many missed checks in a row close a network. An RPC that loses every third call stays open. */
+/** This many missed checks in a row close a network. An RPC that loses every third call stays open. */
 const MISSES_MAX = 3;
 
 const RETRY = { firstMinMs: 500, firstMaxMs: 1_500, capMs: 60_000 };

@@ -21,7 +21,7 @@ export interface Nonces {
 export const nonceAfter = ({ nonce, ageMs }: { nonce: number; ageMs: number }): number =>
   ageMs < NONCE_MEMORY_MS ? nonce + 1 : 0;
 
-/** Of a wallet that only this process uses. */
+/** Nonces of a wallet that only this process uses. */
 export class LocalNonces implements Nonces {
   readonly #clock: Clock;
   #turn: Promise<unknown> = Promise.resolve();

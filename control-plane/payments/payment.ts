@@ -103,7 +103,7 @@ export type ClaimResult =
 /** How a payment is claimed. */
 export interface ClaimTerms {
   now: Date;
-  /** Another year is refused if it would end later than so many years from now. */
+  /** Another year is refused if it would end more than this many years from now. */
   yearsAheadMax: number;
   /** The transfer runs code of the payer's account, whatever signed it: the token calls an address with code (EIP-1271, EIP-7702). */
   runsCode: boolean;

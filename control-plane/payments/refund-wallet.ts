@@ -66,10 +66,10 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
   /** The transaction that makes a transfer, and the account that signs it. */
   async function prepared({ asset, from, to, value }: TokenTransfer) {
     if (options.key === undefined)
-      throw new OperatorRefusal(`give the key of ${from}: REFUND_KEY_FILE or REFUND_KEY`);
+      throw new OperatorRefusal(`Give the key of ${from} in REFUND_KEY_FILE or REFUND_KEY.`);
     const account = privateKeyToAccount(options.key);
     if (!isAddressEqual(account.address, from))
-      throw new OperatorRefusal(`the key belongs to ${account.address}, but the money went to ${from}`);
+      throw new OperatorRefusal(`The key belongs to ${account.address}, but the money went to ${from}.`);
     const call = { address: asset, abi: TOKEN_ABI, functionName: 'transfer', args: [to, value] } as const;
     await checkBalance(client, { asset, from, value });
     const estimate = await client.estimateContractGas({ ...call, account: from }).catch(refusalOfToken);
@@ -80,7 +80,8 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
     const request = await wallet.prepareTransactionRequest({ to: asset, data, gas, nonce });
     const wei = await client.getBalance({ address: from });
     const needed = gas * request.maxFeePerGas;
-    if (wei < needed) throw new OperatorRefusal(`${from} has ${wei} wei, and the gas may cost ${needed} wei`);
+    if (wei < needed)
+      throw new OperatorRefusal(`${from} has ${wei} wei, and the gas may cost ${needed} wei.`);
     return { nonce, sender: account.address, sign: () => wallet.signTransaction(request) };
   }
 
@@ -88,7 +89,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
     async checkChain() {
       const chainId = await client.getChainId();
       if (chainId !== options.chainId)
-        throw new OperatorRefusal(`the RPC serves chain ${chainId}, not ${options.chainId}`);
+        throw new OperatorRefusal(`The RPC serves chain ${chainId}, not ${options.chainId}.`);
     },
 
     async check(transfer) {

@@ -86,7 +86,7 @@ export async function refund(parts: RefundParts, id: string, order: RefundOrder)
   } catch (cause) {
     if (cause instanceof OperatorRefusal || cause instanceof OperatorUnfinished) throw cause;
     const said = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    throw new OperatorUnfinished(`${id} may be refunded already (${said}); run the same command again`);
+    throw new OperatorUnfinished(`${id} may be refunded already (${said}). Run the same command again.`);
   }
 }
 
@@ -99,7 +99,7 @@ async function begin(
   const transferHash = refundableTransfer(payment, order.transferHash);
   if (!(await isPaid(transfer, transferHash))) {
     throw new OperatorRefusal(
-      `${transferHash} is not on the chain as the transfer of ${id}: no money arrived`,
+      `${transferHash} is not on the chain as the transfer of ${id}: no money arrived.`,
     );
   }
   let signed: RefundTransaction;
@@ -189,14 +189,14 @@ async function finish(
       }
       // A transaction that was signed in this run is not replaced in it: the next one would be rejected for the same reason.
       if (!isFirst || !order.isSignedAgain)
-        throw new OperatorUnfinished(`${sent.hash} ${why}; run the command again with --sign-anew`);
+        throw new OperatorUnfinished(`${sent.hash} ${why}. Run the command again with --sign-anew.`);
       refuseSentOtherwise(others);
       sent = await ledger.replace(id, sent.hash, await wallet.sign(transfer), `${sent.hash} ${why}`);
     }
     if (isFirst) broadcastProblem = await wallet.broadcast(sent.raw);
     if (clock.now() >= deadline) {
       const said = broadcastProblem === '' ? '' : ` (error of the RPC: ${broadcastProblem})`;
-      throw new OperatorUnfinished(`${sent.hash} is not mined yet${said}; run the same command again`);
+      throw new OperatorUnfinished(`${sent.hash} is not mined yet${said}. Run the same command again.`);
     }
     await sleep(clock, RECEIPT_POLL_MS);
   }
@@ -217,6 +217,6 @@ export async function otherTransfers(
 function refuseSentOtherwise([other]: readonly SentTransfer[]): void {
   if (other === undefined) return;
   throw new OperatorRefusal(
-    `${other.hash} sent the payer the same amount since then. If that was for something else, add --unrelated ${other.hash}`,
+    `${other.hash} sent the payer the same amount since then. If that was for something else, add --unrelated ${other.hash}.`,
   );
 }

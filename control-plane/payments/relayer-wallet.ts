@@ -43,7 +43,7 @@ export interface RelayerWallet {
 export interface RelayerKeys {
   /** Signs all new transactions. */
   present: Hex;
-  /** Of earlier relayers. Each only finishes what it has sent. */
+  /** Keys of earlier relayers. Each only finishes what it has sent. */
   former: readonly Hex[];
 }
 

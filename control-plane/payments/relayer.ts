@@ -15,7 +15,7 @@ import { WaitingTransactions } from './waiting-transactions.ts';
 interface RelayerParts {
   chain: Chain;
   wallets: RelayerWallets;
-  /** Of the present wallet. */
+  /** Nonces of the present wallet. */
   nonces: Nonces;
   ledger: PaymentLedger;
   clock: Clock;

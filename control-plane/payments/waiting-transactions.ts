@@ -7,7 +7,7 @@ import type { PaymentLedger, RelayedTransaction, SentPayment } from './payment.t
 import { RelayerUnfunded, type RelayerWallet, type RelayerWallets } from './relayer-wallet.ts';
 import { SETTLING_MARGIN_MS } from './round.ts';
 
-/** Of each account, in one round. The next round continues. */
+/** Transactions of each account in one round. The next round continues. */
 const WAITING_MAX = 100;
 
 interface WaitingParts {

@@ -86,10 +86,12 @@ export class PinVault {
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code === 'ENOENT') return undefined;
-      throw new OperatorRefusal(`the key of the PINs cannot be read: ${this.#file}: ${code}`, { cause });
+      throw new OperatorRefusal(`The key of the PINs cannot be read: ${this.#file}: ${code}`, { cause });
     }
     if (!KEY_TEXT.test(text))
-      throw new OperatorRefusal(`${this.#file} must contain the key of the PINs: 43 characters of base64url`);
+      throw new OperatorRefusal(
+        `${this.#file} must contain the key of the PINs: 43 characters of base64url.`,
+      );
     this.#key = Buffer.from(text, 'base64url');
     return this.#key;
   }
@@ -99,10 +101,10 @@ export class PinVault {
       writeSecretFile(this.#file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw new OperatorRefusal(`the key of the PINs cannot be written: ${this.#file}: ${code}`, { cause });
+      throw new OperatorRefusal(`The key of the PINs cannot be written: ${this.#file}: ${code}`, { cause });
     }
     const key = this.#readKey();
-    if (key === undefined) throw new OperatorRefusal(`the key of the PINs is missing: ${this.#file}`);
+    if (key === undefined) throw new OperatorRefusal(`The key of the PINs is missing: ${this.#file}`);
     return key;
   }
 }

@@ -35,7 +35,7 @@ const KEPT_MS = 30 * 24 * 60 * MINUTE_MS;
 
 /** Concurrent texts. Calls come one after the other, because a SIM has one at a time. */
 const TEXTS_AT_ONCE = 4;
-/** The first round is one of so many. */
+/** The first round is one of this many, at random. */
 const FIRST_ROUNDS = 1_000;
 
 /** Concurrent tests of operators. */
@@ -89,7 +89,7 @@ export class Prober {
   /** Begins one text between two unassigned numbers, and returns its id. Throws `OperatorRefusal`. */
   async test(from: string, to: string): Promise<{ id: string }> {
     if (this.#tests.size >= TESTS_MAX)
-      throw new OperatorRefusal(`${TESTS_MAX} tests are already in progress: wait until one has ended`);
+      throw new OperatorRefusal(`${TESTS_MAX} tests are already in progress. Wait until one has ended.`);
     const problem = this.#problemOf(to);
     if (problem !== undefined) throw new OperatorRefusal(`${maskedNumber(to)}: ${problem}`);
     const pair = await findTestPair(this.#parts.db, { from, to, now: this.#now() });

@@ -21,7 +21,7 @@ interface DueParts {
   db: Database;
   /** At most one text to each number in this time. */
   periodMs: number;
-  /** Of the texts that a number may send. */
+  /** Limits of the texts that a number may send. */
   limits: SendingLimits;
   isAllowed(to: string): boolean;
   now: Date;

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 /** Limit of one round, so that the probes of spare SIMs do not wait for long. */
 const ROUND_MAX = 16;
 
-/** After a pause, at most so many times the usual number. */
+/** After a pause, at most this many times the usual number. */
 const CATCH_UP = 4;
 
 /** The probes of `sold` numbers that are sent now, so that they are spread over the whole period. `last`: when the last one began. */

@@ -16,7 +16,7 @@ const OFFER_PERIOD_S = 300;
 /** Clients of v2 repeat all signatures in the header with the payment. It must not grow too long for servers and proxies. */
 const SIGNED_OFFERS_MAX = 6;
 
-/** Of both statements. */
+/** Format version of both statements. */
 const VERSION = 1;
 
 interface SignerParts {

@@ -8,7 +8,7 @@ import type { ReceiptEvent } from '../store/receipts/receipts.ts';
 import { type ReceiptKey, readOrMakeReceiptKey } from './receipt-key.ts';
 
 interface SignerParts extends Pick<Base, 'db' | 'clock'> {
-  /** Of the key. The first use makes it. */
+  /** File of the key. The first use creates it. */
   file: string;
   /** Base URL of the service. */
   url: string;

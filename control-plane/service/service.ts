@@ -49,7 +49,7 @@ interface ServiceParts {
   log: Logger;
   clock?: Clock;
   random?: Random;
-  /** Of another version of the schema. */
+  /** Migrations of another version of the schema. */
   migrations?: Migrations;
 }
 

@@ -26,7 +26,7 @@ export interface ServiceBase extends Base {
 export interface Store extends OpenDatabase {
   bus: Bus;
   challengeSecret: string;
-  /** Of Postgres; undefined for the embedded database. */
+  /** Id of the Postgres; undefined for the embedded database. */
   databaseId: string | undefined;
   /** Rejects when another version has changed the schema so that this program cannot go on. Undefined for the embedded database. */
   failed: Promise<never> | undefined;

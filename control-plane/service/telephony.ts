@@ -2,7 +2,7 @@
 import { withTimeout } from '#shared/clock.ts';
 import { FRAME_MS } from '#shared/voice/media.ts';
 import { Fleet } from '../nodes/fleet.ts';
-import { audioBudgets } from '../nodes/frame-pace.ts';
+import { audioBudgets } from '../nodes/frame-limiter.ts';
 import { bindNumber } from '../nodes/provisioning.ts';
 import { LiveCalls } from '../voice/live-calls.ts';
 import { MediaTickets } from '../voice/media-tickets.ts';
@@ -26,7 +26,7 @@ export function createTelephony({ config, db, bus, clock, random, log, pins, url
     tickets,
     places,
     audioBudgets: audioBudgets(clock),
-    // Of this instance: a node whose control link is at another one must find it. Null: that of the control link.
+    // URL of this instance: a node whose control link is at another one must find it. Null: the URL of the control link.
     mediaBaseUrl: config.mediaBaseUrl ?? (config.natsUrl === undefined ? null : url),
     holdMs: config.streamHoldMs,
     unclaimedMs: config.unclaimedCallMs,

@@ -27,7 +27,7 @@ const ENVIRONMENT = {
 const argumentsOf = (command: string): string[] => command.split(' ').filter((word) => word !== '');
 
 /** Returns all that the program writes. Throws `ProgramError`, and the signal's reason; the program is killed then. */
-export function runProgram(
+export function runSpeechProgram(
   command: string,
   input: string | Uint8Array,
   { clock, outputBytesMax, signal, timeoutMs }: ProgramOptions,

@@ -5,7 +5,7 @@ import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import { isWave, readWave, WaveError, writeWave } from '#shared/voice/wave.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { ProgramError, runProgram } from './program.ts';
+import { ProgramError, runSpeechProgram } from './program.ts';
 
 /** Programs that run at once on an instance: each may use a core. */
 const RUNNING_MAX = 4;
@@ -88,7 +88,7 @@ export class SpeechPrograms {
     this.#running += 1;
     try {
       const { clock, speechTimeoutMs: timeoutMs } = this.#parts;
-      return await runProgram(command, input, { clock, timeoutMs, outputBytesMax, signal });
+      return await runSpeechProgram(command, input, { clock, timeoutMs, outputBytesMax, signal });
     } finally {
       this.#running -= 1;
     }

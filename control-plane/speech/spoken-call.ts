@@ -9,7 +9,7 @@ import type { CallRow } from '../store/messages/calls.ts';
 import type { CallSession } from '../voice/call-session.ts';
 import type { StreamClient } from '../voice/stream-client.ts';
 
-/** An agent that uses no tool for so long has gone. It may think between two tools. */
+/** An agent that uses no tool for this long has gone. It may think between two tools. */
 const IDLE_MS = 60_000;
 /** How long speech waits for the answer of the far end. */
 const ANSWER_WAIT_MS = 25_000;

@@ -19,7 +19,7 @@ import { SpokenCall, streamOpen } from './spoken-call.ts';
 const TOOL_TIMEOUT_MS = 110_000;
 const CANCEL_TIMEOUT_MS = 2_000;
 
-/** Of the recordings that tools return: telephones carry no more, and an answer fits into a message between instances. */
+/** Sample rate of the recordings that tools return: phone calls carry no more, and an answer fits into a message between instances. */
 const RECORDING_HZ = 8_000;
 
 interface SpokenCallsParts extends Pick<Base, 'bus' | 'clock' | 'log'> {
@@ -126,7 +126,7 @@ export class SpokenCalls {
     const isStreamed = (): boolean => session.hasStream;
     if (!isStreamed()) {
       const place = await this.#parts.places.find(callId);
-      if (place === 'silent' || place === 'unknown') throw unavailable();
+      if (place === 'unanswered' || place === 'unknown') throw unavailable();
       if (place === 'nowhere' && !isStreamed()) return;
     }
     if (!this.#calls.has(callId)) throw streamOpen();
@@ -150,7 +150,7 @@ export class SpokenCalls {
       this.#parts.log.debug({ call: callId, ms: clock.now() - begun }, 'tool passed to another instance');
       return answer.outcome;
     } catch (error) {
-      if (error instanceof NoResponder && !error.isSilent) return undefined;
+      if (error instanceof NoResponder && !error.isUndecided) return undefined;
       if (error instanceof NoResponder || error instanceof NoAnswer) throw unavailable(error);
       throw error;
     } finally {

@@ -13,8 +13,8 @@ import {
   parseNodeMedia,
   type ServerMediaMessage,
 } from '#shared/voice/media.ts';
-import { FramePace } from '../nodes/frame-pace.ts';
-import { Pace } from './pace.ts';
+import { FrameLimiter } from '../nodes/frame-limiter.ts';
+import { LiveSourceDetector } from './live-source-detector.ts';
 import { PlayoutQueue } from './playout-queue.ts';
 
 /** Capture frames, each 20 ms, after which an incomplete frame is padded with silence and played. */
@@ -69,7 +69,7 @@ export class AudioBridge {
   readonly #onLinkClosed: (code: number) => void;
   readonly #onAudio: (frame: Uint8Array) => void;
   readonly #queue: PlayoutQueue;
-  readonly #pace = new Pace();
+  readonly #source = new LiveSourceDetector();
   readonly #budget: TokenBucket;
   #listener: AudioListener | undefined;
   #link: WebSocket | undefined;
@@ -94,7 +94,7 @@ export class AudioBridge {
   #framesToOverflow = 0;
 
   constructor(options: {
-    /** Of messages that the node may send. */
+    /** Budget for messages from the node. */
     budget: TokenBucket;
     queueFrames: number;
     clock: Clock;
@@ -133,9 +133,9 @@ export class AudioBridge {
   play(audio: Uint8Array): void {
     this.#restFrames = 0;
     const nowMs = this.#clock.now();
-    this.#pace.arrived((audio.length * FRAME_MS) / FRAME_BYTES, nowMs);
+    this.#source.arrived((audio.length * FRAME_MS) / FRAME_BYTES, nowMs);
     let dropped = this.#queue.push(audio);
-    if (this.#pace.isLive && nowMs - this.#capturedAtMs > LINE_IDLE_MS)
+    if (this.#source.isLive && nowMs - this.#capturedAtMs > LINE_IDLE_MS)
       dropped += this.#queue.cut(LIVE_FRAMES_MAX);
     if (dropped > 0) {
       this.overflowFrames += dropped;
@@ -183,7 +183,7 @@ export class AudioBridge {
     this.#disconnect()?.close(MEDIA_CLOSE.replaced, 'a newer media link');
     this.#link = link;
     for (const digits of this.#keys.splice(0)) this.#send({ type: 'dtmf', digits });
-    const pace = new FramePace({
+    const limiter = new FrameLimiter({
       clock: this.#clock,
       budget: this.#budget,
       socket: link,
@@ -193,7 +193,7 @@ export class AudioBridge {
     let isBad = false;
     link.on('message', (data: Buffer, isBinary) => {
       if (this.#link !== link || isBad) return;
-      pace.count();
+      limiter.count();
       try {
         if (isBinary) this.#onCapture(data);
         else this.#onText(data.toString());
@@ -207,7 +207,7 @@ export class AudioBridge {
     });
     link.on('error', (error) => this.#log.debug({ err: error }, 'media link error'));
     link.on('close', (code) => {
-      pace.stop();
+      limiter.stop();
       if (this.#link !== link) return;
       this.#disconnect();
       this.#onLinkClosed(code);
@@ -287,7 +287,7 @@ export class AudioBridge {
     while (this.#sent < this.#granted) {
       const audio = this.#queue.shift();
       if (audio === undefined) return;
-      link.send(encodePlayout({ sequence: this.#sent, isLive: this.#pace.isLive, audio }));
+      link.send(encodePlayout({ sequence: this.#sent, isLive: this.#source.isLive, audio }));
       this.#sent += 1;
       this.#noteMarks();
     }

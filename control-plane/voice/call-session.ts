@@ -9,7 +9,7 @@ import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { callCloseCode, causeOfClose } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import type { audioBudgets } from '../nodes/frame-pace.ts';
+import type { audioBudgets } from '../nodes/frame-limiter.ts';
 import { CommandRefused, isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
 import type { CallRow } from '../store/messages/calls.ts';
 import { AudioBridge } from './audio-bridge.ts';
@@ -37,8 +37,8 @@ const MEDIA_GOOD_MS = 10_000;
 const END_WAIT_MS = 2_000;
 /** A client whose instance ended has at least this time to open the stream at another one. */
 const REOPEN_MS = 2_000;
-/** Of an instance that does not answer. One may be slow; two in a row, with its media link gone, mean that it is dead. */
-const SILENCES_MAX = 2;
+/** An instance that does not answer once may be slow. Twice in a row, with its media link gone, it is dead. */
+const UNANSWERED_MAX = 2;
 
 /** Either the subscriber ends the call, or it has no subscriber any more. */
 type HangUpReason = CommandParams<'hang_up'>['reason'];
@@ -51,7 +51,7 @@ export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
   tickets: MediaTickets;
   places: StreamPlaces;
   audioBudgets: ReturnType<typeof audioBudgets>;
-  mediaBaseUrl: string | null; // Of this instance; null: that of the control link.
+  mediaBaseUrl: string | null; // This instance's URL; null: that of the control link.
   /** Time in which a disconnected client may reconnect. */
   holdMs: number;
   /** An active call that was never streamed is hung up after this. */
@@ -93,7 +93,7 @@ export class CallSession implements StreamedCall {
   #wasStreamed = false;
   /** Whether the node has the media link open; undefined before the first one. */
   #hasMedia: boolean | undefined;
-  #silences = 0;
+  #unanswered = 0;
   #upAt: Date;
 
   constructor(call: CallRow, parts: CallSessionParts) {
@@ -290,8 +290,8 @@ export class CallSession implements StreamedCall {
     if (isServedElsewhere()) return;
     const place = await this.#parts.places.find(this.#call.callId);
     if (this.#client !== undefined || this.#isOver || isServedElsewhere()) return;
-    this.#silences = place === 'silent' ? this.#silences + 1 : 0;
-    const isDead = this.#hasMedia === false && this.#silences >= SILENCES_MAX;
+    this.#unanswered = place === 'unanswered' ? this.#unanswered + 1 : 0;
+    const isDead = this.#hasMedia === false && this.#unanswered >= UNANSWERED_MAX;
     // The node would not end a call whose media link is here, so it does not matter that no instance can be asked.
     const isOnlyHere = place === 'unknown' && this.#audio.isLinked;
     if (place !== 'nowhere' && !isDead && !isOnlyHere) {

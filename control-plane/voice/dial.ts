@@ -5,18 +5,14 @@ import type { Base } from '../bus/base.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { emitMetric } from '../metrics/metric-events.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { CommandRefused, NodeUnavailable } from '../nodes/node-link.ts';
+import { CommandRefused, NodeUnavailable, rateLimited } from '../nodes/node-link.ts';
 import { whyUnserved } from '../nodes/unserved.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
 import { DIAL_START_MS } from './lost-calls.ts';
-
-/** Wait for a node that refuses for a limit without a retry time. */
-const RATE_LIMIT_WAIT_MS = 60_000;
 
 export interface DialParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   fleet: Fleet;
@@ -82,7 +78,7 @@ export async function dial(
 }
 
 function notConnected(callId: string, { reason, cause }: DialOutcome & { status: 'ended' }): Refusal {
-  return unreachable(`the call was not connected: ${reason}`, { reason, cause, call_id: callId });
+  return unreachable(`The call was not connected: ${reason}.`, { reason, cause, call_id: callId });
 }
 
 async function giveUp(parts: DialParts, session: CallSession, error: unknown): Promise<never> {
@@ -91,7 +87,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   if (isTried) {
     // It may ring by now, or begin to ring, without a client.
     session.dismiss('abandoned');
-    throw unreachable(`the phone node did not answer: ${error.message}`, {
+    throw unreachable(`The phone node did not answer: ${error.message}.`, {
       reason: 'no_answer_from_node',
       call_id: callId,
     });
@@ -100,19 +96,14 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   await deleteUntriedCall(parts.db, callId).catch((cause: unknown) =>
     parts.log.warn({ err: cause, call: callId }, 'deleting the record of an untried call failed'),
   );
-  if (error instanceof NodeUnavailable) throw unreachable(error.message, { reason: 'node_offline' });
+  if (error instanceof NodeUnavailable)
+    throw unreachable('The phone node is offline. The call was not placed.', { reason: 'node_offline' });
   if (!(error instanceof CommandRefused)) throw error;
   // This service knows of no call: the node is ending one, or a call that came in is about to be reported.
   if (error.code === 'line_busy') throw lineBusy({ isEnding: true });
-  if (error.code === 'rate_limited') throw rateLimited(error);
+  if (error.code === 'rate_limited') throw rateLimited('calls', error);
   if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
-  throw unreachable(`the phone node could not dial: ${error.message}`, { reason: error.code });
-}
-
-function rateLimited({ message, retryAfterMs }: CommandRefused): Refusal {
-  emitMetric({ kind: 'rate_limited', limit: 'calls' });
-  const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
-  return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });
+  throw unreachable(`The phone node could not dial: ${error.message}`, { reason: error.code });
 }
 
 async function notBound({ clock, db }: DialParts, { id }: Subscription): Promise<Refusal> {

@@ -27,7 +27,10 @@ export async function hangUp(
     if (!(error instanceof CommandRefused) && !(error instanceof NodeUnavailable)) throw error;
     // The request stands: it is retried until the call has ended.
     session.dismiss('local_hangup');
-    throw nodeError(callId, `the phone node did not acknowledge: ${error.message}`);
+    throw nodeError(
+      callId,
+      `The phone node did not confirm the hang-up: ${error.message.replace(/\.?$/, '.')}`,
+    );
   }
   return deviceIdOf(key, slot ?? { nodeId: session.call.nodeId, slot: '' });
 }

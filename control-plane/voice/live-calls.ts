@@ -1,5 +1,4 @@
-// Calls: those of nodes that are linked to this instance, tracked from the reports of nodes, stored, and published; and those whose stream
-// or dialing client is here while another instance tracks them.
+// Tracks calls in progress: those of nodes that are linked here, and those of other instances whose stream or dialing client is here.
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '#shared/clock.ts';
@@ -105,7 +104,7 @@ export class LiveCalls implements CallWatch {
     return session;
   }
 
-  /** Of subscriptions, up or being set up, at nodes that are linked here. Without probes, and without calls to numbers that are not sold. */
+  /** Calls of subscriptions, up or being set up, at nodes that are linked here. Without probes and calls to numbers that are not sold. */
   *customersCalls(): Iterable<CallRow> {
     for (const { call } of this.#tracked()) if (call.subscriptionId !== null) yield call;
   }
@@ -207,7 +206,7 @@ export class LiveCalls implements CallWatch {
     await this.#writes.ended();
   }
 
-  /** Of nodes that are linked here. */
+  /** Calls of nodes that are linked here. */
   #tracked(): CallSession[] {
     const { fleet } = this.#parts;
     return [...this.#sessions.values()].filter(
@@ -357,7 +356,8 @@ export class LiveCalls implements CallWatch {
   #remove(callId: string): CallSession | undefined {
     const session = this.#sessions.get(callId);
     this.#ended.set(callId, true);
-    for (const calls of [this.#sessions, this.#elsewhere]) calls.delete(callId);
+    this.#sessions.delete(callId);
+    this.#elsewhere.delete(callId);
     return session;
   }
 

@@ -46,7 +46,7 @@ export function openStream(parts: OpenStreamParts, socket: WebSocket, wanted: Wa
   else connect(parts, socket, here, wanted);
 }
 
-/** Of a call that another instance tracks. */
+/** Opens the stream of a call that another instance tracks. */
 async function openElsewhere(parts: OpenStreamParts, socket: WebSocket, wanted: WantedStream): Promise<void> {
   const { clock, live, log } = parts;
   const { callId, subscription } = wanted;

@@ -4,7 +4,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { TokenBucket } from '#shared/token-bucket.ts';
 
-/** Of messages: a minute of 20 ms frames at once, and twenty times real time in the long run. Enough for any program, few enough to protect others. */
+/** Limit of messages: a minute of 20 ms frames at once, and twenty times real time in the long run. Enough for any program, few enough to protect others. */
 const MESSAGES = { burst: 3_000, perSecond: 1_000 };
 
 /** Beyond it, the subscription that was silent for longest gets a new allowance. Each is a few hundred bytes. */

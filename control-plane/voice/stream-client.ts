@@ -81,7 +81,7 @@ interface MessageOptions {
   allowance: StreamAllowance;
   /** How many audio messages one text message counts for, at least. */
   textCost: number;
-  /** A longer message counts once for each so many bytes; 64 KiB by default. */
+  /** A longer message counts once for each `unitBytes`; 64 KiB by default. */
   unitBytes?: number;
   /** The same of text; as `unitBytes` by default. JSON costs more to read than audio. */
   textUnitBytes?: number;

@@ -6,10 +6,10 @@ import { type Bus, NoResponder } from '../bus/bus.ts';
 const ASK_TIMEOUT_MS = 2_000;
 
 /**
- * Where the stream of a call is, apart from this instance. `silent`: an instance had it, and does not answer now. `unknown`: no instance can
+ * Where the stream of a call is, apart from this instance. `unanswered`: an instance had it, and does not answer now. `unknown`: no instance can
  * be asked.
  */
-type StreamPlace = 'elsewhere' | 'nowhere' | 'silent' | 'unknown';
+type StreamPlace = 'elsewhere' | 'nowhere' | 'unanswered' | 'unknown';
 
 /** The id is the node's word. */
 const subjectOf = (callId: string): string =>
@@ -31,7 +31,7 @@ export class StreamPlaces {
     if (!this.#bus.isConnected) return 'unknown';
     return this.#bus.request(subjectOf(callId), {}, { timeoutMs: ASK_TIMEOUT_MS }).then(
       () => 'elsewhere',
-      (error: unknown) => (error instanceof NoResponder && !error.isSilent ? 'nowhere' : 'silent'),
+      (error: unknown) => (error instanceof NoResponder && !error.isUndecided ? 'nowhere' : 'unanswered'),
     );
   }
 }

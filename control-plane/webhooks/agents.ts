@@ -27,7 +27,7 @@ export interface AgentOptions {
   nameServers?: readonly string[] | undefined;
 }
 
-interface Agents {
+export interface Agents {
   /** Throws if the host of the URL is an address that is not allowed: see `isAddressRefused`. */
   of(url: URL): Agent;
   destroy(): void;

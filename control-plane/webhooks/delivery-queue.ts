@@ -7,7 +7,7 @@ import type { Slots } from './slots.ts';
 /** Longer than any attempt, whose time-out is at most 60 s. */
 export const LEASE_MS = 90_000;
 
-/** A receiver that has not answered for so long is passed by the next event. */
+/** The next event overtakes a receiver that has not answered for this long. */
 const HANGS_AFTER_MS = 1_000;
 
 /** Requests of one webhook that are open at a time, all but one of which hang. */
@@ -22,7 +22,7 @@ export interface QueueParts extends AttemptParts {
 }
 
 export interface Owner {
-  /** Of the webhook. */
+  /** Id of the webhook. */
   id: string;
   subscriptionId: string;
   isFailing: boolean;

@@ -5,9 +5,9 @@ import type { Clock } from '#shared/clock.ts';
 import { linkedSignal } from '#shared/process/linked-signal.ts';
 import { retryAfterMsOf } from '#shared/retry-after.ts';
 import { webhookSignatureOf } from '../domain/webhook-signature.ts';
-import { type AgentOptions, createAgents, isAddressRefused } from './agents.ts';
+import { type AgentOptions, type Agents, createAgents, isAddressRefused } from './agents.ts';
 
-/** Of an answer, this much is read, so that the connection can be used again. */
+/** Bytes of a response that are read, so that the connection can be used again. */
 const ANSWER_BYTES_MAX = 16 * 1024;
 const ANSWER_MS_MAX = 1_000;
 
@@ -21,7 +21,7 @@ interface Post {
 
 export interface PostResult {
   outcome: 'delivered' | 'gone' | 'refused' | 'timeout' | 'unreachable' | 'not_allowed' | 'stopped';
-  /** Of HTTP; null without an answer. */
+  /** HTTP status; null without a response. */
   status: number | null;
   /** For the holder: no text of the receiver, no address. Null if it was delivered. */
   error: string | null;
@@ -51,7 +51,7 @@ export function createPoster({ userAgent, timeoutMs, clock, ...agentOptions }: P
     const timer = clock.after(timeoutMs, () => timeout.abort());
     const { signal, unlink } = linkedSignal(timeout.signal, stop);
     try {
-      return resultOf(await send(post, signal), new Date(clock.now()));
+      return resultOf(await send(post, signal, { agents, clock, userAgent }), new Date(clock.now()));
     } catch (error) {
       if (stop?.aborted === true)
         return { outcome: 'stopped', status: null, error: 'the service stopped' } as const;
@@ -66,48 +66,6 @@ export function createPoster({ userAgent, timeoutMs, clock, ...agentOptions }: P
     }
   };
 
-  function send(post: Post, signal: AbortSignal): Promise<IncomingMessage> {
-    const url = new URL(post.url);
-    const body = Buffer.from(post.body);
-    // The receiver compares it with its own clock.
-    const timestamp = Math.floor(clock.now() / 1000);
-    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
-      method: 'POST',
-      agent: agents.of(url),
-      signal,
-      headers: {
-        'Content-Type': 'application/json',
-        'Content-Length': body.length,
-        'User-Agent': userAgent,
-        'webhook-id': post.id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': post.keys
-          .map((key) => webhookSignatureOf(key, post.id, timestamp, post.body))
-          .join(' '),
-      },
-    });
-    return new Promise((resolve, reject) => {
-      let isAnswered = false;
-      request.once('response', (response) => {
-        isAnswered = true;
-        discard(response, clock);
-        resolve(response);
-      });
-      // A connection may break after the answer, too.
-      let failure: NodeJS.ErrnoException | undefined;
-      request.on('error', (error) => {
-        failure = error;
-      });
-      request.once('close', () => {
-        // The receiver closed an idle connection at the same moment. It knows a repeated id.
-        const isStale = request.reusedSocket && failure?.code === 'ECONNRESET' && !isAnswered;
-        if (isStale) send(post, signal).then(resolve, reject);
-        else reject(failure ?? new Error('the connection was closed without an answer'));
-      });
-      request.end(body);
-    });
-  }
-
   return {
     async post(post, stop) {
       const startedAt = clock.now();
@@ -116,6 +74,54 @@ export function createPoster({ userAgent, timeoutMs, clock, ...agentOptions }: P
     },
     close: () => agents.destroy(),
   };
+}
+
+/** Sends one signed request. Rejects if its connection breaks before a response. */
+function send(
+  post: Post,
+  signal: AbortSignal,
+  parts: { agents: Agents; clock: Clock; userAgent: string },
+): Promise<IncomingMessage> {
+  const { agents, clock, userAgent } = parts;
+  const url = new URL(post.url);
+  const body = Buffer.from(post.body);
+  // The receiver compares it with its own clock.
+  const timestamp = Math.floor(clock.now() / 1000);
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+    method: 'POST',
+    agent: agents.of(url),
+    signal,
+    headers: {
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+      'User-Agent': userAgent,
+      'webhook-id': post.id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': post.keys
+        .map((key) => webhookSignatureOf(key, post.id, timestamp, post.body))
+        .join(' '),
+    },
+  });
+  return new Promise((resolve, reject) => {
+    let isAnswered = false;
+    request.once('response', (response) => {
+      isAnswered = true;
+      discard(response, clock);
+      resolve(response);
+    });
+    // A connection may break after the answer, too.
+    let failure: NodeJS.ErrnoException | undefined;
+    request.on('error', (error) => {
+      failure = error;
+    });
+    request.once('close', () => {
+      // The receiver closed an idle connection at the same moment. It knows a repeated id.
+      const isStale = request.reusedSocket && failure?.code === 'ECONNRESET' && !isAnswered;
+      if (isStale) send(post, signal, parts).then(resolve, reject);
+      else reject(failure ?? new Error('the connection was closed without an answer'));
+    });
+    request.end(body);
+  });
 }
 
 /** Reads a short answer, and ends the connection of any other. */

@@ -14,13 +14,13 @@ import { Slots } from './slots.ts';
 /** Retries, events of other instances, and queues of instances that died. */
 const POLL_MS = 1_000;
 
-/** Of an instance. Receivers that hang or fail have slots of their own. */
+/** Parallel requests of an instance. Receivers that hang or fail have slots of their own. */
 const SLOTS = { ofHolder: 8, prompt: 256, slow: 256 };
 
 /** Subscriptions with new events that wait for a query; beyond it the poll finds them. */
 const CHANGED_MAX = 10_000;
 
-/** Of a subscription, at a time. */
+/** Parallel test deliveries of a subscription. */
 const TESTS_MAX = 2;
 
 interface WebhooksParts extends Base {

@@ -33,7 +33,7 @@ export const audioTime: Clock = {
 
 /** An object that plays frames at its own times. */
 export interface Ticker {
-  /** Of the next frame. */
+  /** Time of the next frame. */
   readonly dueMs: number;
   /** Plays the frame that is due, and sets the time of the next one. */
   tick(): void;

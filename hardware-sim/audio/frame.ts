@@ -1,6 +1,6 @@
 // A frame of voice: 20 ms of signed 16 bit samples, one channel.
 
-/** Of one frame; all codecs of 3GPP mobiles count in it (3GPP TS 26.071, TS 26.171). */
+/** Length of one frame; all codecs of 3GPP mobiles count in it (3GPP TS 26.071, TS 26.171). */
 export const FRAME_MS = 20;
 /** In the network, at the far ends and on `WebSocket /calls/{id}/audio`. */
 export const NETWORK_RATE_HZ = 16_000;

@@ -1,5 +1,6 @@
 // The switch of the carrier: connects modems with each other and with far ends, and keeps a record of every call.
 import type { Clock, Timer } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import type { Logger } from '#shared/log.ts';
 import { BoundedLog } from '../state/bounded-log.ts';
 import type { Publish } from '../state/event-feed.ts';
@@ -161,7 +162,7 @@ export class CallSwitch {
       return new FarEnd({ call, side, settings, clock, now });
     } catch (error) {
       call.end('network', CAUSE.destinationOutOfOrder);
-      throw new CallRefused('invalid_wav', error instanceof Error ? error.message : String(error));
+      throw new CallRefused('invalid_wav', messageOf(error));
     }
   }
 

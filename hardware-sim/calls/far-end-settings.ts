@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
+import { messageOf } from '#shared/error-message.ts';
 import { WaveError } from '#shared/voice/wave.ts';
 import { samplesOfWav } from '../audio/wav.ts';
 import { CAUSE_MAX } from './cause.ts';
@@ -31,7 +32,7 @@ export const farEndSchema = z
     audio: z.enum(['silence', 'tone', 'echo', 'wav']).default('silence'),
     tone_hz: z.number().min(20).max(7900).default(1000),
     level_dbfs: z.number().min(-90).max(0).default(-12),
-    /** Of the echo. */
+    /** Delay of the echo. */
     delay_ms: z.int().min(0).max(ECHO_MS_MAX).default(0),
     /** The WAV file that it plays once: an absolute path, or the file itself in base64. */
     wav: z.string().min(1).optional(),
@@ -60,6 +61,6 @@ function fileAt(path: string): Buffer {
     return readFileSync(path);
   } catch (error) {
     if (error instanceof WaveError) throw error;
-    throw new WaveError(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new WaveError(`cannot be read: ${messageOf(error)}`);
   }
 }

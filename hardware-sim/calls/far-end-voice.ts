@@ -11,7 +11,7 @@ const MOUTH_SAMPLES_MAX = 2 * NETWORK_RATE_HZ;
 /** Gets each frame that the far end hears. */
 type Ear = (frame: Int16Array) => void;
 
-/** Of one far end in one call. Driven by the clock of the modem at the other side. */
+/** Voice of one far end in one call. Driven by the clock of the modem at the other side. */
 export class FarEndVoice {
   #mouth = new SampleQueue(MOUTH_SAMPLES_MAX);
   #next: (heard: Int16Array) => Int16Array;

@@ -20,7 +20,7 @@ interface FrameView {
   peak: number;
 }
 
-/** Of one leg of one call. */
+/** Audio of one leg of one call. */
 export class LegAudio {
   /** Route of the audio; null until the host switches it on. */
   route: 'serial' | 'usb' | null = null;

@@ -145,7 +145,7 @@ export class MobileEquipment implements Subscriber {
     return { ...this.#options.identity, ...(this.sim.card?.identity ?? noCard) };
   }
 
-  /** Of the card in it; empty without one. */
+  /** Number of the inserted card; empty without one. */
   get number(): string {
     return this.identity.number;
   }

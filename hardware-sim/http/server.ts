@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
+import { isLoopbackHost } from '#shared/loopback.ts';
 import { portError, stopServer } from '#shared/process/listen.ts';
-import { isLoopbackHost } from '#shared/process/loopback.ts';
 import { HttpError, httpErrorOf, STATUSES } from './http-error.ts';
 import type { Answers, Route } from './route.ts';
 

@@ -1,6 +1,6 @@
 // A stick without a name that knows the 3GPP commands and no others.
-import { commandFamily } from '../behaviours/behaviour.ts';
-import { iccidForms } from '../behaviours/sim-card.ts';
+import { commandFamily } from '../behaviors/behavior.ts';
+import { iccidForms } from '../behaviors/sim-card.ts';
 import { vendorInterface } from '../usb/usb-description.ts';
 import { USUAL_VOICE } from '../voice/make-voice.ts';
 import { type Make, QUALCOMM_STORAGE } from './make.ts';
@@ -36,5 +36,5 @@ export const generic: Make = {
     signal: () => [],
   },
   voice: USUAL_VOICE,
-  behaviours: [commandFamily('generic', { '+CCID': iccidForms('+CCID') })],
+  behaviors: [commandFamily('generic', { '+CCID': iccidForms('+CCID') })],
 };

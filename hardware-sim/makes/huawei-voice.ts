@@ -1,8 +1,8 @@
 // Calls of Huawei sticks: ^ORIG, ^CONF, ^CONN, ^CEND, and voice that AT^DDSETEX=2 switches on.
 
 import { CME, cme, ok } from '../at/answer.ts';
-import { commandFamily, forms } from '../behaviours/behaviour.ts';
-import { hangUp, press } from '../behaviours/calls.ts';
+import { commandFamily, forms } from '../behaviors/behavior.ts';
+import { hangUp, press } from '../behaviors/calls.ts';
 import { type CallLines, type MakeVoice, USUAL_VOICE } from '../voice/make-voice.ts';
 
 /** <end_status>: ended by the network or the other side, and by the stick itself. */

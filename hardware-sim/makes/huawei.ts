@@ -1,11 +1,11 @@
 // Huawei sticks: commands that begin with ^, and a disk that comes before the modem.
 import { ok } from '../at/answer.ts';
 import type { ModemSettings } from '../at/settings.ts';
-import { type Behaviour, commandFamily, forms } from '../behaviours/behaviour.ts';
-import { restart } from '../behaviours/general.ts';
-import { keptCommands } from '../behaviours/kept-settings.ts';
-import { iccidOf, shownSimState } from '../behaviours/sim-card.ts';
-import { ussd } from '../behaviours/ussd.ts';
+import { type Behavior, commandFamily, forms } from '../behaviors/behavior.ts';
+import { restart } from '../behaviors/general.ts';
+import { keptCommands } from '../behaviors/kept-settings.ts';
+import { iccidOf, shownSimState } from '../behaviors/sim-card.ts';
+import { ussd } from '../behaviors/ussd.ts';
 import { isRegistered } from '../equipment/registration.ts';
 import { STORAGE_INTERFACE, type UsbInterface, vendorInterface } from '../usb/usb-description.ts';
 import { huaweiVoice, huaweiVoiceCommands } from './huawei-voice.ts';
@@ -42,7 +42,7 @@ const extendedSignal = forms({
 });
 
 /** ^ICCID, ^CPIN, ^RESET, ^SYSINFO, ^HCSQ, and settings that change nothing. */
-function huaweiCommands(shownIccid: (iccid: string) => string): Behaviour {
+function huaweiCommands(shownIccid: (iccid: string) => string): Behavior {
   return commandFamily('Huawei', {
     '^ICCID': forms({ read: (_, context) => ok(`^ICCID: ${shownIccid(iccidOf(context))}`) }),
     '^CPIN': pinState,
@@ -103,7 +103,7 @@ function huaweiMake({ name, productId, model, revision, interfaces, shownIccid }
       signal: (rssi, settings) => (isChatty(settings) ? [`^RSSI:${rssi}`] : []),
     },
     voice: huaweiVoice,
-    behaviours: [huaweiVoiceCommands, huaweiCommands(shownIccid), ussd({ isPacked: true })],
+    behaviors: [huaweiVoiceCommands, huaweiCommands(shownIccid), ussd({ isPacked: true })],
   };
 }
 

@@ -1,5 +1,5 @@
 // A make of modems: the data of its model, the device that it shows as a driver disk, and the commands that only it has.
-import type { Behaviour } from '../behaviours/behaviour.ts';
+import type { Behavior } from '../behaviors/behavior.ts';
 import type { ModemModel } from '../equipment/modem-model.ts';
 import { STORAGE_INTERFACE, type UsbDescription } from '../usb/usb-description.ts';
 
@@ -10,7 +10,7 @@ export type MakeName = (typeof MAKE_NAMES)[number];
 export interface Make extends ModemModel {
   name: MakeName;
   /** Its own commands. They come before the common ones. */
-  behaviours: readonly Behaviour[];
+  behaviors: readonly Behavior[];
 }
 
 /** Huawei sticks before they are switched. */

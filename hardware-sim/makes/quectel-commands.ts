@@ -2,9 +2,9 @@
 import { CME, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { ModemSettings } from '../at/settings.ts';
-import { type CommandContext, commandFamily, forms } from '../behaviours/behaviour.ts';
-import { keptCommands } from '../behaviours/kept-settings.ts';
-import { iccidForms } from '../behaviours/sim-card.ts';
+import { type CommandContext, commandFamily, forms } from '../behaviors/behavior.ts';
+import { keptCommands } from '../behaviors/kept-settings.ts';
+import { iccidForms } from '../behaviors/sim-card.ts';
 import { isRegistered } from '../equipment/registration.ts';
 import { carrierProfiles } from './quectel-network.ts';
 

@@ -1,7 +1,7 @@
 // Carrier profiles and calls over LTE of Quectel modems: +QMBNCFG and +QCFG="ims". Sources: the AT commands and QCFG manuals of EC2x and EG2x.
 import { type Answer, CME, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
-import type { CommandContext } from '../behaviours/behaviour.ts';
+import type { CommandContext } from '../behaviors/behavior.ts';
 import type { MobileEquipment } from '../equipment/mobile-equipment.ts';
 
 /** Part of the list of an EG25-G with firmware EG25GGBR07A08M2G, as its users publish it: name, version, date. */

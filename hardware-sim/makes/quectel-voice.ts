@@ -2,9 +2,9 @@
 import { type Answer, CME, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { ModemSettings } from '../at/settings.ts';
-import { type CommandContext, commandFamily, forms, numberParameter } from '../behaviours/behaviour.ts';
-import { hangUp, pressKeys } from '../behaviours/calls.ts';
-import { keptCommands } from '../behaviours/kept-settings.ts';
+import { type CommandContext, commandFamily, forms, numberParameter } from '../behaviors/behavior.ts';
+import { hangUp, pressKeys } from '../behaviors/calls.ts';
+import { keptCommands } from '../behaviors/kept-settings.ts';
 import { CAUSE_MAX } from '../calls/cause.ts';
 import type { VoiceRoute } from '../voice/host-audio.ts';
 import { type CallChange, type CallLines, type MakeVoice, USUAL_VOICE } from '../voice/make-voice.ts';

@@ -42,5 +42,5 @@ export const quectel: Make = {
     signal: (rssi, settings) => (indicates(settings, 'csq') ? [`+QIND: "csq",${rssi},99`] : []),
   },
   voice: quectelVoice,
-  behaviours: [quectelVoiceCommands, quectelCommands],
+  behaviors: [quectelVoiceCommands, quectelCommands],
 };

@@ -2,8 +2,8 @@
 
 import { type Answer, CME, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
-import { type CommandContext, commandFamily, forms } from '../behaviours/behaviour.ts';
-import { listCalls } from '../behaviours/calls.ts';
+import { type CommandContext, commandFamily, forms } from '../behaviors/behavior.ts';
+import { listCalls } from '../behaviors/calls.ts';
 import { causeText } from '../calls/cause.ts';
 import { NETWORK_OFFSET_QUARTER_HOURS } from '../carrier/numbering.ts';
 import { type CallLines, type MakeVoice, USUAL_VOICE } from '../voice/make-voice.ts';

@@ -1,10 +1,10 @@
 // SIMCom SIM7600: its boot lines, its names for common commands, an audio port of its own.
 import { CME, cme, ok } from '../at/answer.ts';
 import type { ModemSettings } from '../at/settings.ts';
-import { commandFamily, forms } from '../behaviours/behaviour.ts';
-import { restart } from '../behaviours/general.ts';
-import { keptCommands } from '../behaviours/kept-settings.ts';
-import { iccidForms } from '../behaviours/sim-card.ts';
+import { commandFamily, forms } from '../behaviors/behavior.ts';
+import { restart } from '../behaviors/general.ts';
+import { keptCommands } from '../behaviors/kept-settings.ts';
+import { iccidForms } from '../behaviors/sim-card.ts';
 import { isRegistered } from '../equipment/registration.ts';
 import { vendorInterface } from '../usb/usb-description.ts';
 import { type Make, QUALCOMM_STORAGE } from './make.ts';
@@ -105,5 +105,5 @@ export const simcom: Make = {
     signal: (rssi, settings) => (reportsSignal(settings) ? [`+CSQ: ${rssi},99`] : []),
   },
   voice: simcomVoice,
-  behaviours: [simcomVoiceCommands, simcomCommands],
+  behaviors: [simcomVoiceCommands, simcomCommands],
 };

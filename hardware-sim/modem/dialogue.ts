@@ -4,7 +4,7 @@ import type { Answer } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import { CommandRecord } from '../at/command-record.ts';
 import type { ModemSettings, PortSettings } from '../at/settings.ts';
-import type { Behaviour } from '../behaviours/behaviour.ts';
+import type { Behavior } from '../behaviors/behavior.ts';
 import type { MobileEquipment } from '../equipment/mobile-equipment.ts';
 import { type AnswerFaults, answerFaultsOf } from '../faults/answer-faults.ts';
 import type { FaultSet } from '../faults/fault-set.ts';
@@ -14,7 +14,7 @@ import { ModemPorts } from './modem-ports.ts';
 interface DialogueOptions {
   equipment: MobileEquipment;
   /** Tried in order. */
-  behaviours: readonly Behaviour[];
+  behaviors: readonly Behavior[];
   /** A deaf modem answers nothing. */
   isDeaf: () => boolean;
   /** Bytes for a deaf modem. */
@@ -30,13 +30,13 @@ export class Dialogue {
   readonly record: CommandRecord;
   readonly #options: DialogueOptions & ModemOptions;
   readonly #faults: AnswerFaults;
-  #behaviours: readonly Behaviour[];
+  #behaviors: readonly Behavior[];
 
   constructor(options: DialogueOptions & ModemOptions) {
     const { equipment, clock, portClock, linkFolder, log, isDeaf, onUnheard, onVoice } = options;
     const { faults } = equipment;
     this.#options = options;
-    this.#behaviours = options.behaviours;
+    this.#behaviors = options.behaviors;
     this.#faults = answerFaultsOf(faults, clock);
     this.record = new CommandRecord(clock);
     this.ports = new ModemPorts({
@@ -59,15 +59,15 @@ export class Dialogue {
   }
 
   /** Puts a behavior in front of the others. */
-  define(behaviour: Behaviour): void {
-    this.#behaviours = [behaviour, ...this.#behaviours];
+  define(behavior: Behavior): void {
+    this.#behaviors = [behavior, ...this.#behaviors];
   }
 
   #answer(command: AtCommand, port: PortSettings): Answer | Promise<Answer> {
     const { equipment, log } = this.#options;
     const answer = (): Answer | Promise<Answer> => {
-      for (const behaviour of this.#behaviours) {
-        const given = behaviour.answer(command, { equipment, port });
+      for (const behavior of this.#behaviors) {
+        const given = behavior.answer(command, { equipment, port });
         if (given !== undefined) return given;
       }
       return { kind: 'error' };

@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { SoundCards } from '../alsa/sound-cards.ts';
-import type { Behaviour } from '../behaviours/behaviour.ts';
+import type { Behavior } from '../behaviors/behavior.ts';
 import type { Carrier } from '../carrier/carrier.ts';
 import type { ModemIdentity } from '../equipment/identity.ts';
 import type { EquipmentTraits } from '../equipment/mobile-equipment.ts';
@@ -39,7 +39,7 @@ export interface ModemOptions extends VoiceNetwork {
   log: Logger;
   publish: Publish;
   /** Tried in order, behind those of the make; `define` puts new ones first. */
-  behaviours: readonly Behaviour[];
+  behaviors: readonly Behavior[];
   /** Whether another modem uses a name for its links. */
   isNameTaken: (name: string) => boolean;
 }

@@ -115,7 +115,7 @@ export class ModemPorts {
     for (const { role, pty } of this.#ptys) pty.setReading(isReading && (role !== PCM_PORT || isVoiceRead));
   }
 
-  /** Of the voice samples, while it is there. */
+  /** Port of the voice samples, while it exists. */
   get voicePort(): PtyPort | undefined {
     return this.#ptys.find(({ role }) => role === PCM_PORT)?.pty;
   }

@@ -1,6 +1,6 @@
 // One simulated modem: its mobile equipment, its ports and commands, its place on the bus, its faults.
 import type { CommandMatch } from '../at/command-record.ts';
-import type { Behaviour } from '../behaviours/behaviour.ts';
+import type { Behavior } from '../behaviors/behavior.ts';
 import type { ModemIdentity, SimIdentity } from '../equipment/identity.ts';
 import type { MessageStores } from '../equipment/message-stores.ts';
 import { MobileEquipment } from '../equipment/mobile-equipment.ts';
@@ -46,7 +46,7 @@ export class SimulatedModem {
     this.#dialogue = new Dialogue({
       ...options,
       equipment: this.equipment,
-      behaviours: [...make.behaviours, ...options.behaviours],
+      behaviors: [...make.behaviors, ...options.behaviors],
       isDeaf: () => this.#isDeaf,
       onUnheard: (bytes) => this.#stuck.hear(bytes),
       onVoice: (bytes) => this.voice.hostAudio.hear(bytes),
@@ -89,7 +89,7 @@ export class SimulatedModem {
     return this.identity.slot;
   }
 
-  /** Of the card in it; empty without one. */
+  /** Number of the inserted card; empty without one. */
   get number(): string {
     return this.equipment.number;
   }
@@ -153,8 +153,8 @@ export class SimulatedModem {
   }
 
   /** Puts a behavior in front of the others. */
-  define(behaviour: Behaviour): void {
-    this.#dialogue.define(behaviour);
+  define(behavior: Behavior): void {
+    this.#dialogue.define(behavior);
   }
 
   // Power and faults

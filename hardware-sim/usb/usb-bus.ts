@@ -29,7 +29,7 @@ export class UsbError extends Error {
 
 export class UsbBus {
   readonly ttyNumbers = new DeviceNumbers();
-  /** Of the links to the terminals. */
+  /** Folder of the links to the terminals. */
   readonly devFolder: string;
   readonly #sysFolder: string;
   readonly #devicesFolder: string;

@@ -20,7 +20,7 @@ export interface CallControlOptions {
   clock: Clock;
   faults: FaultSet;
   settings: () => ModemSettings;
-  /** Of the card. */
+  /** Number of the card. */
   number: () => string;
   /** Calls can be made and taken. */
   isInService: () => boolean;

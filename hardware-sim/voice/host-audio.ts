@@ -13,7 +13,7 @@ import type { ModemCall } from './modem-call.ts';
 
 /** The serial port, or the sound card. */
 export interface HostDevice extends OutletDevice {
-  /** At most so many octets that the host has written; `undefined` for a port that brings them by itself. */
+  /** Takes at most `bytesMax` octets that the host has written; `undefined` for a port that brings them by itself. */
   read?(bytesMax: number): Buffer;
 }
 
@@ -151,7 +151,7 @@ export class HostAudio implements Ticker {
     return this.#refusedInCall === 1;
   }
 
-  /** Of the next frame: each deadline counts from the one before, not from when its frame was played. */
+  /** Schedules the next frame. Each deadline counts from the one before, not from when its frame was played. */
   #schedule(): void {
     const { faults, random } = this.#options;
     const ppm = faults.get('pcm_drift')?.ppm ?? 0;

@@ -35,7 +35,7 @@ export class HostInlet {
     return dropped;
   }
 
-  /** So many octets, or nothing when there are fewer. */
+  /** Takes that many octets, or nothing if there are fewer. */
   take(count: number): Taken | undefined {
     if (this.#length < count) return undefined;
     const parts: Buffer[] = [];

@@ -23,7 +23,7 @@ export interface MakeVoice {
   connectsBeforeOk: boolean;
   /** After the NO CARRIER of a missed call; the time is the network's. */
   missedLines: (call: ShownCall, atMs: number) => readonly string[];
-  /** Of +CEER, behind the colon. */
+  /** Text of +CEER after the colon. */
   endReport: (end: CallEnd) => string;
   /** The line about a key that the other side pressed, if key detection is on. */
   detectedKey: (digit: string, settings: ModemSettings) => string | undefined;
@@ -71,7 +71,7 @@ export const USUAL_VOICE: MakeVoice = {
 export interface StoredVoiceSettings {
   /** It has a sound card on the bus, from its next start on. */
   usbAudio: boolean;
-  /** Of its samples, from its next start on. */
+  /** Sample rate from its next start on. */
   nextRateHz: SampleRateHz;
   /** In use since its last start. */
   rateHz: SampleRateHz;

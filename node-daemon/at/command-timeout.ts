@@ -37,7 +37,7 @@ const TIMEOUTS: readonly CommandTimeout[] = [
   { match: /^AT[+^](CCID|QCCID|CICCID|ICCID|CRSM|CIMI|CNUM|CSCA)/, timeoutMs: 10_000 },
 ];
 
-/** Of all commands, for people. */
+/** The range over all commands, for people. */
 export const TIMEOUT_SECONDS = {
   min: COMMAND_TIMEOUT_MS / 1000,
   max: Math.max(...TIMEOUTS.map(({ timeoutMs }) => timeoutMs)) / 1000,

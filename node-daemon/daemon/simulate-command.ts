@@ -165,9 +165,9 @@ async function firstModemAt(url: string): Promise<{ number: string; usbPath: str
 
 interface Introduced extends Pick<DaemonSettings, 'dataDir' | 'sysfsRoot' | 'devRoot'> {
   readonly modems: number;
-  /** Of the first modem. */
+  /** Slot of the first modem. */
   readonly slot: string;
-  /** Of its card. */
+  /** Number of its card. */
   readonly number: string;
   readonly port: number;
   readonly url: string;

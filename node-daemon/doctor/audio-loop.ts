@@ -1,7 +1,8 @@
 // Plays a tone into a modem that loops its audio back, and checks the audio that returns.
 import { type Clock, sleep } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import type { OpenPort, Port } from '../at/port.ts';
-import { Collected, messageOf } from './audio-port.ts';
+import { Collected } from './audio-port.ts';
 import type { AudioLoop } from './makes/make-diagnosis.ts';
 import type { AskModem, LoopResult } from './seen/slot-view.ts';
 

@@ -1,5 +1,6 @@
 // Listens to an audio port while there is no call. The port should be silent.
 import { type Clock, sleep } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { HeardAudio } from './seen/slot-view.ts';
 
@@ -34,5 +35,3 @@ export async function listenTo(openPort: OpenPort, path: string, clock: Clock): 
     return { kind: 'not_heard', why: `the audio port cannot be opened: ${messageOf(error)}` };
   }
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,6 @@
 // `node-daemon doctor`: reports the problems of this host and its modems, and what to do about them.
 import * as z from 'zod';
-import { EXIT_CODES } from '#shared/operator/findings.ts';
+import { FINDING_EXIT_CODES } from '#shared/operator/findings.ts';
 import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
 import { toJson } from '#shared/process/terminal.ts';
@@ -40,7 +40,7 @@ const COMMAND = programCommand({
     const hasColour = stdout.isTTY && stdout.hasColors();
     await examineRack(settings, { configurationProblem, playsTones: loopTest }, (report) => {
       stdout.write(json ? `${toJson(report)}\n` : doctorTextOf(report, { hasColour, isVerbose: verbose }));
-      process.exitCode = EXIT_CODES[report.verdict];
+      process.exitCode = FINDING_EXIT_CODES[report.verdict];
     });
     // Without this, the process waits minutes for a daemon that hangs.
     process.exit();
@@ -51,7 +51,7 @@ export const DOCTOR_COMMAND: AnyCommand = {
   ...COMMAND,
   build(command) {
     // Exit code 1 would mean warnings, which bad options are not.
-    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_CODES.couldNotRun));
+    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : FINDING_EXIT_CODES.couldNotRun));
     COMMAND.build(command);
   },
 };

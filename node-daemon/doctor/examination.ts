@@ -1,5 +1,6 @@
 // The whole examination: reads the host and all slots at once, then runs every check on the facts.
 import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import { type Outcome, warning } from '#shared/operator/findings.ts';
 import { OtherProgramError } from '#shared/operator/operator-client.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
@@ -8,7 +9,6 @@ import type { DaemonSettings } from '../config/options.ts';
 import type { ShownSlot } from '../host/shown-slots.ts';
 import { authorizedFile } from '../modem/recovery/outside-steps.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
-import { messageOf } from './audio-port.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
 import type { Seen } from './checks/check.ts';
 import { findSlots, modemDevices, type RackAccess, settledSlots } from './rack-slots.ts';

@@ -1,8 +1,9 @@
 // Sends a modem the queries that the checks need, one at a time.
+
+import { messageOf } from '#shared/error-message.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { findProfile } from '../profiles/find-profile.ts';
 import type { UsbId } from '../usb/usb-device.ts';
-import { messageOf } from './audio-port.ts';
 import { REGISTRATION_QUERIES } from './checks/network.ts';
 import { diagnosisOf } from './makes/find-diagnosis.ts';
 import { type AskModem, type ModemAnswer, ModemView } from './seen/slot-view.ts';

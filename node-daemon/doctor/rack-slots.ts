@@ -19,7 +19,7 @@ export interface RackAccess {
     command: string,
     options: { timeoutMs: number; turnMs: number; unsafe: boolean },
   ): Promise<AtAnswer>;
-  /** Of the daemon; `undefined` without one. */
+  /** Link of the daemon; undefined without a daemon. */
   link(): Promise<LinkReport | undefined>;
 }
 

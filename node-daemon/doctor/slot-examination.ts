@@ -2,9 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, withTimeout } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import type { OpenPort } from '../at/port.ts';
 import { isIdle, testLoop } from './audio-loop.ts';
-import { listenTo, messageOf } from './audio-port.ts';
+import { listenTo } from './audio-port.ts';
 import { diagnosisOf } from './makes/find-diagnosis.ts';
 import { askAll, isUntried } from './questions.ts';
 import { cardPaths, type FoundSlot, type RackAccess } from './rack-slots.ts';

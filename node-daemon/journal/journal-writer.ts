@@ -48,9 +48,9 @@ export class JournalWriter {
   /** Whether written entries wait for a sync. */
   #syncDue = false;
   #failure: { readonly cause: unknown; readonly entries: WriterEntry[] } | undefined;
-  /** Whether another task uses the file or waits for it. */
-  #held = false;
-  #lastHolder: Promise<void> = Promise.resolve();
+  /** Whether a task has exclusive use of the file, or waits for it. */
+  #isLocked = false;
+  #lastLock: Promise<void> = Promise.resolve();
   #idleWaiters: (() => void)[] = [];
   #steps = 0;
 
@@ -76,16 +76,16 @@ export class JournalWriter {
 
   /** Runs a task with exclusive use of the file, when all written entries are durable. Entries that come meanwhile are written later. */
   async exclusively(work: () => Promise<void>): Promise<void> {
-    const before = this.#lastHolder;
+    const before = this.#lastLock;
     let release: () => void = () => undefined;
-    this.#lastHolder = new Promise((resolve) => (release = resolve));
+    this.#lastLock = new Promise((resolve) => (release = resolve));
     await before;
-    this.#held = true;
+    this.#isLocked = true;
     try {
       await this.#idle();
       await work();
     } finally {
-      this.#held = false;
+      this.#isLocked = false;
       release();
       this.#start();
     }
@@ -94,7 +94,7 @@ export class JournalWriter {
   /** Resolves when all added entries are durable or refused. */
   async drain(): Promise<void> {
     do {
-      await this.#lastHolder;
+      await this.#lastLock;
       await this.#idle();
     } while (this.#staged.length > 0);
   }
@@ -108,7 +108,7 @@ export class JournalWriter {
 
   /** Returns whether writing may continue. */
   #start(): boolean {
-    const isFree = !this.#writing && !this.#held && this.#failure === undefined;
+    const isFree = !this.#writing && !this.#isLocked && this.#failure === undefined;
     if (isFree && this.#staged.length > 0) {
       this.#writing = true;
       void this.#writeAll();
@@ -121,7 +121,8 @@ export class JournalWriter {
     await new Promise((resolve) => setImmediate(resolve));
     try {
       if (!this.#parts.file.usable) await this.#parts.restore();
-      while (this.#staged.length > 0 && this.#failure === undefined && !this.#held) await this.#writeStaged();
+      while (this.#staged.length > 0 && this.#failure === undefined && !this.#isLocked)
+        await this.#writeStaged();
     } catch (cause) {
       this.#refuse(cause, this.#staged.splice(0));
     }

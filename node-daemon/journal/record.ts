@@ -19,9 +19,9 @@ export interface StorageEntry {
 /** A part of a concatenated message. */
 export interface PartRecord {
   readonly from: string;
-  /** Of a WAP push: its octets, hexadecimal. */
+  /** For a WAP push, its octets in hexadecimal. */
   readonly text: string;
-  /** Of a WAP push: the received PDU. Absent for a text. */
+  /** Received PDU of a WAP push; absent for a text. */
   readonly pdu?: string;
   readonly sentAt: string | null;
   readonly receivedAt: string;

@@ -9,7 +9,7 @@ import type { Random } from '#shared/random.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { ClockCorrection } from './clock-correction.ts';
 import { fingerprintOf, type IdentitySource, makeProof } from './identity.ts';
-import { type LinkEnd, NodeLink, type NodeLinkParts } from './node-link.ts';
+import { type LinkEnd, LinkSocket, type LinkSocketParts } from './link-socket.ts';
 import type { PinBox } from './pin-box.ts';
 import { planReconnect } from './reconnect.ts';
 import { SentFacts } from './sent-facts.ts';
@@ -25,7 +25,7 @@ const HANDOVER_DELAY_MAX_MS = 250;
 
 /** The parts that the control link uses. */
 interface ControlLinkParts
-  extends Omit<NodeLinkParts, 'alarms' | 'calls' | 'clockCorrection' | 'pinKey' | 'sentFacts'> {
+  extends Omit<LinkSocketParts, 'alarms' | 'calls' | 'clockCorrection' | 'pinKey' | 'sentFacts'> {
   readonly identity: IdentitySource;
   readonly random: Random;
   readonly alarms?: () => string[];
@@ -55,16 +55,16 @@ export const LINK_WORDS: Readonly<Record<LinkState, string>> = {
 };
 
 export class ControlLink {
-  readonly #parts: NodeLinkParts;
+  readonly #parts: LinkSocketParts;
   readonly #clockCorrection: ClockCorrection;
   readonly #identity: IdentitySource;
   readonly #random: Random;
   /** The link for facts, slots and events. */
-  #current: NodeLink | undefined;
+  #current: LinkSocket | undefined;
   /** The link that is being opened. */
-  #next: NodeLink | undefined;
+  #next: LinkSocket | undefined;
   /** All links that are not closed: these two, and links that were left. */
-  readonly #open = new Set<NodeLink>();
+  readonly #open = new Set<LinkSocket>();
   #attempt = 0;
   /** 401s since the last welcome or long wait. */
   #proofsRefused = 0;
@@ -176,7 +176,7 @@ export class ControlLink {
     if (this.#isStopped || this.#next !== undefined || identity === undefined) return;
     const timeMs = this.#parts.clock.now() + this.#clockCorrection.offsetMs;
     const log = this.#parts.log.child({ nodeId: identity.nodeId });
-    const link = new NodeLink(
+    const link = new LinkSocket(
       linkUrl(identity.controlPlaneUrl),
       makeProof(identity, timeMs),
       { ...this.#parts, log },
@@ -191,7 +191,7 @@ export class ControlLink {
     this.#open.add(link);
   }
 
-  #onWelcome(link: NodeLink): void {
+  #onWelcome(link: LinkSocket): void {
     if (link !== this.#next) {
       link.close(LINK_CLOSE.left);
       return;
@@ -211,7 +211,7 @@ export class ControlLink {
   }
 
   /** Connects to another instance. Until it succeeds, the node keeps this link. */
-  #onDrain(link: NodeLink): void {
+  #onDrain(link: LinkSocket): void {
     if (link !== this.#current || this.#next !== undefined) return;
     this.#parts.log.info({}, 'control plane instance is stopping: connecting to another one');
     this.#resetWaits();
@@ -232,7 +232,7 @@ export class ControlLink {
     this.#connect();
   }
 
-  #onEnd(link: NodeLink, end: LinkEnd): void {
+  #onEnd(link: LinkSocket, end: LinkEnd): void {
     this.#open.delete(link);
     this.#steps += 1;
     if (this.#isStopped) {

@@ -19,13 +19,13 @@ import {
   writeSync,
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { isIPv4 } from 'node:net';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import type { Clock, Timer } from '#shared/clock.ts';
-import { nodeNameSchema, showFingerprint } from '#shared/link/enrolment.ts';
+import { nodeNameSchema, showFingerprint } from '#shared/link/enrollment.ts';
 import { type ProofClaim, showProof, textToSign } from '#shared/link/proof.ts';
 import type { Logger } from '#shared/log.ts';
+import { isLoopback } from '#shared/loopback.ts';
 
 /** `enroll` may replace the file while the daemon runs. The daemon must notice it within seconds. */
 const POLL_MS = 1_000;
@@ -244,7 +244,3 @@ export function isPlainUrl(text: string): boolean {
   const { hostname, protocol } = new URL(text.replace(/^ws/i, 'http'));
   return protocol === 'http:' && !isLoopback(hostname);
 }
-
-/** `hostname` comes from a URL, in which an IPv4 address always has four numbers. */
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));

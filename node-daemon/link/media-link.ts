@@ -51,7 +51,7 @@ export class MediaLink {
       } catch (error) {
         if (!(error instanceof MediaFrameError)) throw error;
         log.warn({ err: error }, 'the media link received an invalid frame');
-        this.close(MEDIA_CLOSE.invalidData, 'no frame');
+        this.close(MEDIA_CLOSE.invalidData, 'bad frame');
       }
     });
     socket.on('pong', () => {

@@ -9,7 +9,7 @@ import {
 } from '#shared/link/close.ts';
 import { PROOF_LIFETIME_MS, SERVER_TIME_HEADER } from '#shared/link/proof.ts';
 import { retryAfterMsOf } from '#shared/retry-after.ts';
-import type { LinkEnd } from './node-link.ts';
+import type { LinkEnd } from './link-socket.ts';
 
 /** The shortest wait after a lost link: the nodes of an instance that died come to the others one after another, not all at once. */
 const LOST_MS = { min: 50, max: 1_500 };

@@ -2,7 +2,7 @@
 import { type Counter, type Gauge, Registry } from 'prom-client';
 import { slotStateSchema } from '#shared/link/slot.ts';
 import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
-import { Instruments } from '#shared/process/instruments.ts';
+import { Instruments, STORAGE_HELP } from '#shared/process/instruments.ts';
 import type { ShownSlot } from '../host/shown-slots.ts';
 import type { CommandAnswer } from '../link/command-handler.ts';
 import { FactMetrics } from './fact-metrics.ts';
@@ -131,13 +131,13 @@ function viewSlots(instruments: Instruments, slots: () => readonly ShownSlot[]):
   );
   instruments.view(
     'storage_used',
-    'Messages in the storage for received SMS; near 0 if the daemon works',
+    STORAGE_HELP.used,
     ['slot'],
     eachReported(({ storage }) => storage?.used),
   );
   instruments.view(
     'storage_size',
-    'Capacity of that storage; when it is full, SMS wait in the network',
+    STORAGE_HELP.size,
     ['slot'],
     eachReported(({ storage }) => storage?.total),
   );

@@ -1,10 +1,11 @@
 // Recovers one modem after a session: restarts it for an operator, waits for its port, or takes the next step of the recovery ladder.
 import { type Clock, sleep } from '#shared/clock.ts';
+import { messageOf } from '#shared/error-message.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Random } from '#shared/random.ts';
 import type { OpenPort } from '../at/port.ts';
 import { findProfile } from '../profiles/find-profile.ts';
-import type { KnownModem, ModemLocation } from '../slot/location.ts';
+import type { DeviceHistory, ModemLocation } from '../slot/location.ts';
 import type { Place } from '../slot/place.ts';
 import type { SlotRecord } from '../slot/slot-record.ts';
 import { limitsAt, type OutsideSteps } from './recovery/outside-steps.ts';
@@ -38,7 +39,7 @@ interface ModemRecoveryParts {
   readonly limits: RecoveryLimits;
   readonly outside: OutsideSteps;
   readonly location: ModemLocation;
-  readonly known: KnownModem;
+  readonly devices: DeviceHistory;
   readonly record: SlotRecord;
   /** Resolves when the modem moves, after `timeoutMs`, or when the daemon stops. */
   readonly moves: (timeoutMs: number) => Promise<boolean>;
@@ -95,14 +96,14 @@ export class ModemRecovery {
 
   /** Resolves when the next session may begin. `error` ended the last one, at `place`. */
   async afterSession(place: Place, error: unknown): Promise<void> {
-    const { known, onLoss } = this.#parts;
+    const { devices, onLoss } = this.#parts;
     if (this.#isRestartRequested) {
       this.#isRestartRequested = false;
       await this.#restart(place);
       return;
     }
     const failure = sessionFailureOf(error);
-    if (known.isUnidentified(place)) await this.#askAgain(failure, error);
+    if (devices.isUnidentified(place)) await this.#askAgain(failure, error);
     else if (failure === 'absent' || failure === 'denied') await this.#awaitPort(failure, error);
     else {
       onLoss();
@@ -111,8 +112,8 @@ export class ModemRecovery {
   }
 
   async #askAgain(failure: string, error: unknown): Promise<void> {
-    const { known, log, moves, record } = this.#parts;
-    const waitMs = known.askAgainMs();
+    const { devices, log, moves, record } = this.#parts;
+    const waitMs = devices.askAgainMs();
     log.info({ err: error, waitMs }, 'the device did not identify itself as a modem: asking again later');
     record.reportLost(failure);
     await moves(waitMs);
@@ -183,7 +184,7 @@ export class ModemRecovery {
       log.warn({ err: error, step }, 'recovery step failed');
       // A stop ends a step early.
       if (isStopping()) return;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       record.report({ failed_step: `${step}: ${why}`.slice(0, FAILURE_LENGTH_MAX) });
       onStepFailed(step, why);
     }

@@ -9,7 +9,7 @@ import type { OpenPort } from '../at/port.ts';
 import type { CarrierSettings, SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
 import { CommandRefusal } from '../slot/command-refusal.ts';
-import { KnownModem, ModemLocation } from '../slot/location.ts';
+import { DeviceHistory, ModemLocation } from '../slot/location.ts';
 import type { Place } from '../slot/place.ts';
 import { SlotRecord } from '../slot/slot-record.ts';
 import type { Telephone, Telephony } from '../voice/telephone.ts';
@@ -81,7 +81,7 @@ export class Modem {
   readonly #location: ModemLocation;
   readonly #record: SlotRecord;
   readonly #stopping = new AbortController();
-  readonly #known = new KnownModem();
+  readonly #devices = new DeviceHistory();
   readonly #recovery: ModemRecovery;
   readonly #liveness = new Liveness();
   #running: Promise<void> | undefined;
@@ -103,7 +103,7 @@ export class Modem {
     this.#recovery = new ModemRecovery({
       ...parts,
       location: this.#location,
-      known: this.#known,
+      devices: this.#devices,
       record: this.#record,
       moves: (timeoutMs) => this.#liveness.during(this.#location.moves(timeoutMs, this.#stopping.signal)),
       onLoss: () => parts.observer.onLoss(),
@@ -140,13 +140,13 @@ export class Modem {
 
   /** Whether the device is a modem that must not be used. */
   get isRefused(): boolean {
-    return this.#known.isRefused(this.#location.place);
+    return this.#devices.isRefused(this.#location.place);
   }
 
   /** Whether the device has not identified itself as a modem that may be used. */
   get isUnidentified(): boolean {
     const { place } = this.#location;
-    return place !== undefined && this.#known.isUnidentified(place);
+    return place !== undefined && this.#devices.isUnidentified(place);
   }
 
   /** Whether the modem does not answer after all recovery steps. */
@@ -174,8 +174,8 @@ export class Modem {
     if (JSON.stringify(place) === JSON.stringify(before)) return;
     const isOther = before?.ports.some((path) => place?.ports.includes(path)) !== true;
     const now = this.#parts.clock.now();
-    if (place === undefined) this.#known.disappeared(now);
-    else this.#known.appeared(place, now);
+    if (place === undefined) this.#devices.noteDisappeared(now);
+    else this.#devices.noteAppeared(place, now);
     this.#location.move(place);
     if (isOther && place !== undefined && place.ports.length > 0) this.#recovery.starting();
     // Closes the port at once. Otherwise the system could not give the next port the same name.
@@ -286,11 +286,11 @@ export class Modem {
     // The slot must have its name before the first report about it.
     this.#record.report({ device_id: imei, usb_path: place.usb.path });
     if (!admits(imei)) {
-      this.#known.refused(place);
+      this.#devices.noteRefused(place);
       await channel.close(new Error('this modem must not be used'));
       throw new Error('this modem must not be used');
     }
-    this.#known.identified(place);
+    this.#devices.noteIdentified(place);
     this.#recovery.provePort(path);
     return { channel, path };
   }

@@ -144,7 +144,7 @@ export class Rack {
     return this.#settings.discover || this.#names.nameOf({ imei, usbPath }) !== undefined;
   }
 
-  /** Gives each modem its slot name. Call it when any fact has changed. */
+  /** Gives each modem its slot name. Call it when a device, an IMEI or the configuration has changed. */
   rename(): void {
     const modems = [...this.#atUsb].map(([usbPath, modem]) => {
       const wanted = this.#names.nameOf({ imei: modem.slot.device_id, usbPath });

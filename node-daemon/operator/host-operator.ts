@@ -13,7 +13,7 @@ interface HostOperatorParts {
   readonly host: Host;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly activity: SlotActivity;
-  /** Of the daemon. */
+  /** Recent log of the daemon. */
   readonly recentLog?: RecentLog | undefined;
   readonly onClose?: () => Promise<void>;
 }

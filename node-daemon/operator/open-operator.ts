@@ -23,7 +23,7 @@ interface OpenOptions {
   /** The tool that asks. A daemon that cannot start meanwhile names it. */
   readonly tool: string;
   readonly log?: Logger;
-  /** Of the process, where it has one already. */
+  /** Guard of the process, if it already has one. */
   readonly guard?: HangGuard | undefined;
   /** Whether it is open only when the modems that it opens itself have found out how they are. */
   readonly waitsForModems?: boolean;

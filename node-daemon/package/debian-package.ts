@@ -21,7 +21,6 @@ export const ARCHITECTURES = ['amd64', 'arm64'] as const satisfies readonly Arch
 const NAME = 'simrack-node-daemon';
 const HERE = import.meta.dirname;
 
-/** Of the OCI image. */
 export const IMAGE: ImageContents = {
   name: NAME,
   user: { name: 'simrack', home: '/var/lib/simrack-node' },

@@ -50,7 +50,7 @@ const ASK_AGAIN_MS = [5_000, 15_000, 60_000, 10 * 60_000, 60 * 60_000] as const;
 const SAME_WITHIN_MS = 60_000;
 
 /** The history of the devices at one place. Times in ms since the Unix epoch. */
-export class KnownModem {
+export class DeviceHistory {
   #known: UsbPlace | undefined;
   #refused: Place | undefined;
   #goneAt: number | undefined;
@@ -67,21 +67,21 @@ export class KnownModem {
   }
 
   /** Call it when the device returned an IMEI and must not be used, until another device is in its place. */
-  refused(place: Place): void {
+  noteRefused(place: Place): void {
     this.#refused = place;
   }
 
   /** Call it when the device returned an IMEI and may be used. */
-  identified({ usb }: Place): void {
+  noteIdentified({ usb }: Place): void {
     this.#known = usb;
     this.#asked = 0;
   }
 
-  disappeared(now: number): void {
+  noteDisappeared(now: number): void {
     this.#goneAt ??= now;
   }
 
-  appeared({ usb }: Place, now: number): void {
+  noteAppeared({ usb }: Place, now: number): void {
     const awayMs = this.#goneAt === undefined ? 0 : Math.abs(now - this.#goneAt);
     if (awayMs > SAME_WITHIN_MS || !isSame(usb, this.#known)) this.#known = undefined;
     // A device that reconnects all the time is not asked more often because of that.

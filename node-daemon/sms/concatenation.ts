@@ -4,9 +4,9 @@ import type { ConcatenationHeader } from './user-data.ts';
 /** A received part that waits for the others. */
 export interface MessagePart extends ConcatenationHeader {
   readonly from: string;
-  /** Of a WAP push: its octets, hexadecimal. */
+  /** For a WAP push, its octets in hexadecimal. */
   readonly text: string;
-  /** Of a WAP push: the received PDU. */
+  /** Received PDU of a WAP push; absent for a text. */
   readonly pdu?: string;
   readonly sentAt: string | null;
   readonly receivedAt: string;

@@ -51,9 +51,9 @@ function title({ nodeId = 'node', slots, alarms: troubles, isLinked }: NodeStatu
 
 function alarms({ alarms: troubles, enrollCommand, isLinked, nodeId, controlPlane }: NodeStatus): Html {
   const link = html`No link to the control plane${controlPlane === undefined ? '' : html` at ${controlPlane}`}. Incoming messages wait in the journal, and nothing is sent.`;
-  const enrol = html`This node is not enrolled: run <code>${enrollCommand}</code> with the URL and the code from the control plane.`;
+  const enroll = html`This node is not enrolled: run <code>${enrollCommand}</code> with the URL and the code from the control plane.`;
   const texts = [
-    ...(nodeId === undefined ? [enrol] : isLinked ? [] : [link]),
+    ...(nodeId === undefined ? [enroll] : isLinked ? [] : [link]),
     ...troubles.map((alarm) => html`${alarmText(alarm)}`),
   ];
   if (texts.length === 0) return html``;

@@ -1,8 +1,8 @@
 // The node's read-only HTTP server for people and Prometheus on this host: pages and metrics.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
+import { isLoopbackHost } from '#shared/loopback.ts';
 import { type Listening, listen } from '#shared/process/listen.ts';
-import { isLoopbackHost } from '#shared/process/loopback.ts';
 import type { NodeStatus } from './node-status.ts';
 import { overviewPage } from './overview-page.ts';
 import { CONTENT_SECURITY_POLICY } from './page.ts';

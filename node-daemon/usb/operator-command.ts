@@ -24,7 +24,7 @@ export function fillIn(words: readonly string[], values: Readonly<Record<Placeho
 }
 
 /** Runs a command to its end. Rejects if it does not start, fails, or takes more than 30 s. */
-export function runCommand([program = '', ...words]: readonly string[]): Promise<void> {
+export function runOperatorCommand([program = '', ...words]: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { timeout: COMMAND_TIMEOUT_MS, killSignal: 'SIGKILL' as const };
     execFile(program, words, options, (error) => (error === null ? resolve() : reject(error)));

@@ -246,7 +246,7 @@ export const awaitedCodeSchema = z.object({
   }),
 });
 
-/** Of an outbound message. `delivered`: the carrier has reported it. `unknown`: no answer in time. */
+/** Status of an outbound message. `delivered`: the carrier has reported it. `unknown`: no answer in time. */
 const outboundStatusSchema = z.enum([
   'sending',
   'queued',

@@ -46,7 +46,7 @@ export const clientFrameSchema = z.union([
 
 /** What is wrong in a frame that `clientFrameSchema` refuses. */
 export function wrongFieldOf({ issues: [issue] }: z.ZodError): { field: string; message: string } {
-  // Of the frame with this type, if there is one. Its issues are not in a union when only it fits.
+  // The issues of the frame with this type, if there is one. They are not in a union when only that frame fits.
   const isNamed = ({ path: [first] }: z.core.$ZodIssue): boolean => first !== 'type' && first !== 'action';
   const own = issue?.code === 'invalid_union' ? issue.errors.find((all) => all.every(isNamed))?.[0] : issue;
   const field = own?.path.join('.') ?? '';

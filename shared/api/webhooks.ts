@@ -14,7 +14,7 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** Of a subscription. */
+/** Webhooks of a subscription. */
 export const WEBHOOKS_MAX = 5;
 
 /** Deliveries that replays and tests of a subscription may send in any hour. Live events do not count. */

@@ -37,7 +37,7 @@ const CODES: Readonly<Record<string, string>> = {
   'United Wireless': '311650',
   'West Central': '310180 311000',
   Mobi: '313460',
-  // Of the islands that use the codes of the USA.
+  // Networks of the islands that use the codes of the USA.
   'ASTCA (American Samoa)': '311780',
   'Claro (Puerto Rico)': '313510',
   'Docomo Pacific (Guam)': '310370',
@@ -53,7 +53,7 @@ const CODES: Readonly<Record<string, string>> = {
   GigSky: '311900 312870',
   Telnyx: '311210',
   Telna: '310840 312300',
-  // Of machines.
+  // Networks for machines.
   Aeris: '310850',
   Hologram: '313760',
   Jasper: '310650',

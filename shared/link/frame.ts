@@ -30,7 +30,7 @@ const versionSchema = z.number().int().min(1);
 const sequenceSchema = z.number().int().min(0);
 const commandIdSchema = z.string().min(1).max(64);
 
-/** Of what is wrong with a frame: a node may have many fields wrong. */
+/** Characters of a frame's problem: a node may have many fields wrong. */
 const PROBLEM_LENGTH_MAX = 500;
 
 /** Frames that a node sends. */

@@ -1,11 +1,11 @@
 // The proof of identity that a node sends when it connects: the signed text, and its header.
-import { nodeNameSchema } from './enrolment.ts';
+import { nodeNameSchema } from './enrollment.ts';
 import { LINK_PATH } from './version.ts';
 
 /** A proof is valid once, within this time before and after the time in it. */
 export const PROOF_LIFETIME_MS = 60_000;
 
-/** Of a refusal: the server's time in ms since the Unix epoch, for nodes whose clock is wrong. */
+/** Header of a refusal: the server's time in ms since the Unix epoch, for nodes whose clock is wrong. */
 export const SERVER_TIME_HEADER = 'X-Simrack-Time';
 
 const SCHEME = 'SimrackNode';

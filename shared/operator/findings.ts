@@ -29,7 +29,7 @@ export const FINDING_FIELDS = {
 };
 
 /** The exit codes of monitoring plugins (Nagios, Icinga), so that these can run the commands. */
-export const EXIT_CODES = { ok: 0, warning: 1, problem: 2, couldNotRun: 3 } as const;
+export const FINDING_EXIT_CODES = { ok: 0, warning: 1, problem: 2, couldNotRun: 3 } as const;
 
 /** The fields that the reports of all such commands have. */
 export const SUMMARY_FIELDS = {

@@ -44,7 +44,7 @@ interface OperatorServerParts {
   /** The program that listens. */
   readonly program: OperatedProgram;
   readonly path: string;
-  /** Of the socket's file, 0600 without it. A group that may use it may enter the folder, where that is made here. */
+  /** Mode of the socket's file; default 0600. A group that may use it may enter the folder, where that is made here. */
   readonly mode?: number;
   readonly log: Logger;
   /** Checks the input and calls the procedure. Throws `OperatorError`. `signal`: the caller has gone. */

@@ -25,7 +25,7 @@ export interface Status {
 }
 
 /**
- * Of a slot, or of a number that is sold. `node_away`: its node has no link, so its own state is not known. `journal_unavailable`: it is on the
+ * State of a slot, or of a number that is sold. `node_away`: its node has no link, so its own state is not known. `journal_unavailable`: it is on the
  * network, but the disk of its node refuses the journal, so the node keeps no text and sends none. Only of a number: `node_revoked`,
  * an operator revoked the node that had its SIM; `sim_missing`, the SIM is in no slot; `unbound`, its node has not confirmed the SIM for the subscriber; `unreached`, it is on the network, but texts to it
  * do not arrive.
@@ -53,7 +53,7 @@ export const SLOT_STATUS: Readonly<Record<ServiceState, Status>> = {
   unreached: { health: 'bad', sign: 'cross', words: 'texts to it do not arrive' },
 };
 
-/** Of a slot on the network that is not sold: an operator or a probe took it out of service. */
+/** Status of a slot on the network that is not sold: an operator or a probe took it out of service. */
 export const OUT_OF_SERVICE: Status = { health: 'off', sign: 'pause', words: 'out of service' };
 
 /** The reason of a slot that reports a SIM which another node holds. */

@@ -1,6 +1,7 @@
 // The command line of `npm run package:…`: builds the packages of one program.
 import { execFileSync } from 'node:child_process';
 import * as z from 'zod';
+import { messageOf } from '#shared/error-message.ts';
 import { readOptions, switchOption } from '#shared/process/options.ts';
 import { VERSION } from '#shared/process/version.ts';
 import { PROJECT } from './bundle.ts';
@@ -49,7 +50,7 @@ export async function runPackageCommand<A extends string>(
         process.stdout.write(`${buildImage(image, { file, version, out, builtAt })}\n`);
     }
   } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`error: ${messageOf(error)}\n`);
     process.exitCode = 1;
   }
 }

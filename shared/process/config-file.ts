@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 const TEXT_LENGTH_MAX = MIB;
 /** Aliases may not make a document many times as large as its text. */
 const ALIASES_MAX = 100;
-/** Of lists and maps in each other: none of our files has more than five levels. */
+/** Levels of nested lists and maps: none of our files has more than five. */
 const DEPTH_MAX = 64;
 const INDENTED_TOO_FAR = /^[ \t?:-]{256}/m;
 

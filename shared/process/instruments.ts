@@ -1,6 +1,12 @@
 // Creates the metrics of one registry, with the prefix of the program.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+/** Help of the gauges of SMS storage, which the daemon and the service both have. */
+export const STORAGE_HELP = {
+  used: 'Messages in the storage for received SMS; near 0 if the daemon works',
+  size: 'Capacity of that storage; when it is full, SMS wait in the network',
+} as const;
+
 export class Instruments {
   readonly #registers: Registry[];
   readonly #prefix: string;

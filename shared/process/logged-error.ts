@@ -8,9 +8,9 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 interface LoggedError {
   type: string;
   message: string;
-  /** Of Node or of Postgres. */
+  /** Error code of Node or Postgres. */
   code?: string;
-  /** Of Postgres: the rule that was broken, without the value. */
+  /** Postgres constraint that was violated, without the value. */
   constraint?: string;
   stack?: string;
   cause?: LoggedError;
@@ -24,7 +24,7 @@ interface LoggedError {
 export function loggedError(error: unknown, depth = 1): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { code, constraint, cause, errors } = error as Error & Record<string, unknown>;
-  const logged: LoggedError = { type: error.name, message: messageOf(error) };
+  const logged: LoggedError = { type: error.name, message: safeMessageOf(error) };
   if (typeof code === 'string' || typeof code === 'number') logged.code = String(code);
   if (typeof constraint === 'string') logged.constraint = constraint;
   const stack = framesOf(error);
@@ -36,7 +36,7 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
   return logged;
 }
 
-function messageOf(error: Error): string {
+function safeMessageOf(error: Error): string {
   // Its message quotes its input.
   if (error instanceof SyntaxError && /JSON/.test(error.message)) return 'not JSON';
   const { code, severity, shortMessage } = error as Error & Record<string, unknown>;

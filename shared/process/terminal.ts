@@ -1,5 +1,6 @@
 // Capabilities of a terminal, and text and tables that are safe to write to one.
 import type { WriteStream } from 'node:tty';
+import { messageOf } from '#shared/error-message.ts';
 
 /** Whether colors are wanted: on a terminal that has them, unless NO_COLOR says otherwise (no-color.org). */
 export function hasColors(stream: Pick<WriteStream, 'isTTY'>): boolean {
@@ -30,8 +31,7 @@ export const unsteeringJson = (json: string): string =>
   );
 
 /** The error that ended a program or a command, as a line of standard error. */
-export const errorLine = (error: unknown): string =>
-  `error: ${onLines(error instanceof Error ? error.message : String(error))}\n`;
+export const errorLine = (error: unknown): string => `error: ${onLines(messageOf(error))}\n`;
 
 /**
  * Formats rows, safe for a terminal. Columns are as wide as their widest cell, two spaces apart, without trailing

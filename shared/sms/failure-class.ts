@@ -26,7 +26,7 @@ export const classOfRejection = ({ code }: { code: string }): FailureClass =>
 const TEMPORARY_FROM = 0x60;
 const TEMPORARY_TO = 0x7f;
 
-/** Of a delivery report that is final. */
+/** Class of a final delivery report. */
 export function classOfReport(status: 'failed' | 'expired', tpStatus: number): FailureClass {
   if (status === 'expired') return 'expired';
   return tpStatus >= TEMPORARY_FROM && tpStatus <= TEMPORARY_TO ? 'gave_up' : 'undeliverable';

@@ -22,7 +22,7 @@ export type LiveCallState = z.infer<typeof liveCallStateSchema>;
 export const answererSchema = z.enum(['human', 'machine', 'unknown']);
 export type Answerer = z.infer<typeof answererSchema>;
 
-/** Of a call whose client asked who answers: `undecided` until it is judged. */
+/** Answerer of a call whose client asked who answers: `undecided` until it is judged. */
 export type AskedAnswerer = Answerer | 'undecided';
 
 /** A call in progress. The last state wins; it is not a fact. */

@@ -1,6 +1,6 @@
 // Close codes of the WebSockets of calls (RFC 6455 §7.4). Codes of 4000 and above are our own.
 
-/** Of `/voice/stream/{call_id}`. Beside these, 4000 plus the cause of ITU-T Q.850 says that the call has ended. */
+/** Close codes of `/voice/stream/{call_id}`. Beside these, 4000 plus the cause of ITU-T Q.850 says that the call has ended. */
 export const STREAM_CLOSE = {
   /** The call has ended normally. The reason is `16 normal_clearing`. In the Twilio and Vonage dialects, any end of the call. */
   normal: 1000,
@@ -24,7 +24,7 @@ export const STREAM_CLOSE = {
   replaced: 4409,
 } as const;
 
-/** Of `/voice/presence/{number}`. */
+/** Close codes of `/voice/presence/{number}`. */
 export const PRESENCE_CLOSE = {
   /** The service restarts. Connect again; it reports the calls that still ring. */
   goingAway: 1001,
@@ -36,7 +36,7 @@ export const PRESENCE_CLOSE = {
   tokenEnded: 4401,
 } as const;
 
-/** Of the media link that a node opens for the audio of one call. */
+/** Close codes of the media link that a node opens for the audio of one call. */
 export const MEDIA_CLOSE = {
   /** The call has ended. */
   normal: 1000,

@@ -19,7 +19,7 @@ export const MEDIA_PATH = '/nodes/media';
  */
 export const MEDIA_PING_MS = 3_000;
 
-/** Of the upgrade: the ticket that came with `open_media`. */
+/** Header `Authorization` of the upgrade, with the ticket from `open_media`. */
 export const mediaAuthorization = (ticket: string): string => `SimrackMedia ${ticket}`;
 
 /** Audio of the far end. All numbers count frames of this link from 0 and never decrease. */
@@ -81,7 +81,7 @@ export function decodeCapture(bytes: Uint8Array): CaptureFrame {
 export function encodePlayout({ sequence, isLive, audio }: PlayoutFrame): Uint8Array {
   // Shorter audio would send what was in the memory before.
   if (audio.length !== FRAME_BYTES) throw new RangeError(`a frame has ${FRAME_BYTES} bytes of audio`);
-  // Of Node's pool: a call sends fifty a second, and memory of their own costs more than all else here.
+  // From Node's pool: a call sends fifty a second, and a buffer of its own would cost more than all else here.
   const bytes = Buffer.allocUnsafe(PLAYOUT_HEADER_BYTES + FRAME_BYTES);
   bytes.writeUInt32LE(sequence, 0);
   bytes[4] = isLive ? LIVE : 0;

@@ -7,7 +7,7 @@ import load, { type SpeexResampler } from '@echogarden/speex-resampler-wasm';
  */
 const QUALITY = 4;
 
-/** Of one step; longer input goes through in several. */
+/** Input of one step; longer input takes several. */
 const INPUT_SAMPLES_MAX = 1_600;
 
 export interface Resampler {

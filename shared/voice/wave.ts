@@ -6,7 +6,7 @@ export class WaveError extends Error {
 }
 
 interface Wave {
-  /** Of the first channel. */
+  /** Samples of the first channel. */
   samples: Int16Array;
   rateHz: number;
 }

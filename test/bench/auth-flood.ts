@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { ALICE, BOB } from '../dev-stack/wallets.ts';
 import { jsonPost } from '../fixtures/agents/json-post.ts';
 
-/** So many wait for an answer, and ask again at once. */
+/** This many clients wait for an answer, and ask again at once. */
 const FLOODERS = 32;
 
 const signature = await privateKeyToAccount(BOB.privateKey).signMessage({ message: 'another text' });

@@ -17,7 +17,7 @@ const NUMBER = '+12065550100';
 /** Others ask this often, so that they wait for the service and not for each other. */
 const ASKED_EVERY_MS = 10;
 
-/** So many bad payments at once. */
+/** Bad payments at once. */
 const CONNECTIONS = 32;
 
 export async function benchCredentials(): Promise<Measurement[]> {

@@ -33,7 +33,7 @@ import {
 import { type Measurement, median, percentile } from './report.ts';
 import { withTemporaryFolder } from './temporary-folder.ts';
 
-/** Of a year of a thousand numbers; `--rows 10000000` is one of ten thousand, and takes 12 GB of disk. */
+/** Rows of a year of a thousand numbers; `--rows 10000000` is a year of ten thousand, and takes 12 GB of disk. */
 const ROWS = 1_000_000;
 const FEW_ROWS = 10_000;
 const ROUNDS = 5;

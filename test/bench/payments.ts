@@ -16,7 +16,7 @@ const IN_FLIGHT = 50;
 const ASKERS = 4;
 const ASK_PAUSE_MS = 5;
 const QUIET_MS = 3_000;
-/** Of Base. The chain of the other measurement mines each transaction at once. */
+/** Block time of Base. The chain of the other measurement mines each transaction at once. */
 const BLOCK_SECONDS = 2;
 const PASSES = 2;
 

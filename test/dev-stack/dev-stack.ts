@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Address, Hex } from 'viem';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { enrol } from '#node-daemon/link/enrol.ts';
+import { enroll } from '#node-daemon/link/enroll.ts';
 import { fingerprintOf, identityPath, nodeNameOf, readIdentityRecord } from '#node-daemon/link/identity.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
@@ -20,7 +20,7 @@ import { BUYERS, PAY_TO, RELAYER } from './wallets.ts';
 /** Every buyer has at least this after a start. */
 const BUYER_DOLLARS = 100_000n * DOLLAR;
 
-/** Of a folder that was used before all numbers may be sold: there is little to wait for. */
+/** In a folder that was used before, all numbers may be sold: there is little to wait for. */
 const POOL_TIMEOUT_MS = { new: 10_000, used: 2_000 } as const;
 const POOL_POLL_MS = 50;
 
@@ -29,9 +29,9 @@ const NODE_NAME = 'dev';
 /** `dev-stack.json`: where scripts in any language start from. */
 export interface DevStackFile {
   base_url: string;
-  /** Of the operator console; null without one. */
+  /** URL of the operator console; null without one. */
   console_url: string | null;
-  /** Of each instance of the service. */
+  /** URL of each instance of the service. */
   base_urls: string[];
   rpc_url: string;
   chain_id: number;
@@ -39,9 +39,9 @@ export interface DevStackFile {
   pay_to: Address;
   simulator_url: string;
   wallets: Array<{ address: Address; private_key: Hex }>;
-  /** Of the stack; ending it ends all. */
+  /** Process of the stack; ending it ends all. */
   pid: number;
-  /** Of each child; one of our programs that is killed is started again. */
+  /** Process of each child; the stack restarts a program of ours that is killed. */
   pids: Record<string, number>;
 }
 
@@ -130,7 +130,7 @@ export async function startDevStack(
       REFUND_KEY_FILE: keys.payTo,
     });
     writeFileSync(nodeConfigPath(dataDir), await nodeConfig(file.simulator_url));
-    await enrolRack({ databaseUrl: service.databaseUrl, dataDir, url: file.base_url });
+    await enrollRack({ databaseUrl: service.databaseUrl, dataDir, url: file.base_url });
     await start(daemon);
     if (admitsNewSims())
       await (isNew
@@ -243,7 +243,7 @@ const nodeFolder = (dataDir: string): string => join(dataDir, 'node');
 const nodeConfigPath = (dataDir: string): string => join(dataDir, 'node-daemon.yaml');
 
 /** As an operator does it. Again if the port is another one, or the database does not know the key. */
-async function enrolRack({
+async function enrollRack({
   databaseUrl,
   dataDir,
   url,
@@ -258,7 +258,7 @@ async function enrolRack({
     const node = (await operator.call('nodes', {})).find(({ name }) => name === NODE_NAME);
     if (node?.state !== 'revoked' && isEnrolledAs(folder, url, node?.fingerprint)) return;
     const { code } = await operator.call('addNode', { node: NODE_NAME });
-    await enrol({ folder, url, code, mayReplace: true });
+    await enroll({ folder, url, code, mayReplace: true });
   } finally {
     await close();
   }

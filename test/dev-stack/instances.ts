@@ -14,9 +14,9 @@ interface InstancesOptions {
 
 interface Instances {
   programs: Record<string, Program>;
-  /** Of all instances. */
+  /** URL of all instances together. */
   baseUrl: string;
-  /** Of each one. */
+  /** URL of each one. */
   baseUrls: string[];
   databaseUrl: string | undefined;
   /** Other processes, by name. */

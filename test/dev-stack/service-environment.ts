@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { OPTIONS } from '#control-plane/config/config.ts';
 
-/** Of the service's options in `own` and in the environment of `npm start`, and of the refund key, as lines of shell. */
+/** Writes the service's options, from `own` and the environment of `npm start`, and the refund key as lines of shell. */
 export function writeServiceEnvironment(path: string, own: Readonly<Record<string, string>>): void {
   const known = new Set(Object.values(OPTIONS).map(({ env }) => env));
   const inherited = Object.entries(process.env).filter(([name]) => known.has(name));

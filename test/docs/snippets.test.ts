@@ -31,7 +31,7 @@ declare global {
 }
 `;
 
-/** Of these, JavaScript is no excuse: no such module, name, property, option, export; other arguments. */
+/** Errors that are wrong in JavaScript too: no such module, name, property, option, export; other arguments. */
 const ALSO_IN_JAVASCRIPT: ReadonlySet<number> = new Set([
   2304, 2305, 2307, 2339, 2353, 2551, 2552, 2554, 2561, 2724,
 ]);

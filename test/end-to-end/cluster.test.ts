@@ -19,7 +19,7 @@ import { Watchers } from './cluster/watchers.ts';
 const ECHOES = ['+13105550171', '+13105550172', '+13105550173'] as const;
 const ROUNDS_OF_SMALL_PART = 2;
 const TRAFFIC_TIMEOUT_MS = 60_000;
-/** Of the service, by default. */
+/** Default of the service. */
 const STREAM_HOLD_MS = 5_000;
 const TIMEOUT_MS = { small: 300_000, whole: 1_800_000 } as const;
 

@@ -168,7 +168,7 @@ t.test('from the admission of two racks to a restored service', { timeout: 1_200
       const text = { from: OUTSIDE, to: number, body: `to customer ${index}` };
       let sentAtMs = 0;
       const receives = async () => {
-        // Clocks may differ by ten seconds: so long after a reassignment, a text is of no holder, and its sender tries again.
+        // Clocks may differ by ten seconds: for that long after a reassignment, a text is of no holder, and its sender tries again.
         if (Date.now() - sentAtMs > RESEND_MS) {
           t.ok(await rack.deliver(text));
           sentAtMs = Date.now();

@@ -33,7 +33,7 @@ export interface Example {
   eventsLost: boolean;
   rogueCommands: string[];
   calls: number;
-  /** Of all numbers, oldest first. */
+  /** Rows of all numbers, oldest first. */
   rows: HistoryRow[];
 }
 

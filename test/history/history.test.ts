@@ -11,7 +11,7 @@ const MESSAGES = isWhole() ? 1_500 : 250;
 
 const TIMEOUT_MS = 400_000;
 
-// Of this process; the runner gives others less.
+// Timeout of this process; the runner gives others less.
 t.setTimeout(TIMEOUT_MS);
 
 t.test(

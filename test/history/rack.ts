@@ -80,7 +80,7 @@ export class Rack {
     return this.#stack.file.base_url;
   }
 
-  /** Of all SIMs. */
+  /** ICCIDs of all SIMs. */
   async iccids(): Promise<string[]> {
     const modems = (await (await fetch(`${this.simulatorUrl}/modems`)).json()) as Array<{
       iccid: string | null;

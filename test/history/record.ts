@@ -13,7 +13,7 @@ export interface InboundRecord {
 }
 
 interface InboundPost {
-  /** Of the first part at the carrier; the others follow without a gap. */
+  /** Id of the first part at the carrier; the others follow without a gap. */
   id: number;
   /** Around the moment of acceptance. */
   fromMs: number;

@@ -15,7 +15,7 @@ interface RogueOptions {
   url: string;
   databaseUrl: string;
   dataDir: string;
-  /** Of the fleet. */
+  /** SIMs of the fleet. */
   iccids: readonly string[];
 }
 

@@ -50,7 +50,7 @@ async function setUp(t: Test, make: MakeName, { slot = '1-1.1', config = '' } = 
 
 const isLoud = ({ audio }: { audio: Uint8Array }): boolean => audio.some((octet) => octet !== 0);
 
-/** So many more frames than now. */
+/** That many more frames than now. */
 async function more(link: MediaEndpoint, frames: number): Promise<number> {
   const from = link.captured.length;
   await until(`${frames} frames`, () => link.captured.length >= from + frames, 20_000);

@@ -9,7 +9,7 @@ import { startDaemonOnRack } from '../fixtures/nodes/daemon-on-rack.ts';
 import { until } from '../fixtures/until.ts';
 
 const STRANGER = '+12065559999';
-/** Of the ladder that a silent modem may have to go through, twice on a busy machine. */
+/** Time for all recovery steps of a silent modem, doubled for a busy machine. */
 const IN_SERVICE_AGAIN_MS = 180_000;
 /** A lost result keeps the line for a minute; behind the ladder it is the ladder's time. */
 const ARRIVES_MS = 180_000;

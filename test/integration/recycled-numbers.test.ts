@@ -40,7 +40,7 @@ async function setUp(t: Test) {
     number,
     alice,
     bodiesOf,
-    /** A text that the service center takes so long ago, by its clock. */
+    /** A text that the service center took that long ago, by its clock. */
     send(body: string, agoMs: number): void {
       offMs = -agoMs;
       simulator.carrier.send({ from: '+13105550188', to: number, body });

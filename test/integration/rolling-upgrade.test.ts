@@ -49,7 +49,7 @@ class Instances {
     this.#databaseUrl = databaseUrl;
   }
 
-  /** Of the next one. */
+  /** URL of the next one. */
   readonly url = (): string => {
     this.#turn += 1;
     return this.#live[this.#turn % this.#live.length]?.url ?? '';

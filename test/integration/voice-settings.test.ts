@@ -1,6 +1,6 @@
 // Settings for calls on the network of a card: the real daemon on simulated modems that begin without it.
 import t, { type Test } from 'tap';
-import { commandFamily } from '#hardware-sim/behaviours/behaviour.ts';
+import { commandFamily } from '#hardware-sim/behaviors/behavior.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
 import type { SimulatorOptions } from '#hardware-sim/simulator.ts';

@@ -18,7 +18,7 @@ const SOON_MS = 30_000;
 
 const rig = await createRig();
 
-/** A subscriber, and the journal and link of a node whose clock is off by so much. */
+/** A subscriber, and the journal and link of a node whose clock is off by the given time. */
 async function setUp(t: Test, { offMs }: { offMs: number }) {
   const { url, databaseUrl } = await rig.start(t);
   const scripted = await rig.connect(t, url, { nodeId: 'lab' });
@@ -33,7 +33,7 @@ async function setUp(t: Test, { offMs }: { offMs: number }) {
   const identity = { ...(await identityOf(url, 'lab')), controlPlaneUrl: url };
   t.teardown(() => journal.close());
   return {
-    /** A message that came so long before now, by the node's clock. */
+    /** A message that came that long before now, by the node's clock. */
     receive: (body: string, agoMs = 0) =>
       journal.append({
         kind: 'fact',

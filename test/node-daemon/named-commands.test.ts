@@ -35,7 +35,7 @@ t.test('systemctl and journalctl get the unit by its name', async (t) => {
 t.test('every command of node-daemon that is named is one', async (t) => {
   let reported = 0;
   for (const { path, text } of texts) {
-    // Of prose only what is marked as something to type.
+    // From prose, only text that is marked as something to type.
     for (const [whole, name] of text.matchAll(
       /(?:npx --no-install|sudo|# |["'`])\s?node-daemon ([a-z-]+)(?= <|\b.*["'`]|$)/gm,
     )) {

@@ -38,7 +38,7 @@ const planWith = (steps: readonly Step[], kind: 'key' | 'liar' = 'key'): Plan =>
 /** Its calls reach a ledger or chain that does one thing otherwise. */
 const altered = <T extends object>(part: T, changes: Partial<T>): T => ({ ...part, ...changes });
 
-/** Of a few seeds: each has another order of calls. */
+/** Broken rules with a few seeds: each has another order of calls. */
 async function brokenRules(plan: Plan, mutation: Mutation): Promise<Rule[]> {
   const broken = new Set<Rule>();
   for (let seed = 1; seed <= 5; seed += 1) {

@@ -31,7 +31,7 @@ export interface Finding {
   about: string;
 }
 
-/** Of a day: the service refuses a payer after so many. */
+/** Refused transfers in a day after which the service refuses a payer. */
 const REFUSED_MAX = 3;
 const DAY_MS = 86_400_000;
 /** No transaction may burn more. */

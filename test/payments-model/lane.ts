@@ -8,7 +8,7 @@ import { insertNumbersOnSale } from '../fixtures/database/number-pool.ts';
 
 const NUMBERS_MAX = 3;
 const INT8_OID = 20;
-/** After so many sequences the tables are created again: deleted rows slow every statement down. */
+/** After this many sequences the tables are created again: deleted rows slow every statement down. */
 const SEQUENCES_UNTIL_TRUNCATED = 200;
 
 export interface PaymentRow {
@@ -31,7 +31,7 @@ export interface SubscriptionRow {
 
 export interface Lane {
   db: Database;
-  /** Forgets all payments, and puts so many numbers on sale. */
+  /** Forgets all payments, and puts that many numbers on sale. */
   reset(numbersOnSale: number): Promise<void>;
   payments(): Promise<PaymentRow[]>;
   subscriptions(): Promise<SubscriptionRow[]>;

@@ -20,9 +20,9 @@ export interface PlannedAuthorization {
 /** How the RPC, or the facilitator, answers from now on. */
 export type Weather =
   | { kind: 'calm' }
-  /** One call in so many gets no answer; what it was to do may be done. */
+  /** One call in this many gets no answer; it may have had its effect. */
   | { kind: 'flaky'; oneIn: number }
-  /** Each call is answered by a node that is up to so many blocks behind. */
+  /** Each call is answered by a node that is up to this many blocks behind. */
   | { kind: 'lagging'; blocks: number }
   | { kind: 'away' }
   /** Blocks take no transaction with the old fee. */
@@ -50,12 +50,12 @@ export type Action =
   | { kind: 'reorganise'; blocks: number; isLost: boolean }
   | { kind: 'evict' }
   | { kind: 'weather'; weather: Weather }
-  /** Dies after so many points; a new process starts. */
+  /** Dies after this many points; a new process starts. */
   | { kind: 'kill'; points: number };
 
 export interface Step {
   action: Action;
-  /** So many calls happen before the next action. */
+  /** This many calls happen before the next action. */
   turns: number;
 }
 
@@ -92,7 +92,7 @@ export function planOf(seed: number): Plan {
     kind: pick<PayerKind>(['key', 'key', 'key', 'account', 'account', 'liar', 'liar', 'costly']),
     balance: pick([0, 1, 1, 2, 4, 4, 4]),
   }));
-  // Of one payer, all the same: who tries again and again.
+  // A stubborn payer tries again and again, with the same lifetime.
   const isStubborn = random(5) === 0;
   const authorizations = Array.from({ length: 2 + random(isStubborn ? 10 : 6) }, () => ({
     payer: isStubborn ? 0 : random(payers.length),

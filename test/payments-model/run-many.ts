@@ -13,7 +13,7 @@ const REPORT_MS = 20_000;
 const STORIES_MAX = 40;
 
 interface ManyOptions {
-  /** Of the first sequence; each other has the next one. */
+  /** Seed of the first sequence; each further one has the next seed. */
   seed: number;
   sequences: number;
   lanes: number;

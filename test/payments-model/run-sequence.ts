@@ -246,7 +246,7 @@ class SequenceRun {
     }
   }
 
-  /** So much later: a block, and what the service does each minute. */
+  /** That much later: a block, and the work of the service in each minute. */
   async #round(afterMs: number): Promise<void> {
     // A request waits for no call as long as that; unless the whole process was stopped.
     if (this.#random(8) > 0) await this.#world.turns.some(ALL_TURNS);

@@ -18,7 +18,7 @@ export interface ChainTransaction {
   kind: 'transfer' | 'cancel' | 'empty';
   authorization: Authorization;
   sender: 'relayer' | 'facilitator' | 'stranger';
-  /** Of the relayer. */
+  /** Nonce of the relayer. */
   nonce: number | undefined;
   gasLimit: bigint;
   fee: number;

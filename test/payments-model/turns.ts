@@ -5,7 +5,7 @@ import { setImmediate as macrotask } from 'node:timers/promises';
 /** One life of the service's process. */
 export interface Life {
   isDead: boolean;
-  /** It dies when it has passed so many more points: one before and one after each call. */
+  /** It dies when it has passed this many more points: one before and one after each call. */
   pointsLeft: number;
 }
 

@@ -26,7 +26,7 @@ const ALLOWED: ReadonlyArray<[path: string, reason: string]> = [
   ['node-daemon/doctor/', 'is a command, which ends'],
   ['node-daemon/operator/cli/', 'are commands, which end'],
   ['node-daemon/operator/open-operator.ts', 'waits in these commands for the daemon'],
-  ['node-daemon/link/enrol.ts', 'is a command, which ends'],
+  ['node-daemon/link/enroll.ts', 'is a command, which ends'],
   ['node-daemon/daemon/simulate-command.ts', 'is a command, which waits for a child process'],
   ['control-plane/signatures/signer-pool.ts', 'waits for threads, whose work takes real time'],
   ['control-plane/payments/chain/block-watch.ts', 'waits for a chain, whose blocks take real time'],

@@ -5,7 +5,7 @@ import ts from 'typescript';
 /** A piece of text that a person reads. */
 export interface Passage {
   kind: 'comment' | 'string' | 'title' | 'name' | 'markdown' | 'line';
-  /** Of the file, from 1. */
+  /** Line of the file, from 1. */
   line: number;
   /** Its own line breaks are those of the file. */
   text: string;
@@ -44,7 +44,7 @@ function isTitle({ parent, pos }: ts.Node): boolean {
 function commentsOf(text: string, lineOf: (position: number) => number): Passage[] {
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, text);
   const passages: Passage[] = [];
-  /** Of `${` and `{`: what a `}` closes. */
+  /** Opened `${` and `{`, innermost last. */
   const braces: ('template' | 'block')[] = [];
   let previous: ts.SyntaxKind = ts.SyntaxKind.Unknown;
   for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {

@@ -46,6 +46,12 @@ const RULES: readonly Rule[] = [
     kinds: ['string', 'title'],
   },
   {
+    pattern: /^Of /,
+    why: 'the reader has to find the noun',
+    instead: 'begin with the thing: "Counts over the last hour.", "Budget for the frames of a node."',
+    kinds: ['comment'],
+  },
+  {
     pattern: /^(it|they|nor|so|and|also|which|that which) /,
     why: 'a title is read alone',
     instead: 'name the thing that the test is about',

@@ -14,7 +14,7 @@ import {
   type RelayerWallet,
   relayerAddresses,
 } from '../../payments/relayer-wallet.ts';
-import { CALL_TIMEOUT_MS, type Check, type CheckedSettings, messageOf, once } from './check.ts';
+import { CALL_TIMEOUT_MS, type Check, type CheckedSettings, firstLineOf, once } from './check.ts';
 import { askHttp, failureAdvice } from './http-answer.ts';
 import { judgeClock, judgeRpc, readRpc } from './rpc.ts';
 
@@ -77,7 +77,7 @@ async function token(network: PaymentNetwork, asset: PaymentAsset): Promise<Outc
     return ok(`${seen}, takes EIP-3009 authorizations`);
   } catch (error) {
     if (!(error instanceof NetworkMisconfigured)) throw error;
-    return problem(messageOf(error), `The service does not start with this token. ${advice}`);
+    return problem(firstLineOf(error), `The service does not start with this token. ${advice}`);
   }
 }
 

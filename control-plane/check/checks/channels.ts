@@ -1,5 +1,6 @@
 // Checks of the channels to people: the mail server, and the receiver of alerts. They send neither mail nor alert.
 import { systemClock } from '#shared/clock.ts';
+import { isLoopback } from '#shared/loopback.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { MailTrouble, SmtpSession } from '../../mail/smtp-session.ts';
 import type { Check, CheckedSettings } from './check.ts';
@@ -9,8 +10,6 @@ export const channelChecks = ({ config }: CheckedSettings): Check[] => [
   { check: 'mail', chain: null, run: (signal) => mail(config, signal) },
   { check: 'alert_webhook', chain: null, run: (signal) => webhook(config.alertWebhookUrl, signal) },
 ];
-
-const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
 /** Does the mail server take connections, and the password? */
 async function mail({ smtpUrl: server }: CheckedSettings['config'], signal: AbortSignal): Promise<Outcome> {
@@ -22,7 +21,7 @@ async function mail({ smtpUrl: server }: CheckedSettings['config'], signal: Abor
     session.quit();
     const signedIn = server.credentials === undefined ? 'without a password' : 'signed in';
     const seen = `${where}: connected ${isEncrypted ? 'with TLS' : 'without TLS'}, ${signedIn}; no mail was sent`;
-    if (isEncrypted || LOOPBACK.test(server.host)) return ok(seen);
+    if (isEncrypted || isLoopback(server.host)) return ok(seen);
     return warning(seen, 'Addresses travel in clear text. Use smtps://, or a server that offers STARTTLS.');
   } catch (error) {
     if (!(error instanceof MailTrouble)) throw error;

@@ -1,4 +1,6 @@
 // The definition of a check, and what all of them are given.
+
+import { messageOf } from '#shared/error-message.ts';
 import type { Outcome } from '#shared/operator/findings.ts';
 import type { Config } from '../../config/config.ts';
 
@@ -26,8 +28,7 @@ export interface Check {
   run(signal: AbortSignal): Promise<Outcome>;
 }
 
-export const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+export const firstLineOf = (error: unknown): string => messageOf(error).split('\n')[0] ?? '';
 
 /** Runs `ask` at the first call. Later calls get the same answer. */
 export function once<T>(ask: () => Promise<T>): () => Promise<T> {

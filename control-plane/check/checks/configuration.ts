@@ -6,7 +6,7 @@ import { checkBusOptions } from '../../config/bus-options.ts';
 import { paymentNetworksOf } from '../../config/config.ts';
 import { mailSettingsOf } from '../../config/mail-options.ts';
 import { relayerKeysOf } from '../../config/relayer-options.ts';
-import { type Check, type CheckedSettings, messageOf } from './check.ts';
+import { type Check, type CheckedSettings, firstLineOf } from './check.ts';
 
 export const configuration = ({ config }: CheckedSettings): Check => ({
   check: 'configuration',
@@ -33,6 +33,6 @@ function problemOf(rule: () => unknown): string[] {
     rule();
     return [];
   } catch (error) {
-    return [messageOf(error)];
+    return [firstLineOf(error)];
   }
 }

@@ -12,7 +12,7 @@ import {
   CALL_TIMEOUT_MS,
   type Check,
   type CheckedSettings,
-  messageOf,
+  firstLineOf,
   once,
   STATEMENT_TIMEOUT_MS,
 } from './check.ts';
@@ -111,7 +111,7 @@ function codeOf(error: unknown): string | undefined {
 function failure(url: string, error: unknown): Outcome {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = codeOf(cause) ?? codeOf(error) ?? '';
-  const seen = [`${shownDatabase(url)} cannot be used`, messageOf(error), cause && messageOf(cause)];
+  const seen = [`${shownDatabase(url)} cannot be used`, firstLineOf(error), cause && firstLineOf(cause)];
   return problem(
     seen.filter((part) => part !== undefined && part !== '').join(': '),
     FAILURES[code] ?? 'Check DATABASE_URL, and that Postgres runs and this host may connect to it.',
@@ -171,7 +171,7 @@ async function nats(
     return ok(`NATS ${version} at ${hosts}; a request was answered in ${Math.ceil(roundTripMs)} ms`);
   } catch (error) {
     return problem(
-      `${hosts}: ${messageOf(error)}`,
+      `${hosts}: ${firstLineOf(error)}`,
       'Check NATS_URL, the credentials and the certificates, and that the NATS user may publish and subscribe to simrack-*.>',
     );
   }

@@ -3,11 +3,12 @@ import { WebSocket } from 'ws';
 import * as z from 'zod';
 import { jsonOf } from '#shared/json.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
+import { isLoopback } from '#shared/loopback.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { type Check, type CheckedSettings, once } from './check.ts';
 import { askHttp, codeOf, failureAdvice } from './http-answer.ts';
 
-/** Of addresses for documentation (RFC 5737): no client has it. */
+/** An address reserved for documentation (RFC 5737): no client has it. */
 const FORGED = '203.0.113.77';
 
 const READY_PATH = '/health/ready';
@@ -123,8 +124,6 @@ async function answers(base: string, signal: AbortSignal): Promise<Outcome> {
     'Tokens and messages travel in clear text. Put a proxy with TLS in front, and set PUBLIC_URL to its https:// URL.',
   );
 }
-
-const isLoopback = (hostname: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 
 /** An upgrade without a proof: the service refuses it, and a proxy that does not pass upgrades answers otherwise. */
 async function upgrades(base: string, signal: AbortSignal): Promise<Outcome> {

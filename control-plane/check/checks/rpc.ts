@@ -1,6 +1,7 @@
 // Checks of an RPC: does it serve the chain, is it up to date, and does the clock of this host agree with it?
 import * as z from 'zod';
 import { jsonOf } from '#shared/json.ts';
+import { isLoopback } from '#shared/loopback.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { shownRpc } from '../../payments/chain/rpc.ts';
 import { CALL_TIMEOUT_MS } from './check.ts';
@@ -80,7 +81,7 @@ export function judgeRpc(seen: SeenRpc, { rpcUrl, chainId }: { rpcUrl: string; c
       `${answers} is ${Math.round(seen.blockAgeMs / 1000)} s old`,
       'The RPC lags, or the chain stands still. Until it catches up payments are not seen. Use another RPC if it lasts.',
     );
-  if (rpcUrl.startsWith('http:') && !isLoopback(rpcUrl))
+  if (rpcUrl.startsWith('http:') && !isLocal(rpcUrl))
     return warning(
       `${answers}, without TLS`,
       'A third party on the way can change its answers, and sees the key in its URL. Use https://.',
@@ -88,7 +89,7 @@ export function judgeRpc(seen: SeenRpc, { rpcUrl, chainId }: { rpcUrl: string; c
   return ok(answers);
 }
 
-const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
+const isLocal = (url: string): boolean => isLoopback(new URL(url).hostname);
 
 /** A payment is refused when its time seems over, and the messages between instances are refused sooner. */
 const DIFFERENCE_MAX_MS = 5_000;
@@ -101,7 +102,7 @@ type Answered = Exclude<SeenRpc, { error: string }>;
 
 /** By the time of the RPC's server; undefined if that is no other clock. */
 function isClockRight({ clockDifferenceMs }: Answered, rpcUrl: string): boolean | undefined {
-  if (clockDifferenceMs === undefined || isLoopback(rpcUrl)) return undefined;
+  if (clockDifferenceMs === undefined || isLocal(rpcUrl)) return undefined;
   return Math.abs(clockDifferenceMs) <= DIFFERENCE_MAX_MS;
 }
 

@@ -4,7 +4,7 @@ import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/fi
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
 import { WaveError, writeWave } from '#shared/voice/wave.ts';
-import { ProgramError, runProgram } from '../../speech/program.ts';
+import { ProgramError, runSpeechProgram } from '../../speech/program.ts';
 import { SPEECH_BYTES_MAX, speechIn, WORDS_BYTES_MAX, wordsIn } from '../../speech/speech-programs.ts';
 import { type Check, type CheckedSettings, once } from './check.ts';
 
@@ -28,7 +28,7 @@ interface Spoken {
 export function speechChecks({ config }: CheckedSettings): Check[] {
   const { recognitionCommand, speechCommand, speechTimeoutMs: timeoutMs } = config;
   const run = (command: string, input: string | Uint8Array, outputBytesMax: number, signal: AbortSignal) =>
-    runProgram(command, input, { clock: systemClock, timeoutMs, outputBytesMax, signal });
+    runSpeechProgram(command, input, { clock: systemClock, timeoutMs, outputBytesMax, signal });
   const giveUp = new AbortController();
   const spoken = once(async (): Promise<Spoken> => {
     if (speechCommand === undefined)

@@ -6,7 +6,7 @@ import { type BotCall, BotError } from './bot.ts';
 const REQUEST_TIMEOUT_MS = 15_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Of the page of an error. */
+/** Bytes that are read of an error page. */
 const PROBLEM_BYTES_MAX = 2 * 1024;
 const SHOWN_CHARACTERS = 100;
 

@@ -24,7 +24,7 @@ const KILL_MS = 5_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Of this program; its bots do not need them. */
+/** Secrets of this program; its bots do not need them. */
 const SECRETS = ['SIMRACK_TOKEN', 'TOKEN', 'WALLET_KEY', 'TWILIO_AUTH_TOKEN'];
 
 const CLEAR = JSON.stringify({ type: 'clear' });

@@ -12,7 +12,7 @@ const AUDIO_CHECKED = 3;
 const AUDIO = /"event"\s*:\s*"media"/;
 const AUDIO_CHARACTERS = 120;
 
-export class IgnoredMessages {
+export class IgnoredBotMessages {
   readonly #protocol: StreamProtocol;
   #audio = 0;
   #isReported = false;

@@ -7,7 +7,7 @@ import { jsonOf } from '#shared/json.ts';
 import { type Bot, BotError, type BotHost, type ConnectBot, type TwilioNames, twilioNamesOf } from './bot.ts';
 import type { BotMessages } from './bot-messages.ts';
 import { speaksNoTls } from './bot-request.ts';
-import { IgnoredMessages } from './ignored-messages.ts';
+import { IgnoredBotMessages } from './ignored-messages.ts';
 import { TwilioRelay } from './twilio-relay.ts';
 import { STALLED_MS, Unread } from './unread.ts';
 
@@ -36,9 +36,9 @@ interface SocketBotOptions {
   names?: TwilioNames | undefined;
   /** Headers of the upgrade request. */
   headers?: Readonly<Record<string, string>>;
-  /** Of `raw`: the bot also gets the text frames of the service (`answered`, `dtmf`, `mark`, `cleared`). */
+  /** Only with `raw`: the bot also gets the text frames of the service (`answered`, `dtmf`, `mark`, `cleared`). */
   control?: boolean;
-  /** Of `raw`: the bot's own messages. With `control` it gets keys as the service sends them. */
+  /** Only with `raw`: the bot's own messages. With `control` it gets keys as the service sends them. */
   messages?: BotMessages | undefined;
 }
 
@@ -93,7 +93,7 @@ class SocketBot implements Bot {
   #isPaused = true;
   #isConnected = false;
   readonly #unread = new Unread();
-  readonly #ignored: IgnoredMessages;
+  readonly #ignored: IgnoredBotMessages;
   /** Came before the stream was open. */
   #early: Array<Buffer | string> = [];
 
@@ -102,7 +102,7 @@ class SocketBot implements Bot {
     this.#socket = socket;
     this.#host = host;
     this.protocol = protocol;
-    this.#ignored = new IgnoredMessages(protocol);
+    this.#ignored = new IgnoredBotMessages(protocol);
     this.#getsControl = control || protocol === 'vonage';
     this.#messages = messages;
     this.#relay = protocol === 'twilio' ? new TwilioRelay(parameters, names) : undefined;

@@ -1,6 +1,6 @@
 // A bot behind TwiML: each call asks a URL what to do, as Twilio does, and follows its <Connect><Stream>.
 import { sleep, systemClock } from '#shared/clock.ts';
-import { isLoopback } from '#shared/process/loopback.ts';
+import { isLoopback } from '#shared/loopback.ts';
 import { type Bot, type BotCall, BotError, type BotHost, type ConnectBot, twilioNamesOf } from './bot.ts';
 import { askBot, filledBody } from './bot-request.ts';
 import { connectSocketBot } from './socket-bot.ts';
@@ -108,11 +108,7 @@ export function twilioFieldsOf({
 export function streamUrlOf(streamUrl: string, twimlUrl: string): string {
   const [stream, twiml] = [new URL(streamUrl), new URL(twimlUrl)];
   if (twiml.protocol === 'http:' && stream.host === twiml.host) stream.protocol = 'ws:';
-  if (
-    twiml.protocol === 'https:' &&
-    stream.protocol === 'ws:' &&
-    !isLoopback(stream.hostname.replace(/^\[|\]$/g, ''))
-  )
+  if (twiml.protocol === 'https:' && stream.protocol === 'ws:' && !isLoopback(stream.hostname))
     throw new BotError(`the TwiML of ${twimlUrl} has a stream without TLS, at ${stream.host}`);
   return stream.href;
 }

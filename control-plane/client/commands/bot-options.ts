@@ -115,7 +115,7 @@ const otherwise = (rest: string, scheme: string): string =>
     ? `For a WebSocket server: ${scheme}${rest}. For a web server that answers with TwiML: --twiml.`
     : `For a web server: ${scheme}${rest}. For a WebSocket server that speaks as Twilio does: give the URL without --twiml.`;
 
-/** Of `Name: value` lines. Values are not in the message of an error: they may be keys. */
+/** Reads `Name: value` lines. Error messages do not contain values: they may be keys. */
 function headersOf(given: readonly string[]): Record<string, string> {
   const lines = given.flatMap((line) =>
     (line.startsWith('@') ? fileOf(line.slice(1)).split(/\r?\n/) : [line]).filter(

@@ -1,4 +1,6 @@
 // Exit codes and error texts of failed commands, and of those that Ctrl-C or SIGTERM ends.
+
+import { messageOf } from '#shared/error-message.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
 import { ApiError } from '../api-error.ts';
@@ -116,8 +118,6 @@ const HINTS: Readonly<Record<string, string>> = {
   settlement_pending: 'Run the same command again: it does not pay twice.',
   unreachable: 'Is the service running? Set --url or SIMRACK_URL, or run npm start in this folder.',
 };
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function kindOf(error: unknown): string {
   if (error instanceof NotPayableError) return 'not_payable';

@@ -11,6 +11,7 @@ import {
   receiptSchema,
   receiptStatementSchema,
 } from '#shared/api/receipts.ts';
+import { messageOf } from '#shared/error-message.ts';
 
 const headSchema = z.strictObject({ sequence: z.int().min(1), hash: receiptHashSchema });
 
@@ -93,7 +94,7 @@ export async function verifyReceipts(
       if (!isKnown) problems.push({ place: index + 1, problem });
     };
     const statement = await statementOf(receipt.jws, keys.data as JSONWebKeySet).catch((error: unknown) => {
-      report(error instanceof Error ? error.message : String(error));
+      report(messageOf(error));
       return undefined;
     });
     if (statement !== undefined) {

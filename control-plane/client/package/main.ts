@@ -1,5 +1,6 @@
 // `npm run package:client`: builds the npm package of the client library.
 import * as z from 'zod';
+import { messageOf } from '#shared/error-message.ts';
 import { readOptions } from '#shared/process/options.ts';
 import { buildNpmPackage } from './npm-package.ts';
 
@@ -12,6 +13,6 @@ try {
   const kib = (bytes: number): string => `${(bytes / 1024).toFixed(0)} KiB`;
   process.stdout.write(`${file} ${kib(packedBytes)}, ${kib(unpackedBytes)} unpacked\n`);
 } catch (error) {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`error: ${messageOf(error)}\n`);
   process.exitCode = 1;
 }

@@ -17,7 +17,7 @@ export interface Schema {
   readOnly?: boolean;
   /** Nothing: there is no response body. */
   not?: Schema;
-  /** Of a request: a `Date`, or text. */
+  /** A time in a request, which may be a `Date` or text. */
   isDate?: boolean;
 }
 

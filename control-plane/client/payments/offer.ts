@@ -5,7 +5,7 @@ import type { Hex } from './account.ts';
 
 export const isSameAddress = (one: Hex, other: Hex): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Of an authorization. A service that asks for more could take the money long after it refused the payment. */
+/** Longest validity of an authorization. A service that asks for more could take the money long after it refused the payment. */
 export const LIFETIME_SECONDS_MAX = 86_400;
 
 export interface Offer {

@@ -1,7 +1,7 @@
 // The HTTP server of the API: it admits programs with the credentials, never web pages, and bounds what they send.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
-import { isLoopback, isLoopbackHost } from '#shared/process/loopback.ts';
+import { isLoopback, isLoopbackHost } from '#shared/loopback.ts';
 import { isApiError } from '../api-error.ts';
 import { BotError } from '../bridge/bot.ts';
 import type { TwilioAccount } from './account.ts';
@@ -10,7 +10,7 @@ import { invalid, notFound, TwilioRefusal, unavailableOf } from './refusal.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** Of a refused body, this much is read and dropped, so that the client reads the answer. */
+/** Bytes of a refused body that are read and dropped, so that the client reads the answer. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
 const CONNECTIONS_MAX = 256;

@@ -18,7 +18,7 @@ type ReadPage<R extends Row> = (query: {
 
 interface PageQuery<R extends Row> {
   pageSize: number;
-  /** Of an earlier page. */
+  /** `token` of an earlier page. */
   token?: string | undefined;
   fits: (row: R) => boolean;
 }

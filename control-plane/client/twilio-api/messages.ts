@@ -185,7 +185,7 @@ export class Messages {
     };
   }
 
-  /** Of the texts that a long one was sent as, the list has the last. */
+  /** The list shows only the last of the texts that a long one was sent as. */
   #isShown(row: HistoryMessage): boolean {
     return this.#textOf(row)?.isShownAt(row) ?? true;
   }

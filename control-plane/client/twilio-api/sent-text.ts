@@ -16,7 +16,7 @@ import { invalid, twilioRefusalOf } from './refusal.ts';
 import { randomSid } from './sids.ts';
 
 interface Part {
-  /** Of the service; null while its outcome is unknown. */
+  /** The service's id; null while the outcome of the part is unknown. */
   messageId: string | null;
   body: string;
   status: MessageStatus;

@@ -14,10 +14,10 @@ import {
 } from '../../operator/procedures/fields.ts';
 import { refundPayment } from '../../operator/refund-payment.ts';
 
-/** A block comes every 2 s; who waits longer asks again. */
+/** A block comes every 2 s. After this, the operator has to check the refund later. */
 const WAIT_MS = 10_000;
 
-/** Of a few payments. */
+/** Characters of the list of payments that the page showed: enough for a few. */
 const SHOWN_LENGTH_MAX = 4_000;
 
 export const refundSchema = z.object({ id: paymentIdSchema, reason: reasonSchema });

@@ -40,7 +40,7 @@ const BY_PATH = new Map(Object.values(ASSETS).map((asset) => [asset.path, asset]
 
 export const pathOfAsset = (name: AssetName): string => ASSETS[name].path;
 
-/** They hold nothing of the service: also who is not signed in gets them. */
+/** Serves the assets without a sign-in: they contain no data of the service. */
 export const serveAssets: Middleware = async (ctx, next) => {
   const asset = BY_PATH.get(ctx.path);
   if (asset === undefined || ctx.method !== 'GET') return next();

@@ -24,7 +24,7 @@ const SESSIONS_MS = 1_000;
 
 const BEATS_EVERY_TICKS = 3;
 
-/** A topic that was not rendered for so long is old, for whatever reason. */
+/** A topic that was not rendered for this long is stale. */
 const OLD_MS = 3 * TICK_MS;
 
 /** Topics that are remembered while they have no viewers. */

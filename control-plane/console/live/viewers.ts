@@ -6,7 +6,7 @@ import { type ConsoleSession, keyOfSession } from '../session/sessions.ts';
 const VIEWERS_MAX = 500;
 const VIEWERS_PER_SESSION_MAX = 20;
 
-/** Of who does not read. */
+/** Bytes that may wait for a viewer that does not read. */
 const UNREAD_BYTES_MAX = 1024 * 1024;
 
 /** Time after which a browser connects again. */
@@ -41,7 +41,9 @@ export class Viewers {
   admit(session: ConsoleSession): void {
     const own = this.sessions().filter((other) => keyOfSession(other) === keyOfSession(session)).length;
     if (this.size < VIEWERS_MAX && own < VIEWERS_PER_SESSION_MAX) return;
-    throw new Refusal('rate_limited', 'too many pages are open', { headers: { 'Retry-After': '10' } });
+    throw new Refusal('rate_limited', 'Too many pages are open. Close some of them.', {
+      headers: { 'Retry-After': '10' },
+    });
   }
 
   /** Begins the stream with what was missed. The headers of the response are set. Throws as `admit`. */

@@ -16,7 +16,7 @@ import { plain, shownAt } from './shown.ts';
 import { sign } from './signs.ts';
 import { slotStatusOf } from './slot-status.ts';
 
-/** Of one kind; more of them are counted. */
+/** Entries of one kind that are listed; the rest are counted. */
 const SHOWN_MAX = 8;
 
 interface Trouble {
@@ -25,7 +25,7 @@ interface Trouble {
   path: string;
   subject: string;
   what: Html | string;
-  /** Of the alert about it (`alertKey`). */
+  /** Key of the alert about it (`alertKey`). */
   alert?: string;
 }
 

@@ -1,4 +1,4 @@
-// The frame of every page of the console: head, way around, who is signed in.
+// The frame of every page of the console: head, navigation, the signed-in operator.
 import { type Html, html } from '#shared/html.ts';
 import { pathOfAsset } from '../browser/assets.ts';
 import { formTokenField } from '../session/forms.ts';
@@ -19,15 +19,15 @@ const PLACES = [
   ['/audit', 'Audit log'],
 ] as const;
 
-/** Of the times on the page. The script writes the reader's. */
+/** Time zone of the page. The script replaces it with the reader's. */
 const ZONE = html`<p class="zone">Times in <span id="zone">UTC</span></p>`;
 
 interface Frame {
   title: string;
   serviceName: string;
-  /** Of whom is signed in; the sign-in page has none. */
+  /** Session of the operator who is signed in; undefined on the sign-in page. */
   session: ConsoleSession | undefined;
-  /** The place in the way around that the page belongs to. */
+  /** Path of the navigation entry that the page belongs to. */
   place: string;
   /** The topic that the page follows, and the version that it shows. */
   live?: { topic: string; version: string };

@@ -19,7 +19,7 @@ import { badge, facts, shownAt, slotLink } from './shown.ts';
 const place = (node: string | null, slot: string | null): Html =>
   node === null || slot === null ? html`nowhere` : slotLink({ node, slot });
 
-/** Of a SIM that no slot reports. */
+/** Last place of a SIM that no slot reports. */
 const lastPlace = ({ node, slot }: Json<SubscriptionRow>): Html =>
   node === null || slot === null ? html`nowhere` : html`last in ${slotLink({ node, slot })}`;
 

@@ -34,7 +34,7 @@ interface Plot {
   title: string;
   /** Behind a value. */
   unit: string;
-  /** Of the values: these are always within the plot. */
+  /** Values that are always within the plot. */
   bounds: readonly [number, number] | null;
   span: Span;
   series: Series[];

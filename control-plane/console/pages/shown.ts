@@ -38,7 +38,7 @@ export interface ColumnHead {
   sorted?: 'ascending' | 'descending' | undefined;
 }
 
-/** A table that may be wider than the screen, with a name for who hears it. On a phone its rows are cards. */
+/** A table that may be wider than the screen, with a caption for screen readers. On a phone its rows are cards. */
 export const table = (
   caption: string,
   columns: ReadonlyArray<string | ColumnHead>,

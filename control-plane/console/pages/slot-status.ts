@@ -44,7 +44,7 @@ export const USE_WORDS = {
   offline: 'offline, not sold',
 } as const;
 
-/** Of the RSSI (3GPP TS 27.007 §8.5): four bars, as telephones draw them. */
+/** Bars, 0 to 4, for an RSSI (3GPP TS 27.007 §8.5), as phones draw them. */
 export function barsOf(signalDbm: number | null): number {
   if (signalDbm === null) return 0;
   return [-110, -100, -85, -70].filter((bound) => signalDbm >= bound).length;

@@ -20,7 +20,7 @@ export interface TileFacts {
   fleet: readonly FleetNode[];
   inventory: Inventory;
   stuck: readonly Json<PaymentRow>[];
-  /** Of the last hour. */
+  /** Samples of the last hour. */
   lately: readonly Sample[];
 }
 
@@ -28,7 +28,7 @@ export interface TileFacts {
 const DELIVERY_GOOD = 95;
 const DELIVERY_BAD = 80;
 
-/** Of frames, a thousand each: gaps that are heard. */
+/** Gaps that are heard, per 1,000 frames. */
 const GAPS_GOOD = 5;
 const GAPS_BAD = 20;
 
@@ -103,7 +103,7 @@ const some = (counts: ReadonlyArray<readonly [count: number, of: string]>): stri
     .map(([count, what]) => `${count} ${what}`)
     .join(', ') || 'no problems';
 
-/** Of the last hour. */
+/** Tiles of the texts and calls of the last hour. */
 function traffic(samples: readonly Sample[]): Tile[] {
   const sum = (figureOf: (sample: Sample) => number): number =>
     samples.reduce((total, sample) => total + figureOf(sample), 0);

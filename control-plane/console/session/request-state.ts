@@ -32,7 +32,7 @@ export const findSession = (ctx: Context): ConsoleSession | undefined => known(c
 /** Throws `Refusal` `unauthorized` without one. */
 export function sessionOf(ctx: Context): ConsoleSession {
   const { session } = known(ctx);
-  if (session === undefined) throw new Refusal('unauthorized', 'sign in first');
+  if (session === undefined) throw new Refusal('unauthorized', 'Sign in first.');
   return session;
 }
 

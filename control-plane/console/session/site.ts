@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { Refusal } from '../../domain/refusal.ts';
 
 export interface Site {
-  /** Of its own pages, as a browser writes it. */
+  /** Origin of the console's pages, as a browser writes it. */
   origin: string;
   isEncrypted: boolean;
 }

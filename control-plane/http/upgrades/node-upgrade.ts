@@ -4,10 +4,10 @@ import { readProof } from '#shared/link/proof.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { emitMetric } from '../../metrics/metric-events.ts';
-import { frameBudgets, linkBudgets } from '../../nodes/frame-pace.ts';
+import { frameBudgets, linkBudgets } from '../../nodes/frame-limiter.ts';
 import { identify } from '../../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../../nodes/node-session.ts';
-import { reportPaces } from '../../nodes/report-pace.ts';
+import { reportBudgets } from '../../nodes/report-budget.ts';
 import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
 import type { UpgradeHandler } from '../server.ts';
@@ -30,7 +30,7 @@ interface NodeUpgrades {
   drain(): Promise<void>;
 }
 
-export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'reportPace'>): NodeUpgrades {
+export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'reportBudget'>): NodeUpgrades {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: LINK_FRAME_BYTES_MAX,
@@ -41,7 +41,7 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'rep
   );
   const frames = frameBudgets(parts.clock);
   const links = linkBudgets(parts.clock);
-  const reports = reportPaces(parts.clock);
+  const reports = reportBudgets(parts.clock);
   const sessions = new Set<NodeSession>();
   let isDraining = false;
   let checks = 0;
@@ -81,7 +81,7 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'rep
         const session = new NodeSession(webSocket, node, {
           ...parts,
           budget: frames.of(node.nodeId),
-          reportPace: reports.of(node.nodeId),
+          reportBudget: reports.of(node.nodeId),
         });
         sessions.add(session);
         void session.closed.finally(() => sessions.delete(session));

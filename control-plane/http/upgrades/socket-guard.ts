@@ -119,7 +119,7 @@ export class SocketGuard {
     });
   }
 
-  /** Of one subscription, if it is given. */
+  /** Checks the bearers of one subscription, or of all. */
   #checkAll(subscriptionId?: string): void {
     for (const bearer of this.#bearers.values())
       if (subscriptionId === undefined || bearer.subscription.id === subscriptionId) void this.#check(bearer);

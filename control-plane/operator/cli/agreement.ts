@@ -12,7 +12,7 @@ export const AGREED_OPTION = { yes: switchOption('Do it without a question') };
 /** The previews below it are in the past tense. */
 const HEADING = 'This would happen:';
 
-const NOT_ASKED = 'nothing was changed: run the command with --yes to do it';
+const NOT_ASKED = 'Nothing was changed. Run the command with --yes to do it.';
 
 /** Prints what would happen. */
 export const showPreview = (what: string): void => {
@@ -28,7 +28,7 @@ export async function agree(what: string, isAgreed: boolean): Promise<void> {
   const gone = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([terminal.question('Do this? [y/N] '), gone]);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new OperatorRefusal('nothing was changed');
+    if (!/^y(es)?$/i.test(answer.trim())) throw new OperatorRefusal('Nothing was changed.');
   } finally {
     terminal.close();
   }

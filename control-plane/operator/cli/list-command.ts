@@ -119,7 +119,7 @@ export async function printedList<S extends Specs, Row>(
 ): Promise<string | { csv: string }> {
   const view = { isFull: given.full === true, nowMs: Date.now() };
   if (given.csv) {
-    if (given.json) throw new OperatorRefusal('choose one of --json and --csv');
+    if (given.json) throw new OperatorRefusal('Choose one of --json and --csv.');
     return { csv: await csvText(listing, view, pages({ options, read }, operator, given)) };
   }
   const { rows, next } = await read(operator, { ...given, limit: given.limit ?? LIMIT_DEFAULT });
@@ -161,7 +161,7 @@ async function csvText<Row>(
   for await (const page of read) {
     rows.push(...page);
     if (rows.length > CSV_ROWS_MAX)
-      throw new OperatorRefusal(`the list has more than ${CSV_ROWS_MAX} rows: narrow it with filters`);
+      throw new OperatorRefusal(`The list has more than ${CSV_ROWS_MAX} rows. Narrow it with filters.`);
   }
   return csvOf(listing.columns, rows, view);
 }

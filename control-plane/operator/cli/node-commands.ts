@@ -1,5 +1,5 @@
 // `control-plane node add | list | revoke | remove | approve`, and `prune`.
-import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { switchOption } from '#shared/process/options.ts';
 import type { NodeListing } from '../../nodes/registry.ts';
 import { NODES } from '../listings/nodes.ts';

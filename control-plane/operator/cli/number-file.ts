@@ -1,7 +1,7 @@
 // A list of numbers and their SIMs as an operator has it from a carrier: a line each, "number,iccid" or "number,iccid,node".
 import { readFileSync, statSync } from 'node:fs';
 import { hasLuhnDigit, iccidSchema, isE164 } from '#shared/identities.ts';
-import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import type { ImportedNumber } from '../../store/fleet/number-import.ts';

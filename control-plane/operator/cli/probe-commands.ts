@@ -151,5 +151,5 @@ async function ended(operator: Operator, id: string, timeoutMs: number): Promise
     if (row.result !== null) return row;
     await pause(POLL_MS);
   }
-  throw new OperatorUnfinished('the probe is still in progress: "probe list" shows its result later');
+  throw new OperatorUnfinished('The probe is still in progress: "probe list" shows its result later.');
 }

@@ -1,7 +1,7 @@
 // One SIM card in a fleet file: its fields, and what each must be. Every value is a text.
 import * as z from 'zod';
 import { E164_PATTERN, hasLuhnDigit } from '#shared/identities.ts';
-import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 
 /** More than the largest fleets have. */

@@ -38,7 +38,7 @@ function statusOf(share: number): Omit<Status, 'words'> {
   return { health: share > 0 ? 'warn' : 'bad', sign: 'cross' };
 }
 
-/** Of what was delivered, in percent: "97 %" */
+/** Share of texts that were delivered, in percent: "97 %". */
 export function shareCell(share: number): Cell {
   const words = `${Math.round(share)} %`;
   return { status: { ...statusOf(share), words }, text: words };
@@ -52,6 +52,6 @@ export const stateCell = (status: Status, state: ServiceState, reason: string | 
   text: reason === null ? state : `${state} (${reason})`,
 });
 
-/** Of a sold number. */
+/** Service of a sold number. */
 export const serviceCell = (service: ServiceState, reason: string | null): Cell =>
   stateCell(soldStatus(service), service, reason);

@@ -19,7 +19,7 @@ export const NUMBER_STATUS: Readonly<Record<NumberState, Status>> = {
   retired: { health: 'off', sign: 'barred', words: 'retired' },
 };
 
-/** Of a number that is sold, or kept for the grace time; null for any other. */
+/** Service of a number that is sold or kept for the grace time; null for any other. */
 function numberServiceCell(row: Json<NumberRow>, nowMs: number): Cell {
   const { expires_at: end, service, service_reason: reason } = row;
   if (end !== null && Date.parse(end) <= nowMs) return { status: EXPIRED, text: 'expired (grace time)' };

@@ -41,7 +41,7 @@ export const COST_PROCEDURES = {
 function knownMonth(month: string | undefined, now: Date): string {
   const present = monthOf(now);
   const asked = month === undefined ? present : `${month}-01`;
-  if (asked > present) throw new OperatorRefusal(`${month} has not begun`);
+  if (asked > present) throw new OperatorRefusal(`${month} has not begun.`);
   return asked;
 }
 
@@ -52,7 +52,7 @@ async function allSims(db: Database, month: string, now: Date): Promise<SimCostR
     const page = pageOf(rows, LIMIT_MAX, ({ iccid }) => iccid);
     sims.push(...page.rows);
     after = page.next;
-    if (sims.length > SIMS_MAX) throw new OperatorRefusal(`the month has more than ${SIMS_MAX} SIMs`);
+    if (sims.length > SIMS_MAX) throw new OperatorRefusal(`The month has more than ${SIMS_MAX} SIMs.`);
   }
   return sims;
 }

@@ -1,7 +1,7 @@
 // The fields of operator procedures, which options of commands have, too.
 import * as z from 'zod';
 import { E164_PATTERN, iccidSchema } from '#shared/identities.ts';
-import { nodeNameSchema } from '#shared/link/enrolment.ts';
+import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { slotNameSchema } from '#shared/link/slot.ts';
 
 export const LIMIT_MAX = 1_000;
@@ -28,12 +28,12 @@ export const paymentIdSchema = z
 export const subscriptionIdSchema = z
   .string()
   .regex(/^sub_[0-9a-f]{1,24}$/, 'must be the id of a subscription');
-/** Of money, as operators write it. */
+/** Amount of money, as operators write it. */
 export const decimalAmountSchema = z
   .string({ error: 'must be an amount, such as 900 or 899.50' })
   .regex(/^\d{1,60}(\.\d{1,18})?$/, 'must be an amount, such as 900 or 899.50')
   .refine((text) => /[1-9]/.test(text), 'must be more than 0');
-/** Of money, in the token's smallest unit. */
+/** Amount of money, in the token's smallest unit. */
 export const atomicSchema = z
   .string()
   .regex(/^[1-9]\d{0,77}$/, 'must be a whole number of the smallest unit of the token');
@@ -64,7 +64,7 @@ export const cardSchema = z.union([z.object({ iccid: iccidSchema }), placeSchema
 export const cardTextSchema = z.union([iccidSchema.transform((iccid) => ({ iccid })), placeTextSchema], {
   error: 'must be an ICCID, or node/slot, for example rack-7/m3',
 });
-/** Of a person who may sign in to the console. */
+/** Name of a person who may sign in to the console. */
 export const operatorNameSchema = z
   .string({ error: 'must be the name of an operator' })
   .regex(

@@ -36,11 +36,11 @@ export const NODE_PROCEDURES = {
   revokeNode: change(ofNode, {
     subject,
     async run({ db, now }, { node }) {
-      if (!(await revokeNode(db, node, now))) throw new OperatorRefusal(`there is no node "${node}"`);
+      if (!(await revokeNode(db, node, now))) throw new OperatorRefusal(`There is no node "${node}".`);
     },
     after: ({ nodes }, { node }) => nodes.recheck(node),
   }),
-  /** Of a revoked node whose SIMs hold no subscription. */
+  /** Removes a revoked node whose SIMs have no subscription. */
   removeNode: change(ofNode, { subject, run: ({ db, now }, { node }) => removeNode(db, node, now) }),
   /** The nodes and slots that `prune` would remove. */
   prunable: procedure({ input: z.object({}), run: ({ db, now }) => findPrunable(db, now) }),

@@ -34,13 +34,15 @@ export const OPERATOR_PROCEDURES = {
     async run({ db, now }, { name }) {
       const key = mintOperatorKey();
       if (await insertOperator(db, { name, keyHash: hashSecret(key), now })) return { key };
-      throw new OperatorRefusal(`operator "${name}" already exists; "operator remove" revokes the old key`);
+      throw new OperatorRefusal(
+        `Operator "${name}" already exists. Run "operator remove" to revoke the old key.`,
+      );
     },
   }),
   removeOperator: change(ofOperator, {
     subject,
     async run({ db }, { name }) {
-      if (!(await deleteOperator(db, name))) throw new OperatorRefusal(`there is no operator "${name}"`);
+      if (!(await deleteOperator(db, name))) throw new OperatorRefusal(`There is no operator "${name}".`);
     },
   }),
   auditLog: procedure({

@@ -25,7 +25,7 @@ export const PAYMENT_PROCEDURES = {
     input: z.object({ id: paymentIdSchema }),
     async run({ db }, { id }) {
       const row = await findPaymentRow(db, id);
-      if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
+      if (row === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
       return { ...row, events: await listPaymentEvents(db, id) };
     },
   }),
@@ -42,7 +42,7 @@ export const PAYMENT_PROCEDURES = {
       await createPaymentLedger(db).setVoid(id, why, now);
       const row = await findPaymentRow(db, id);
       if (row?.state !== 'void')
-        throw new OperatorRefusal(`nothing was done: ${id} is now ${row?.state ?? 'unknown'}`);
+        throw new OperatorRefusal(`Nothing was done: ${id} is now ${row?.state ?? 'unknown'}.`);
     },
   }),
 };

@@ -41,7 +41,7 @@ export const PROBE_PROCEDURES = {
     input: z.object({ id: probeIdSchema }),
     async run({ db }, { id }) {
       const row = await findProbe(db, id);
-      if (row === undefined) throw new OperatorRefusal(`there is no probe ${id}`);
+      if (row === undefined) throw new OperatorRefusal(`There is no probe ${id}.`);
       return row;
     },
   }),

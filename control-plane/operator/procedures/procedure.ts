@@ -35,7 +35,7 @@ interface Audit<Input, Answer> {
 }
 
 export interface ControlPlaneProcedure<S extends z.ZodType, Answer> extends Procedure<Context, S, Answer> {
-  /** Of a procedure that changes something. */
+  /** Audit entry, for a procedure that changes something. */
   readonly audit?: Audit<z.output<S>, Answer>;
   /** Runs when the change is committed. */
   after?(context: Context, input: z.output<S>): Promise<void> | void;

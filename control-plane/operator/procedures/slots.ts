@@ -44,7 +44,7 @@ export const SLOT_PROCEDURES = {
     input: placeSchema,
     async run({ db, now }, { node, slot }) {
       const row = await findSlot(db, { node, slot }, now);
-      if (row === undefined) throw new OperatorRefusal(`node ${node} has no slot ${slot}`);
+      if (row === undefined) throw new OperatorRefusal(`Node ${node} has no slot ${slot}.`);
       return row;
     },
   }),

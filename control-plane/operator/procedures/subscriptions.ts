@@ -91,7 +91,7 @@ export const SUBSCRIPTION_PROCEDURES = {
     input: z.object({ id: subscriptionIdSchema }),
     async run({ db, now }, { id }) {
       const [row] = await listSubscriptions(db, { id, limit: 1 }, now);
-      if (row === undefined) throw new OperatorRefusal(`there is no subscription ${id}`);
+      if (row === undefined) throw new OperatorRefusal(`There is no subscription ${id}.`);
       const payments = await listPayments(db, { subscription: id, limit: LIMIT_MAX }, now);
       return { ...row, payments };
     },

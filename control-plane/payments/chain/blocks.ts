@@ -3,7 +3,7 @@ import type { PublicClient } from 'viem';
 import { SAFE_DEPTH_BLOCKS } from '#shared/api/payment-networks.ts';
 import { isUnreachable } from './rpc.ts';
 
-/** `safeDepthBlocks`: a block with so many blocks on top is final, for an RPC without a `safe` block. */
+/** `safeDepthBlocks`: a block with this many blocks on top is final, for an RPC without a `safe` block. */
 export function blocksOf(publicClient: PublicClient, safeDepthBlocks = SAFE_DEPTH_BLOCKS) {
   /** The newest block; its time is in seconds since the Unix epoch. */
   async function head(): Promise<{ number: bigint; timestamp: bigint }> {

@@ -21,7 +21,7 @@ import { resultIn, TOKEN_ABI, type TransferResult } from './token-events.ts';
 export interface ChainOptions extends RpcOptions {
   /** Addresses of the network's relayers, the present one first. Empty if a facilitator submits. */
   relayers?: readonly Address[];
-  /** A block with so many blocks on top is final, for an RPC without a `safe` block. */
+  /** A block with this many blocks on top is final, for an RPC without a `safe` block. */
   safeDepthBlocks?: number | undefined;
   clock?: Clock;
 }

@@ -23,7 +23,7 @@ export interface RpcOptions {
 const LOG_RANGE_BLOCKS = 9_000n;
 const LOG_RANGE_BLOCKS_MIN = 100n;
 
-/** Of the answer to a call that runs a stranger's code: an honest account needs less than a thousand. viem's own limit is 10 MiB. */
+/** Bytes of the answer to a call that runs a stranger's code: an honest account needs less than a thousand. viem's own limit is 10 MiB. */
 const FOREIGN_ANSWER_BYTES_MAX = 64 * 1024;
 
 /**
@@ -109,7 +109,7 @@ export const isFailedExecution = (error: unknown): boolean =>
       (cause.code === EXECUTION_REVERTED || FAILED_EXECUTION.test(cause.details)),
   ) !== null;
 
-/** Of geth; reth and anvil name all ends but a revert "EVM error". */
+/** Messages of geth; reth and anvil name all ends but a revert "EVM error". */
 const FAILED_EXECUTION =
   /revert|out of gas|invalid opcode|invalid jump|stack (under|over)flow|gas required exceeds|EVM error/i;
 

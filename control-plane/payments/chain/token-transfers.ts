@@ -57,7 +57,7 @@ export async function checkBalance(
     args: [from],
   });
   if (balance < value)
-    throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded`);
+    throw new OperatorRefusal(`${from} has ${balance} of ${asset}, and ${value} must be refunded.`);
 }
 
 /** `unknown` while it is not mined. */
@@ -117,7 +117,7 @@ export async function transfersSince(
   const ageSeconds = Number(timestamp) - Math.floor(sinceMs / 1000);
   const depthBlocks = BigInt(Math.max(0, ageSeconds) + CLOCK_ERROR_SECONDS) * BLOCKS_PER_SECOND_MAX;
   if (depthBlocks > DEPTH_BLOCKS_MAX)
-    throw new OperatorRefusal('the refund began too long ago: its blocks can no longer be searched');
+    throw new OperatorRefusal('The refund began too long ago: its blocks can no longer be searched.');
   const event = { address: asset, abi: TOKEN_ABI, eventName: 'Transfer', args: { from, to } } as const;
   const hashes = new Set<Hex>();
   await searchBack(client, depthBlocks, async (range) => {
@@ -138,7 +138,7 @@ export function refusalOfToken(error: unknown): never {
   const reverted =
     error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
   if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
-  throw new OperatorRefusal(`the token rejects the transfer: ${reverted.reason ?? reverted.shortMessage}`);
+  throw new OperatorRefusal(`The token rejects the transfer: ${reverted.reason ?? reverted.shortMessage}`);
 }
 
 /** Undefined while it is not mined. */

@@ -10,7 +10,7 @@ import { type Card, cardOf } from '../fleet/number-move.ts';
 
 /** A rack unlocks this many cards at a time. A node that invents cards gets no more PINs than this. */
 const UNANSWERED_MAX = 8;
-/** A node with so many refused PINs gets no further one. */
+/** A node with this many refused PINs gets no more. */
 const WRONG_MAX = 3;
 /** PINs in a day for cards that the node may not have: no more than unknown SIMs in a day. */
 const UNPROVEN_MAX = 96;
@@ -153,7 +153,7 @@ export async function retryPin(db: Database, card: Card): Promise<string> {
     update cards set pin_state = 'untried', pin_node = null, pin_sent_at = null, pin_reason = null
     where iccid = ${iccid} and pin is not null`.execute(db);
   if (numAffectedRows === 0n)
-    throw new OperatorRefusal(`the fleet file has given no PIN for the SIM ${iccid}`);
+    throw new OperatorRefusal(`The fleet file has given no PIN for the SIM ${iccid}.`);
   return iccid;
 }
 

@@ -14,12 +14,12 @@ export const dropCard = (db: Database, card: Card): Promise<string> =>
       .where('retired_at', 'is', null)
       .executeTakeFirst();
     if (owner !== undefined)
-      throw new OperatorRefusal(`the SIM ${iccid} has the number ${owner.number}: retire that number first`);
+      throw new OperatorRefusal(`The SIM ${iccid} has the number ${owner.number}. Retire that number first.`);
     const dropped = await trx
       .deleteFrom('cards')
       .where('iccid', '=', iccid)
       .returning('iccid')
       .executeTakeFirst();
-    if (dropped === undefined) throw new OperatorRefusal(`no fleet file has named the SIM ${iccid}`);
+    if (dropped === undefined) throw new OperatorRefusal(`No fleet file has named the SIM ${iccid}.`);
     return iccid;
   });

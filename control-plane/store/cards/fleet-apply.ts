@@ -15,7 +15,7 @@ import {
   type WrittenCard,
 } from './fleet-plan.ts';
 
-/** Of transactions that apply a fleet file. */
+/** Key of the advisory lock of transactions that apply a fleet file. */
 const FLEET_LOCK = 7_310_022;
 
 /** The PINs of the service, sealed and opened. */
@@ -30,7 +30,7 @@ export interface FleetDiff {
   unchanged: number;
   /** Cards of the service that are not in the file; they stay as they are. */
   others: number;
-  /** Of cards that are applied, and do not get where the file says. */
+  /** Notes about applied cards that are not where the file says. */
   notes: FleetNote[];
   /** Identifies the changes. */
   digest: string;
@@ -95,7 +95,7 @@ export const applyFleet = (
     const real = changes.filter(({ fields, isNew }) => isNew || fields.length > 0);
     const digest = digestOf(real);
     if (expected !== undefined && expected !== digest)
-      throw new OperatorRefusal('the fleet has changed since the diff was shown: run the command again');
+      throw new OperatorRefusal('The fleet has changed since the diff was shown. Run the command again.');
     await writeCards(trx, cards, real, { pins, now });
     const others = await countOthers(trx, cards);
     const nodes = await readNodeNames(trx);

@@ -3,7 +3,7 @@ import type { PinState } from '../database/sim-tables.ts';
 
 /** A card as a fleet file has it. Undefined: leave the value; null: remove it. */
 export interface WrittenCard {
-  /** Of the file. */
+  /** Line of the file. */
   line: number;
   iccid: string;
   number?: string | undefined;

@@ -29,7 +29,7 @@ const sharesOf = (
     and (payments.paid_until > first or payments.paid_until = payments.paid_from)
   group by 1, 2, 3`;
 
-/** Of all subscriptions, with those that were deleted in the month. */
+/** Earnings of all subscriptions, with those that were deleted in the month. */
 export const sharesIn = (month: string): RawBuilder<unknown> => sql`
   select number, chain_id, asset, sum(value)::text as value from (
     ${sharesOf(month, {

@@ -1,6 +1,7 @@
 // Examines Postgres without changing anything: version, rights, schema, and a pooler in between.
 import { Kysely, type PostgresPoolClient, sql } from 'kysely';
 import type { Client } from 'pg';
+import { messageOf } from '#shared/error-message.ts';
 import { newestMigration, newestOf, schemaRefusal } from './migrations.ts';
 import { Dialect } from './postgres-dialect.ts';
 import { Primary } from './primary.ts';
@@ -64,7 +65,7 @@ async function examine(client: Client): Promise<SeenDatabase> {
     versionNumber: server.versionNumber,
     user: server.user,
     connectionsMax: server.connectionsMax,
-    // Of a connection through a pooler, the pooler makes it up.
+    // A pooler makes up the id of the server process.
     isPooled: (client as unknown as { processID: number }).processID !== server.pid,
     transactionTimeoutMs: Number(limits[0]?.setting ?? 0),
     missingRights: await missingRights(db, schema === undefined),
@@ -76,10 +77,7 @@ async function examine(client: Client): Promise<SeenDatabase> {
     sealedPins: schema === undefined ? [] : await readSealedPins(db),
   };
   // Last: a pooler that refuses it ends the connection.
-  const transactionProblem = await sql`begin read only`.execute(db).then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  const transactionProblem = await sql`begin read only`.execute(db).then(() => undefined, messageOf);
   if (transactionProblem === undefined) await sql`rollback`.execute(db);
   return { ...seen, transactionProblem };
 }

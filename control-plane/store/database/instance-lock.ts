@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log.ts';
 import { Primary } from './primary.ts';
 import { SchemaRefusal, sayRunning } from './schema-versions.ts';
 
-/** Of this service, among the advisory locks of a database. */
+/** Key of this service among the advisory locks of a database. */
 const LOCK = 7_236_845_012;
 
 /** A predecessor that was killed may still be connected. */

@@ -6,7 +6,7 @@ import type { Tables } from './tables.ts';
 
 const MIGRATIONS: Migrations = { '0001-schema': schema };
 
-/** Of this service, among the advisory locks of a database. */
+/** Key of this service's migrations among the advisory locks of a database. */
 const LOCK = 7_236_845_013;
 
 /**

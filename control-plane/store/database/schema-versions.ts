@@ -13,7 +13,7 @@ interface SchemaChange extends Migration {
 /** By name. Names sort in their order. */
 export type Migrations = Readonly<Record<string, SchemaChange>>;
 
-/** Of the advisory locks by which running instances say what they know: the first key. The second one is the number of their migration. */
+/** First key of the advisory locks with which running instances announce their schema. The second key is the number of their migration. */
 const RUNNING_LOCK = 1_684_501_207;
 
 export class SchemaRefusal extends Error {

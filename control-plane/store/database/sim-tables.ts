@@ -97,7 +97,7 @@ interface CardsTable {
   updated_at: Date;
 }
 
-/** Of one token, in its smallest unit. */
+/** Amount of one token, in its smallest unit. */
 export interface EarnedAmount {
   chain_id: number;
   asset: string;

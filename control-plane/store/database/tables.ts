@@ -182,7 +182,7 @@ export interface MessagesTable {
   delivered_parts: ColumnType<number[], number[] | undefined, number[]>;
   /** The carrier reported the final status: nothing else changes it. */
   ended_by_report: ColumnType<boolean, boolean | undefined, boolean>;
-  /** Of a received text that was a keyword: `stop` ended texts to its sender, `start` allowed them again. */
+  /** Set for a received text that was a keyword: `stop` ended texts to its sender, `start` allowed them again. */
   opt_out_type: ColumnType<OptOutType | null, OptOutType | null | undefined, OptOutType | null>;
   /** Set for the announcement of an MMS. */
   mms: ColumnType<AnnouncedMms | null, string | null | undefined, string | null>;

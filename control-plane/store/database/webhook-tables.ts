@@ -47,7 +47,7 @@ interface WebhookDeliveriesTable {
   type: WebhookEvent;
   message_id: number | null;
   call_id: string | null;
-  /** Of a sent text: its status when the event occurred. */
+  /** Status of a sent text when the event occurred; null for other events. */
   message_status: OutboundStatus | null;
   occurred_at: Date;
   state: DeliveryState;

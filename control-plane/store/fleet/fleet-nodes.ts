@@ -50,7 +50,7 @@ export interface FleetSlot {
   outOfService: { by: 'operator' | 'probe'; reason: string; since: Date } | null;
   /** Capacity of the message storage, and how much is used. */
   storage: { used: number; total: number } | null;
-  /** Of calls, as the modem read them back. */
+  /** Settings for calls, as the modem read them back. */
   voiceSettings: VoiceSettings | null;
   /** When its node last reported the SIM; null for a slot without a SIM. */
   reportedAt: Date | null;
@@ -65,7 +65,7 @@ export interface FleetNode {
   enrolledAt: Date | null;
   /** Facts in the node's journal; null if the node does not report it. */
   journalDepth: number | null;
-  /** Of its key, while the node waits for approval: to connect, or to take SIMs again. */
+  /** Fingerprint of its key, while the node waits for approval: to connect, or to take SIMs again. */
   fingerprint: string | null;
   /** The node gets no further SIMs until it is approved. */
   isSuspended: boolean;

@@ -76,7 +76,7 @@ const holdingOfFact = (now: Date) => sql`
 
 /**
  * Whether a text belongs to the holding. With a stamp: the service center received it in that time, and certainly not in the previous
- * holding. Without: it arrived in that time, and so long after the previous holding that no service center can have kept it.
+ * holding. Without: it arrived in that time, and long enough after the previous holding that no service center can have kept it.
  */
 export const isOfHolding = sql<boolean>`coalesce(case when former.iccid is not null
   then coalesce(fact.sent_at, fact.read_at) >= subscriptions.created_at - ${ms(CLOCK_ERROR_MAX_MS)}

@@ -199,16 +199,16 @@ export async function approveNode(
   await db.deleteFrom('sim_claims').where('node_id', '=', node).execute();
   // The surrounding transaction rolls the approval back.
   if (fingerprint !== undefined && fingerprint !== own)
-    throw new OperatorRefusal(`the key of ${node} is ${own}, not the one that you gave`);
+    throw new OperatorRefusal(`The key of ${node} is ${own}, not the one that you gave.`);
   return { fingerprint: own };
 }
 
 async function whyNot(db: Database, node: string): Promise<OperatorRefusal> {
   const row = await db.selectFrom('nodes').select('revoked_at').where('id', '=', node).executeTakeFirst();
-  if (row === undefined) return new OperatorRefusal(`there is no node "${node}"`);
+  if (row === undefined) return new OperatorRefusal(`There is no node "${node}".`);
   return new OperatorRefusal(
     row.revoked_at === null
-      ? `${node} is not enrolled yet`
-      : `${node} is revoked: run "node add" to enroll it again`,
+      ? `${node} is not enrolled yet.`
+      : `${node} is revoked. Run "node add" to enroll it again.`,
   );
 }

@@ -12,9 +12,9 @@ export async function admitNumber(db: Database, number: string): Promise<void> {
     .where('number', '=', number)
     .where('retired_at', 'is', null)
     .executeTakeFirst();
-  if (row === undefined) throw new OperatorRefusal(`there is no number ${number}`);
-  if (row.unadmitted_since === null) throw new OperatorRefusal(`${number} is already admitted`);
-  if (!isSellable(number)) throw new OperatorRefusal(`${number} is not a US mobile number`);
+  if (row === undefined) throw new OperatorRefusal(`There is no number ${number}.`);
+  if (row.unadmitted_since === null) throw new OperatorRefusal(`${number} is already admitted.`);
+  if (!isSellable(number)) throw new OperatorRefusal(`${number} is not a US mobile number.`);
   const rival = await db
     .selectFrom('number_rivals')
     .select('iccid')
@@ -22,7 +22,7 @@ export async function admitNumber(db: Database, number: string): Promise<void> {
     .executeTakeFirst();
   if (rival !== undefined)
     throw new OperatorRefusal(
-      `two SIMs report ${number}: import it with the ICCID of your card ("number import")`,
+      `Two SIMs report ${number}. Import it with the ICCID of your card ("number import").`,
     );
   const admitted = { unadmitted_since: null, unproven: null, disputed_since: null };
   await db.updateTable('numbers').set(admitted).where('number', '=', number).execute();

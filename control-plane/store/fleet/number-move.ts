@@ -35,13 +35,13 @@ export async function moveNumber(
       .where('retired_at', 'is', null)
       .forUpdate()
       .executeTakeFirst();
-    if (row === undefined) throw new OperatorRefusal(`there is no number ${number}`);
+    if (row === undefined) throw new OperatorRefusal(`There is no number ${number}.`);
     if (row.iccid === to) {
       const advice =
         'iccid' in card
-          ? 'give the ICCID of the new card'
-          : 'if you have just exchanged the card, wait until the node has reported the new card, 30 seconds at most';
-      throw new OperatorRefusal(`${number} has the SIM ${to} already: ${advice}`);
+          ? 'Give the ICCID of the new card.'
+          : 'If you have just exchanged the card, wait until the node has reported the new card, 30 seconds at most.';
+      throw new OperatorRefusal(`${number} already has the SIM ${to}. ${advice}`);
     }
     await clearUnadmitted(trx, [{ number: '', iccid: to }]);
     const other = await trx
@@ -51,9 +51,9 @@ export async function moveNumber(
       .where('retired_at', 'is', null)
       .executeTakeFirst();
     if (other !== undefined)
-      throw new OperatorRefusal(`the SIM ${to} has the number ${other.number}: retire that number first`);
+      throw new OperatorRefusal(`The SIM ${to} has the number ${other.number}. Retire that number first.`);
     if (!hasLuhnDigit(to) && !(await isReported(trx, to)))
-      throw new OperatorRefusal(`the ICCID ${to} has a wrong check digit: compare it with the card`);
+      throw new OperatorRefusal(`The ICCID ${to} has a wrong check digit. Compare it with the card.`);
     await trx.deleteFrom('former_cards').where('iccid', '=', to).execute();
     await keepFormerCard(trx, { number, now });
     await trx
@@ -78,7 +78,7 @@ export async function cardOf(db: Database, card: Card): Promise<string> {
     .where('slot', '=', slot)
     .executeTakeFirst();
   if (sim !== undefined) return sim.iccid;
-  throw new OperatorRefusal(`${node} holds no SIM in ${slot}: see "slot list"`);
+  throw new OperatorRefusal(`${node} holds no SIM in ${slot}. See "slot list".`);
 }
 
 /** A node holds the card: then its ICCID is no typing error. */

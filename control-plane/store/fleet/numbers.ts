@@ -19,7 +19,7 @@ export interface NumberRow {
   iccid: string;
   /** The operator's name for the card. */
   label: string | null;
-  /** Of the modem that has its SIM. */
+  /** IMEI of the modem that has its SIM. */
   imei: string | null;
   /** Where its SIM is; null when no node holds it. */
   node: string | null;
@@ -31,7 +31,7 @@ export interface NumberRow {
   expires_at: Date | null;
   /** Not sold before. */
   quarantined_until: Date | null;
-  /** Of a sold number, while its subscription lasts. */
+  /** Service of a sold number, while its subscription lasts. */
   service: ServiceState | null;
   /** Why it has no service, as the node reports it. */
   service_reason: string | null;
@@ -50,7 +50,7 @@ const RIVALS = sql`(
   from number_rivals left join sims as held on held.iccid = number_rivals.iccid
   where number_rivals.number = seen.number)`;
 
-/** Of a number that would be on sale if its node could write its journal. */
+/** Reason for a number that would be on sale if its node could write its journal. */
 const journalReason = (now: Date) =>
   sql`case when subscriptions.id is null and sims.state = 'registered' and ${HAS_NO_JOURNAL}
     and nodes.link_alive_until > ${now}::timestamptz then ${SLOT_STATUS.journal_unavailable.words}::text end`;
@@ -246,7 +246,7 @@ export async function releaseNumber(db: Database, number: string, now: Date): Pr
     .returning('number')
     .executeTakeFirst();
   if (row !== undefined) return;
-  if (await isNumberKnown(db, number)) throw new OperatorRefusal(`${number} is not in quarantine`);
+  if (await isNumberKnown(db, number)) throw new OperatorRefusal(`${number} is not in quarantine.`);
   throw await unknownOrRetired(db, number);
 }
 
@@ -268,11 +268,11 @@ export async function retireNumber(db: Database, number: string, now: Date): Pro
       const until = shownTime(row.until.toISOString());
       throw new OperatorRefusal(
         row.until > now
-          ? `${whose} until ${until}`
-          : `${whose} for the grace time after its year, which ended at ${until}`,
+          ? `${whose} until ${until}.`
+          : `${whose} for the grace time after its year, which ended at ${until}.`,
       );
     }
-    if (row.payment !== null) throw new OperatorRefusal(`${number} is reserved for payment ${row.payment}`);
+    if (row.payment !== null) throw new OperatorRefusal(`${number} is reserved for payment ${row.payment}.`);
     await trx
       .updateTable('numbers')
       .set({ retired_at: now, out_of_service_at: null, out_of_service_reason: null })
@@ -290,8 +290,8 @@ async function unknownOrRetired(
     .select('retired_at')
     .where('number', '=', number)
     .executeTakeFirst();
-  if (row?.retired_at == null) return new OperatorRefusal(`there is no number ${number}`);
-  return new OperatorRefusal(`${number} was retired at ${shownTime(row.retired_at.toISOString())}`);
+  if (row?.retired_at == null) return new OperatorRefusal(`There is no number ${number}.`);
+  return new OperatorRefusal(`${number} was retired at ${shownTime(row.retired_at.toISOString())}.`);
 }
 
 /** Whether the service has this number, sold or not. */

@@ -27,13 +27,13 @@ export interface Prunable {
 export async function removeNode(db: Database, node: string, now: Date): Promise<void> {
   await inTransaction(db, async (trx) => {
     const row = await lockNode(trx, node);
-    if (row === undefined) throw new OperatorRefusal(`there is no node "${node}"`);
+    if (row === undefined) throw new OperatorRefusal(`There is no node "${node}".`);
     if (row.revoked_at === null)
-      throw new OperatorRefusal(`${node} is not revoked: run "node revoke ${node}" first`);
+      throw new OperatorRefusal(`${node} is not revoked. Run "node revoke ${node}" first.`);
     const [sold, ...more] = await subscribedOn(trx, node, now);
     if (sold !== undefined)
       throw new OperatorRefusal(
-        `SIMs of ${node} hold ${more.length + 1} ${more.length === 0 ? 'subscription' : 'subscriptions'} (${maskedNumber(sold)}${more.length === 0 ? '' : ' …'}): move the SIMs to another node, or give the subscribers other numbers`,
+        `SIMs of ${node} hold ${more.length + 1} ${more.length === 0 ? 'subscription' : 'subscriptions'} (${maskedNumber(sold)}${more.length === 0 ? '' : ' …'}). Move the SIMs to another node, or give the subscribers other numbers.`,
       );
     await deleteNodes(trx, [node]);
   });

@@ -22,7 +22,7 @@ export async function readExpected(
 /**
  * Records SIMs of a node that were neither imported nor admitted by an operator or a probe. With `admitsNew`, SIMs that a report admitted
  * since then count too. Returns how many it reported in the last `NEW_SIMS_MS`; the count stops above the limit. Returns 0 for a node that
- * an operator has approved with so many.
+ * an operator has approved with that many.
  */
 export async function countNewSims(
   trx: DatabaseTransaction,

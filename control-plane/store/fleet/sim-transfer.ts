@@ -19,7 +19,7 @@ export async function transferSim(
   return inTransaction(db, async (trx) => {
     const target = await lockNode(trx, node);
     if (target !== undefined && target.revoked_at !== null)
-      throw new OperatorRefusal(`${node} is revoked: run "node add" to enroll it again`);
+      throw new OperatorRefusal(`${node} is revoked. Run "node add" to enroll it again.`);
     const claim = await trx
       .selectFrom('sim_claims')
       .select('iccid')
@@ -28,11 +28,11 @@ export async function transferSim(
       .orderBy('seen_at', 'desc')
       .executeTakeFirst();
     if (claim === undefined)
-      throw new OperatorRefusal(`${node}/${slot} reports no SIM of another node: see "slot list"`);
+      throw new OperatorRefusal(`${node}/${slot} reports no SIM of another node. See "slot list".`);
     const { iccid } = claim;
     if (expected !== undefined && expected !== iccid)
       throw new OperatorRefusal(
-        `${node}/${slot} reports another SIM now, ${iccid}: check it, and do it again`,
+        `${node}/${slot} reports another SIM now, ${iccid}. Check it, and do it again.`,
       );
     const holder = await trx
       .selectFrom('sim_tenures')

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Slot, VoiceSettings } from '#shared/link/slot.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
-import { decideClaims, newSimsMax, type SimSlot } from '../../domain/sim-claim.ts';
+import { type ClaimDecision, decideClaims, newSimsMax, type SimSlot } from '../../domain/sim-claim.ts';
 import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import { disputeNumbers, dropOldRivals } from './number-disputes.ts';
@@ -66,7 +66,6 @@ export async function replaceSlots(
   slots: readonly Slot[],
   rules: ClaimRules & { now: Date },
 ): Promise<SlotChange> {
-  const { admitsNew, now, waitMs } = rules;
   const reported = slots.map(storable);
   return db.transaction().execute(async (trx) => {
     const node = await trx
@@ -78,54 +77,80 @@ export async function replaceSlots(
       .forUpdate()
       .executeTakeFirst();
     if (node === undefined) return NO_CHANGE;
-    const iccids = reported.flatMap(({ iccid }) => iccid ?? []);
-    const tenures = await lockTenures(trx, nodeId, iccids, rules);
-    const contested = await readContested(trx, nodeId);
-    const heldBefore = await readHeldBefore(trx, nodeId, iccids);
-    const wasSuspended = node.claims_suspended_at !== null;
-    const expected = await readExpected(trx, iccids);
-    const newSims = await countNewSims(trx, nodeId, { iccids, admitsNew, now });
-    // Most reports claim nothing.
-    const own = new Set(tenures.flatMap((tenure) => (tenure.nodeId === nodeId ? [tenure.iccid] : [])));
-    const claimed = iccids.filter((iccid) => !own.has(iccid));
-    const isClaiming = claimed.length > 0;
-    const decision = decideClaims({
-      nodeId,
-      slots: reported,
-      tenures,
-      contested,
-      heldBefore,
-      lastHolders: isClaiming ? await readLastHolders(trx, claimed) : new Map(),
-      movesLeft: isClaiming ? await countMovesLeft(trx, nodeId, now) : 0,
-      expected,
-      newSims,
-      newSimsMax: newSimsMax(admitsNew),
-      isSuspended: wasSuspended,
-      waitMs,
-      now,
-    });
-    const beaten = new Set(await writeTenures(trx, nodeId, { decision, locked: tenures }, now));
-    const held = decision.held.filter(({ iccid }) => !beaten.has(iccid));
-    const taken = decision.taken.flatMap(({ iccid }) => (beaten.has(iccid) ? [] : [iccid]));
-    await proveExpected(trx, nodeId, taken);
-    await writeClaims(trx, nodeId, { held, refused: decision.refused }, now);
-    await writeHeld(trx, nodeId, held, now);
-    const lost = decision.held.filter(({ iccid }) => beaten.has(iccid));
-    await writeSlots(trx, nodeId, reported, new Set([...decision.refused, ...lost].map(({ slot }) => slot)));
-    const isSuspendedNow = decision.isSuspended && !wasSuspended;
-    if (isSuspendedNow)
-      await trx.updateTable('nodes').set({ claims_suspended_at: now }).where('id', '=', nodeId).execute();
-    const { conflicts, unsellable } = await introduceNumbers(trx, nodeId, held, { now, admitsNew });
-    const refused = decision.refused.length + beaten.size;
-    return {
-      conflicts,
-      unsellable,
-      taken,
-      refused,
-      isSuspendedNow,
-      tenures: held.length + decision.unseen.length,
-    };
+    const isSuspended = node.claims_suspended_at !== null;
+    const { decision, tenures } = await decide(trx, { nodeId, reported, isSuspended }, rules);
+    return writeDecision(trx, { nodeId, reported, isSuspended, decision, tenures }, rules);
   });
+}
+
+interface NodeReport {
+  nodeId: string;
+  reported: readonly Slot[];
+  /** The node gets no further SIMs. */
+  isSuspended: boolean;
+}
+
+/** Reads what claims depend on, and locks the tenures of the reported SIMs. */
+async function decide(
+  trx: DatabaseTransaction,
+  { nodeId, reported, isSuspended }: NodeReport,
+  rules: ClaimRules & { now: Date },
+): Promise<{ decision: ClaimDecision; tenures: Awaited<ReturnType<typeof lockTenures>> }> {
+  const { admitsNew, now, waitMs } = rules;
+  const iccids = reported.flatMap(({ iccid }) => iccid ?? []);
+  const tenures = await lockTenures(trx, nodeId, iccids, rules);
+  const contested = await readContested(trx, nodeId);
+  const heldBefore = await readHeldBefore(trx, nodeId, iccids);
+  const expected = await readExpected(trx, iccids);
+  const newSims = await countNewSims(trx, nodeId, { iccids, admitsNew, now });
+  // Most reports claim nothing.
+  const own = new Set(tenures.flatMap((tenure) => (tenure.nodeId === nodeId ? [tenure.iccid] : [])));
+  const claimed = iccids.filter((iccid) => !own.has(iccid));
+  const isClaiming = claimed.length > 0;
+  const decision = decideClaims({
+    nodeId,
+    slots: reported,
+    tenures,
+    contested,
+    heldBefore,
+    lastHolders: isClaiming ? await readLastHolders(trx, claimed) : new Map(),
+    movesLeft: isClaiming ? await countMovesLeft(trx, nodeId, now) : 0,
+    expected,
+    newSims,
+    newSimsMax: newSimsMax(admitsNew),
+    isSuspended,
+    waitMs,
+    now,
+  });
+  return { decision, tenures };
+}
+
+/** Another node may have been faster with a SIM that was in no tenure: such a claim counts as refused. */
+async function writeDecision(
+  trx: DatabaseTransaction,
+  { nodeId, reported, isSuspended, decision, tenures }: NodeReport & Awaited<ReturnType<typeof decide>>,
+  { admitsNew, now }: ClaimRules & { now: Date },
+): Promise<SlotChange> {
+  const beaten = new Set(await writeTenures(trx, nodeId, { decision, locked: tenures }, now));
+  const held = decision.held.filter(({ iccid }) => !beaten.has(iccid));
+  const taken = decision.taken.flatMap(({ iccid }) => (beaten.has(iccid) ? [] : [iccid]));
+  await proveExpected(trx, nodeId, taken);
+  await writeClaims(trx, nodeId, { held, refused: decision.refused }, now);
+  await writeHeld(trx, nodeId, held, now);
+  const lost = decision.held.filter(({ iccid }) => beaten.has(iccid));
+  await writeSlots(trx, nodeId, reported, new Set([...decision.refused, ...lost].map(({ slot }) => slot)));
+  const isSuspendedNow = decision.isSuspended && !isSuspended;
+  if (isSuspendedNow)
+    await trx.updateTable('nodes').set({ claims_suspended_at: now }).where('id', '=', nodeId).execute();
+  const { conflicts, unsellable } = await introduceNumbers(trx, nodeId, held, { now, admitsNew });
+  return {
+    conflicts,
+    unsellable,
+    taken,
+    refused: decision.refused.length + beaten.size,
+    isSuspendedNow,
+    tenures: held.length + decision.unseen.length,
+  };
 }
 
 async function writeHeld(

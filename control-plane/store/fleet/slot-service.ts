@@ -38,7 +38,7 @@ export interface SlotRow extends SlotPlace {
   model: string | null;
   /** The reported SIM, even if another node holds it. */
   iccid: string | null;
-  /** Of the modem, if its node holds the SIM. */
+  /** IMEI of the modem, if its node holds the SIM. */
   imei: string | null;
   /** Null if its daemon knows none for this modem and network. */
   voice_settings: VoiceSettings | null;
@@ -168,6 +168,7 @@ export async function refuseUnknown(db: Database, { node, slot }: SlotPlace): Pr
     db,
   );
   const [known] = rows;
-  if (known?.is_node !== true) throw new OperatorRefusal(`there is no node "${node}"`);
-  if (!known.is_slot) throw new OperatorRefusal(`${node} has not reported a slot "${slot}": see "slot list"`);
+  if (known?.is_node !== true) throw new OperatorRefusal(`There is no node "${node}".`);
+  if (!known.is_slot)
+    throw new OperatorRefusal(`${node} has not reported a slot "${slot}". See "slot list".`);
 }

@@ -108,7 +108,7 @@ export async function findDownNumbers(db: Database, now: Date, limit: number): P
 }
 
 /** The state of the service of a sold number; undefined for an unknown subscription. */
-export async function findService(
+export async function serviceStateOf(
   db: Database,
   subscriptionId: string,
   now: Date,

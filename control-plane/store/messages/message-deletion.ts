@@ -9,7 +9,7 @@ const MESSAGES = { table: 'messages', key: 'id' };
 /** Rows that others had locked are deleted one by one: a transaction that waits for a row must hold no other. */
 const LOCKED_ROWS_MAX = 100;
 
-/** For so long, every reading of the clock must show that a message is old. */
+/** For this long, every reading of the clock must show that a message is old. */
 const CONFIRMED_MS = 60 * 60 * 1000;
 
 /** False when the subscription has no such message. A message that is being claimed is deleted after its claim. */

@@ -334,7 +334,7 @@ export async function findUnsettled(
 /** Requested at once. */
 export const UNSETTLED_MAX = 500;
 
-/** Of each SIM: a node can invent any number of them, and an operator learns nothing from more. */
+/** Unreadable messages kept for each SIM: a node can invent any number of them, and an operator learns nothing from more. */
 const UNREADABLE_MAX = 200;
 
 export async function insertUnreadable(

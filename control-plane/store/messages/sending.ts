@@ -37,7 +37,7 @@ interface NewText {
 }
 
 export type SendAdmission =
-  | { kind: 'admitted'; near: SendingLevel[] }
+  | { kind: 'admitted'; nearLimits: SendingLevel[] }
   | { kind: 'opted_out' }
   | { kind: 'limited'; exceeded: ExceededLimit; retryAfterMs: number }
   /** The subscription was removed meanwhile. */
@@ -62,11 +62,11 @@ export function admitSend(db: Database, text: NewText, limits: SendingLimits): P
       return { kind: 'limited', exceeded, retryAfterMs: await waitFor(trx, text, exceeded) };
     }
     await insertSending(trx, { ...text, nodeId: slot?.nodeId });
-    if (slot === undefined) return { kind: 'admitted', near: [] };
+    if (slot === undefined) return { kind: 'admitted', nearLimits: [] };
     await count(trx, text, slot);
-    const near = nearlyUsed(usage, limits, added);
-    await noteNear(trx, text, near);
-    return { kind: 'admitted', near };
+    const nearLimits = nearlyUsed(usage, limits, added);
+    await noteNear(trx, text, nearLimits);
+    return { kind: 'admitted', nearLimits };
   });
 }
 

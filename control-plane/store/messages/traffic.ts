@@ -8,7 +8,7 @@ import { allOf, naturalOrder, type Sort, sortedPage } from '../database/sorted-p
 export type TrafficGroup = 'carrier' | 'node' | 'slot';
 
 export interface TrafficRow {
-  /** Of the row in its list: carrier, node, or node/slot. */
+  /** Key of the row in its list: carrier, node, or node/slot. */
   key: string;
   /** As modems report it: of the group, or of the last text of the slot. Null for nodes, and where it is not known. */
   carrier: string | null;

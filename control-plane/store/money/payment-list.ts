@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { PaymentState } from '../../payments/payment.ts';
 import type { Database } from '../database/database.ts';
 
-/** A payment that was not put on the chain, or made no progress, for so long needs an operator. */
+/** A payment that was not put on the chain, or made no progress, for this long needs an operator. */
 const STUCK_MS = 10 * 60_000;
 
 /** Few payments stay in these states; the others grow with the years. */

@@ -32,7 +32,7 @@ async function find(db: Database, id: string): Promise<RefundablePayment> {
     .select(['state', 'asset', 'payer', 'pay_to', 'value', 'refund_value', 'nonce', 'transfer_hash'])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (row === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
+  if (row === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
   return {
     id,
     state: row.state,
@@ -61,13 +61,13 @@ async function start(
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (payment === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
+  if (payment === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
   const stored = await storedRefund(trx, id);
   if (stored !== undefined) return stored;
   // Its end was the decision: only the transaction is missing.
   const isOrdered = payment.state === 'refunding' && payment.refund_of_end !== null;
   if (!isOrdered && !REFUNDABLE.has(payment.state))
-    throw new OperatorRefusal(`no refund was sent: ${id} is now ${payment.state}`);
+    throw new OperatorRefusal(`No refund was sent: ${id} is now ${payment.state}.`);
   await refuseTakenNonce(trx, payment.chain_id, refund);
   await trx
     .insertInto('refunds')
@@ -99,7 +99,7 @@ async function replace(
     .where('payment_id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (row === undefined) throw new OperatorRefusal(`${id} is not being refunded`);
+  if (row === undefined) throw new OperatorRefusal(`${id} is not being refunded.`);
   // Another operator was faster.
   if (row.transaction_hash !== hash) return toTransaction(row);
   await refuseTakenNonce(trx, row.chain_id, refund);
@@ -134,7 +134,7 @@ async function refuseUnlessRefunding(trx: DatabaseTransaction, id: string): Prom
     .forUpdate()
     .executeTakeFirst();
   if (payment?.state !== 'refunding')
-    throw new OperatorRefusal(`no refund was sent: ${id} is now ${payment?.state ?? 'unknown'}`);
+    throw new OperatorRefusal(`No refund was sent: ${id} is now ${payment?.state ?? 'unknown'}.`);
 }
 
 async function end(trx: DatabaseTransaction, id: string, hash: Hex, now: Date): Promise<void> {
@@ -168,15 +168,15 @@ async function close(
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (payment === undefined) throw new OperatorRefusal(`there is no payment ${id}`);
+  if (payment === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
   const { state } = payment;
   // Another operator was faster.
   if (state === 'closed') return;
   const isUnspent = REFUNDABLE.has(state) && payment.transfer_hash !== null;
   if (state !== 'refunding' && !isUnspent)
-    throw new OperatorRefusal(`nothing was done: ${id} is now ${state}`);
+    throw new OperatorRefusal(`Nothing was done: ${id} is now ${state}.`);
   if ((await storedRefund(trx, id))?.hash !== hash)
-    throw new OperatorRefusal(`nothing was done: ${id} has another refund now; run the command again`);
+    throw new OperatorRefusal(`Nothing was done: ${id} has another refund now. Run the command again.`);
   await trx
     .updateTable('payments')
     .set({
@@ -209,7 +209,7 @@ async function refuseTakenNonce(
     .executeTakeFirst();
   if (taken === undefined) return;
   throw new OperatorRefusal(
-    `the refund of ${taken.payment_id} has the next nonce of ${sender}: finish that one, and run this again`,
+    `The refund of ${taken.payment_id} has the next nonce of ${sender}. Finish that one, and run this again.`,
   );
 }
 

@@ -9,7 +9,7 @@ import type { Database } from '../database/database.ts';
 interface SharedNoncesParts {
   db: Database;
   chainId: number;
-  /** Of the wallet. */
+  /** Address of the wallet. */
   address: string;
   clock: Clock;
   log: Logger;

@@ -31,7 +31,7 @@ export async function reassignNumber(
   const number = to === undefined ? await pickAvailable(trx, now) : await findSellable(trx, to, now);
   if (number === undefined)
     throw new OperatorRefusal(
-      'no number can be sold at the moment: the list of numbers says why. Release a number from quarantine, or end the subscription with a refund',
+      'No number can be sold at the moment. The list of numbers says why. Release a number from quarantine, or end the subscription with a refund.',
     );
   await keepFormerCard(trx, { number: from, now });
   await endHolding(trx, { number: from, from: created_at, now });
@@ -141,11 +141,11 @@ async function lockActive(trx: Database, { id, number, expires_at: end }: Target
     .where('expires_at', '>', now)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (row === undefined) throw new OperatorRefusal(`there is no active subscription ${id}`);
+  if (row === undefined) throw new OperatorRefusal(`There is no active subscription ${id}.`);
   if (number !== undefined && row.number !== number)
-    throw new OperatorRefusal(`${id} has another number now: check it, then try again`);
+    throw new OperatorRefusal(`${id} has another number now. Check it, then try again.`);
   if (end !== undefined && row.expires_at.getTime() !== end.getTime())
-    throw new OperatorRefusal(`${id} ends at another time now: check it, then try again`);
+    throw new OperatorRefusal(`${id} ends at another time now. Check it, then try again.`);
   return row;
 }
 
@@ -158,6 +158,6 @@ async function findSellable(trx: DatabaseTransaction, number: string, now: Date)
     .forUpdate()
     .executeTakeFirst();
   if (row === undefined)
-    throw new OperatorRefusal(`${number} cannot be sold at the moment: see "number list --state available"`);
+    throw new OperatorRefusal(`${number} cannot be sold at the moment. See "number list --state available".`);
   return row.number;
 }

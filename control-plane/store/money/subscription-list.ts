@@ -46,7 +46,7 @@ export interface SubscriptionRow {
   wallet: string;
   created_at: Date;
   expires_at: Date;
-  /** Of its number. */
+  /** Service of its number. */
   service: ServiceState;
   /** Why its number has no service, as the node reports it. */
   reason: string | null;

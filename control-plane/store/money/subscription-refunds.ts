@@ -51,9 +51,9 @@ export async function planRefund(
     .select(['number', 'wallet', 'expires_at'])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (subscription === undefined) throw refusal(`there is no subscription ${id}`);
+  if (subscription === undefined) throw refusal(`there is no subscription ${id}.`);
   if (number !== undefined && number !== subscription.number)
-    throw refusal(`${id} has another number now: check it, then try again`);
+    throw refusal(`${id} has another number now. Check it, then try again.`);
   const { expires_at, wallet } = subscription;
   const payments = await paymentsOf(db, id);
   const ofThisEnd = payments.filter((payment) => payment.refund_of_end?.getTime() === expires_at.getTime());
@@ -65,17 +65,17 @@ export async function planRefund(
     return { id, expires_at, is_decided: true, payments: decided };
   }
   if (payments.some(({ state }) => state === 'taken_back'))
-    throw refusal(`the chain reverted a payment of ${id}: first run the command without --refund`);
+    throw refusal(`the chain reverted a payment of ${id}. First run the command without --refund.`);
   if ((await openPaymentOf(db, wallet, now)) !== undefined)
-    throw refusal(`a payment of its wallet is under way: run the command again when it has ended`);
+    throw refusal(`a payment of its wallet is under way. Run the command again when it has ended.`);
   const applied = payments.filter(({ state }) => state === 'applied');
   const byId = new Map(applied.map((payment) => [payment.id, payment]));
   const shares = sharesOfPayments(applied, amount, now);
   if (shares.length === 0)
     throw refusal(
       applied.length === 0
-        ? `no payment of ${id} is left to refund`
-        : `no whole paid day of ${id} is left: give an amount, or end it without --refund`,
+        ? `no payment of ${id} is left to refund.`
+        : `no whole paid day of ${id} is left. Give an amount, or end it without --refund.`,
     );
   const planned = shares.flatMap((share) => {
     const payment = byId.get(share.id);
@@ -117,7 +117,7 @@ export async function orderRefunds(
     const payment = payments.find((each) => each.id === share.id && each.state === 'applied');
     if (payment === undefined || payment.final_at === null) throw changed(id);
     if (share.value <= 0n || share.value > BigInt(payment.value))
-      throw refusal(`the refund of ${share.id} must be more than 0, and at most what was paid`);
+      throw refusal(`the refund of ${share.id} must be more than 0, and at most what was paid.`);
     const isMoved = await movePayment(trx, share.id, ['applied'], {
       state: 'refunding',
       refund_value: String(share.value),
@@ -129,9 +129,9 @@ export async function orderRefunds(
   }
 }
 
-export const changed = (id: string): OperatorRefusal => refusal(`${id} has changed: run the command again`);
+export const changed = (id: string): OperatorRefusal => refusal(`${id} has changed. Run the command again.`);
 
-const refusal = (why: string): OperatorRefusal => new OperatorRefusal(`nothing was done: ${why}`);
+const refusal = (why: string): OperatorRefusal => new OperatorRefusal(`Nothing was done: ${why}`);
 
 type PaymentOf = Awaited<ReturnType<typeof paymentsOf>>[number];
 
@@ -192,6 +192,6 @@ function refuseOtherAmount(
   const value = decided.reduce((sum, payment) => sum + BigInt(payment.value), 0n);
   if (amountOf(amount, decimalsOf(first)) === value) return;
   throw refusal(
-    `${id} has ended with a refund of ${shownValue({ ...first, value: String(value) })}, which cannot be changed: run the command without an amount to finish it`,
+    `${id} has ended with a refund of ${shownValue({ ...first, value: String(value) })}, which cannot be changed. Run the command without an amount to finish it.`,
   );
 }

@@ -64,7 +64,7 @@ export interface NodeReading {
   simsHeld: number;
   /** Facts without an acknowledgement; null if the node does not report it. */
   journalDepth: number | null;
-  /** Of the whole node, as it reports them. */
+  /** Alarms of the whole node, as it reports them. */
   alarms: readonly string[];
   claims: {
     /** SIMs that it reports and that other nodes hold, or must hold first. */

@@ -27,7 +27,7 @@ export interface NumberEvent {
   outcome: string | null;
   direction: 'inbound' | 'outbound' | null;
   durationMs: number | null;
-  /** Of a payment. */
+  /** Id of a payment. */
   payment: string | null;
   /** Another number of the service. */
   other: string | null;

@@ -61,7 +61,7 @@ export async function findTestPair(
   db: Database,
   { from, to, now, inService = false }: { from: string; to: string; now: Date; inService?: boolean },
 ): Promise<{ sender: ProbeSim; recipient: ProbeSim }> {
-  if (from === to) throw new OperatorRefusal('a number cannot text itself: give two different numbers');
+  if (from === to) throw new OperatorRefusal('A number cannot text itself. Give two different numbers.');
   const { rows } = await sql<Place>`
     select *, link_alive_until > ${now}::timestamptz as is_linked from (${PLACES}) as places
     where number in (${from}, ${to})`.execute(db);

@@ -20,7 +20,7 @@ export interface Sample {
   slots: number | null;
   available: number | null;
   held: number | null;
-  /** Of subscribers. */
+  /** Calls of subscribers. */
   callsUp: number | null;
   /** Sums over the span. */
   smsSent: number;

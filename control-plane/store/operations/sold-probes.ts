@@ -134,8 +134,8 @@ async function failuresOf(db: Database, sim: ProbeSim): Promise<string[]> {
 }
 
 /**
- * Records whether texts reach a sold SIM, after one of its probes has ended. They do not if the last two were lost, with two partners if
- * there are so many: then the partner is not the cause. Returns whether that is new.
+ * Records whether texts reach a sold SIM, after one of its probes has ended. They do not if the last two were lost, with two partners, if
+ * the SIM had two: then the partner is not the cause. Returns whether that is new.
  */
 export async function judgeSold(
   db: Database,

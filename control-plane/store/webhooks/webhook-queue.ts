@@ -83,7 +83,7 @@ export interface QueuedDelivery {
   /** Earlier ones. */
   attempts: number;
   claim: boolean;
-  /** Of the webhook, when this was read. */
+  /** Version of the webhook when this was read. */
   version: number;
   target: WebhookTarget;
   /** One of both. */
@@ -224,7 +224,7 @@ export async function claimDelivered(
 interface AttemptRecord {
   id: number;
   webhookId: string;
-  /** Of the webhook, when the request began. */
+  /** Version of the webhook when the request began. */
   version: number;
   now: Date;
   status: number | null;
@@ -257,7 +257,7 @@ export async function recordDelivered(
 
 interface FailedAttempt extends AttemptRecord {
   error: string;
-  /** Of this delivery; null for none. */
+  /** When this delivery is retried; null for never. */
   retryAt: Date | null;
 }
 

@@ -21,7 +21,7 @@ const COLUMNS = [
 /** Without the secrets. `waiting`: deliveries, counted up to `WAITING_MAX`. */
 export type WebhookRow = Pick<Selectable<WebhooksTable>, (typeof COLUMNS)[number]> & { waiting: number };
 
-/** Of a webhook. Housekeeping ends the oldest beyond this. */
+/** Deliveries of a webhook that may wait. Housekeeping ends the oldest beyond this. */
 export const WAITING_MAX = 10_000;
 
 interface WebhookInsert {

@@ -75,7 +75,7 @@ export function plot(
 
 type Panel = cog.Builder<dashboard.Panel>;
 
-/** Of the whole dashboard: the reader picks one of the values of a label of a metric. */
+/** A choice for the whole dashboard: the reader picks one of the values of a label of a metric. */
 interface Choice {
   label: string;
   metric: string;

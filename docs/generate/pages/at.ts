@@ -1,5 +1,5 @@
 // The AT commands of the daemon and of the simulator, and what they know of each make of modems.
-import { DEFAULT_BEHAVIOURS } from '../../../hardware-sim/behaviours/default-behaviours.ts';
+import { DEFAULT_BEHAVIORS } from '../../../hardware-sim/behaviors/default-behaviors.ts';
 import { MAKES } from '../../../hardware-sim/makes/all-makes.ts';
 import { timeoutOf } from '../../../node-daemon/at/command-timeout.ts';
 import { PROFILES } from '../../../node-daemon/profiles/find-profile.ts';
@@ -26,16 +26,16 @@ export const AT_PAGE: Page = {
       'Commands that every simulated modem answers. All others answer `ERROR`.',
       table(
         ['Family', 'Commands'],
-        DEFAULT_BEHAVIOURS.map(({ commands = [], name }) => [name, codes(commands)]),
+        DEFAULT_BEHAVIORS.map(({ commands = [], name }) => [name, codes(commands)]),
       ),
       '## Makes of the simulator',
       table(
         ['Make', 'Reports', 'USB id', 'Own commands'],
-        Object.values(MAKES).map(({ behaviours, manufacturer, model, name, revision, usb }) => [
+        Object.values(MAKES).map(({ behaviors, manufacturer, model, name, revision, usb }) => [
           code(name),
           `${manufacturer} ${model}, ${revision}`,
           code(`${usb.vendorId}:${usb.productId}`),
-          codes(new Set(behaviours.flatMap(({ commands = [] }) => commands))),
+          codes(new Set(behaviors.flatMap(({ commands = [] }) => commands))),
         ]),
       ),
     ].join('\n\n'),
@@ -62,13 +62,13 @@ function commandTable(): string {
 
 /** By command: all makes, or which. */
 function simulatedCommands(): Map<string, string> {
-  const makes = Object.values(MAKES).flatMap(({ behaviours, name }) =>
-    behaviours.flatMap(({ commands = [] }) => commands.map((command) => [command, name] as const)),
+  const makes = Object.values(MAKES).flatMap(({ behaviors, name }) =>
+    behaviors.flatMap(({ commands = [] }) => commands.map((command) => [command, name] as const)),
   );
   const found = new Map<string, string>();
   for (const [command, make] of makes)
     found.set(command, [...new Set([...(found.get(command)?.split(', ') ?? []), make])].join(', '));
-  for (const { commands = [] } of DEFAULT_BEHAVIOURS)
+  for (const { commands = [] } of DEFAULT_BEHAVIORS)
     for (const command of commands) found.set(command, 'all');
   return found;
 }

@@ -39,7 +39,7 @@ export const METRICS_PAGE: Page = {
 
 const none = new Map<string, number>();
 
-/** Of the service: its own, and that of its nodes. */
+/** The registries of the service: its own, and that of its nodes. */
 function serviceRegistries(): Record<'own' | 'nodes', Registry> {
   const metrics = new ServiceMetrics({ clock: systemClock, log: silentLogger });
   metrics.watch({

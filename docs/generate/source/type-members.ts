@@ -9,7 +9,7 @@ export interface Member {
   about: string | undefined;
 }
 
-/** Of all object types of a file that have `tag` as a literal, by its value, in their order. Those of one value are joined. */
+/** Members of all object types of a file that have `tag` as a literal, by its value, in their order. Those of one value are joined. */
 export function taggedTypes(path: string, tag: string): ReadonlyMap<string, readonly Member[]> {
   const source = parsed(path);
   const found = new Map<string, Member[]>();

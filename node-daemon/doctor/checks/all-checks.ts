@@ -3,7 +3,7 @@ import { systemClock } from '#shared/clock.ts';
 import { audioLoop, audioPath, audioSettings, gpsInAudio } from './audio.ts';
 import type { HostCheck, SlotCheck } from './check.ts';
 import { configuration, dataFolder, modems } from './host-daemon.ts';
-import { controlPlane, enrolment, link } from './host-link.ts';
+import { controlPlane, enrollment, link } from './host-link.ts';
 import { clock, modemManager, nodeVersion, soundPrograms, threads, udevRules } from './host-system.ts';
 import { modemClockAt, profile, storage } from './modem.ts';
 import { registration, signal, volte } from './network.ts';
@@ -18,7 +18,7 @@ export const HOST_CHECKS: Readonly<Record<string, HostCheck>> = {
   threads,
   configuration,
   data_folder: dataFolder,
-  enrolment,
+  enrolment: enrollment,
   control_plane: controlPlane,
   link,
   clock,

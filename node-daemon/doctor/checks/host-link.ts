@@ -11,12 +11,12 @@ import type { HostCheck } from './check.ts';
 const enrollAdvice = (folder: string): string =>
   `Run "control-plane node add <name>" on the service, then here, with its URL and code: ${enrollCommand(folder)}`;
 
-const nameOf = ({ enrolment: known }: HostView): string =>
+const nameOf = ({ enrollment: known }: HostView): string =>
   known.kind === 'enrolled' ? known.nodeId : '<name>';
 
 /** Does this node have a name and a key? */
-export const enrolment: HostCheck = ({ daemon, host }) => {
-  const known = host.enrolment;
+export const enrollment: HostCheck = ({ daemon, host }) => {
+  const known = host.enrollment;
   if (daemon.wrongFolderAdvice !== undefined) return skipped('the data folder belongs to another program');
   switch (known.kind) {
     case 'enrolled':
@@ -119,7 +119,7 @@ export const link: HostCheck = ({ daemon, host }) => {
       `On the control plane, compare the fingerprint and run "control-plane node approve ${nameOf(host)}". The node then links within three seconds.`,
     );
   // The check `enrolment` reports that, with its advice.
-  if (host.enrolment.kind === 'not_enrolled') return skipped('this node is not enrolled');
+  if (host.enrollment.kind === 'not_enrolled') return skipped('this node is not enrolled');
   return daemon.linkFailure === undefined
     ? problem('down', logAdvice(host))
     : downBecause(daemon.linkFailure, host);

@@ -108,7 +108,7 @@ const MUTE_ADVICE =
 
 const isExpected = (modem: SlotView['modem']): boolean => 'why' in modem && modem.wasExpected === true;
 
-/** Of a modem that starts, the daemon says so; nothing is known of any other either. */
+/** For a modem that was not queried: the daemon says whether it starts. */
 const notAsked = (why: string): Outcome =>
   warning(
     why,

@@ -45,7 +45,7 @@ export const driver: SlotCheck = ({ device, place }) => {
 
 /** The current that a port must be able to give, and so the supply of a hub without its own: USB 2.0 §7.2.1, USB 3.2 §11.4.1. */
 const portMa = (speedMbps: number | undefined): number => ((speedMbps ?? 0) >= 5_000 ? 900 : 500);
-/** Of a hub that does not report it. */
+/** Current of a hub that does not report it. */
 const HUB_MA = 100;
 /** The current that small hosts (Raspberry Pi) have for all their ports together. */
 const HOST_MA = 1_200;

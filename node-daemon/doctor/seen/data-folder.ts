@@ -19,7 +19,7 @@ export interface DataFolder extends Room {
 }
 
 /** The identity of this node, if this user may read it. */
-export type Enrolment =
+export type Enrollment =
   | ({ readonly kind: 'enrolled' | 'refused_plain' } & Pick<Identity, 'nodeId' | 'controlPlaneUrl'>)
   | { readonly kind: 'not_enrolled' | 'damaged' | 'foreign' };
 
@@ -41,15 +41,15 @@ export async function readDataFolder(path: string): Promise<DataFolder> {
 }
 
 /** Never throws. */
-export function readEnrolment(folder: string): Enrolment {
+export function readEnrollment(folder: string): Enrollment {
   try {
-    return enrolmentOf(readIdentityRecord(identityPath(folder)));
+    return enrollmentOf(readIdentityRecord(identityPath(folder)));
   } catch (error) {
     return { kind: (error as NodeJS.ErrnoException).code === 'EACCES' ? 'foreign' : 'damaged' };
   }
 }
 
-function enrolmentOf(record: IdentityRecord | undefined): Enrolment {
+function enrollmentOf(record: IdentityRecord | undefined): Enrollment {
   if (record === undefined) return { kind: 'not_enrolled' };
   const kind = isRefusedPlain(record) ? 'refused_plain' : 'enrolled';
   return { kind, nodeId: record.node_id, controlPlaneUrl: record.control_plane_url };

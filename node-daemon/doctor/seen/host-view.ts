@@ -8,7 +8,7 @@ import { type UsbDevice, usbDevices } from '../../usb/usb-device.ts';
 import { UsbTreeReader } from '../../usb/usb-tree.ts';
 import { type ControlPlaneAnswer, probeControlPlane } from './control-plane-probe.ts';
 import { readDaemonUser } from './daemon-user.ts';
-import { type DataFolder, type Enrolment, readDataFolder, readEnrolment } from './data-folder.ts';
+import { type DataFolder, type Enrollment, readDataFolder, readEnrollment } from './data-folder.ts';
 import type { Programs, User } from './device-node.ts';
 import { readDisconnects } from './kernel-log.ts';
 import { readLocks, readProcesses } from './processes.ts';
@@ -29,7 +29,7 @@ export interface HostView {
   /** Whether its modems are simulated: udev rules and services of this host do not affect them. */
   readonly isSimulated: boolean;
   readonly dataFolder: DataFolder;
-  readonly enrolment: Enrolment;
+  readonly enrollment: Enrollment;
   /** Undefined if the control plane is unknown. */
   readonly controlPlane: ControlPlaneAnswer | undefined;
   readonly isClockSynchronized: boolean | undefined;
@@ -53,12 +53,12 @@ export interface HostView {
 export async function readHost(settings: DaemonSettings, clock: Clock): Promise<HostView> {
   const { dataDir, sysfsRoot } = settings;
   const devices = devicesIn(sysfsRoot);
-  const enrolment = readEnrolment(dataDir);
+  const enrollment = readEnrollment(dataDir);
   const isSimulated = sysfsRoot !== KERNEL_SYSFS;
   const [dataFolder, controlPlane, isSynchronized, udevRules, missing, usb, groups, topology] =
     await Promise.all([
       readDataFolder(dataDir),
-      enrolment.kind === 'enrolled' ? probeControlPlane(enrolment.controlPlaneUrl, clock) : undefined,
+      enrollment.kind === 'enrolled' ? probeControlPlane(enrollment.controlPlaneUrl, clock) : undefined,
       isClockSynchronized(),
       readUdevRules(),
       missingSoundPrograms(),
@@ -79,7 +79,7 @@ export async function readHost(settings: DaemonSettings, clock: Clock): Promise<
         : readDaemonUser(daemonUid, { ...programs, etcRoot: '/etc', procRoot: PROC }),
     isSimulated,
     dataFolder,
-    enrolment,
+    enrollment,
     controlPlane,
     udevRules,
     devices,

@@ -25,7 +25,7 @@ export interface UsbNode {
   readonly id: string;
   /** False: the kernel did not turn it on, so its interfaces and endpoints are unknown. */
   readonly isConfigured: boolean;
-  /** Of all interfaces in their current setting, without endpoint 0. */
+  /** Endpoints of all interfaces in their current setting, without endpoint 0. */
   readonly endpoints: number;
   readonly maxPowerMa: number | undefined;
   readonly isSelfPowered: boolean | undefined;

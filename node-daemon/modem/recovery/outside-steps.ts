@@ -5,7 +5,7 @@ import { type Clock, sleep } from '#shared/clock.ts';
 import type { NodeConfig, RecoverySettings } from '../../config/node-config.ts';
 import type { Place, UsbPlace } from '../../slot/place.ts';
 import type { HangGuard } from '../../system/hang-guard.ts';
-import { fillIn, hubPortOf, runCommand } from '../../usb/operator-command.ts';
+import { fillIn, hubPortOf, runOperatorCommand } from '../../usb/operator-command.ts';
 import type { RecoveryLimits } from './recovery.ts';
 
 /** The configured steps. Each rejects if it fails. */
@@ -45,7 +45,9 @@ export function recoveryLimits({ perHour }: RecoverySettings): RecoveryLimits {
 function commandStep(words: readonly string[] | undefined): OutsideSteps['powerCycle'] {
   if (words === undefined) return undefined;
   return ({ path, id }) =>
-    runCommand(fillIn(words, { usb_path: path, vendor: id.vendor, product: id.product, ...hubPortOf(path) }));
+    runOperatorCommand(
+      fillIn(words, { usb_path: path, vendor: id.vendor, product: id.product, ...hubPortOf(path) }),
+    );
 }
 
 /** Returns the limits at the place of a modem. Steps that need a USB device are impossible without one. */
@@ -94,5 +96,5 @@ export function authorizedReset({ sysfsRoot, clock, guard }: OutsideParts): Rese
 /** Turns the power of the hub's port off and on, with the program uhubctl. */
 const uhubctlReset: ResetUsb = async (usbPath) => {
   const { hub, port } = hubPortOf(usbPath);
-  await runCommand(['uhubctl', '-l', hub, '-p', port, '-a', 'cycle']);
+  await runOperatorCommand(['uhubctl', '-l', hub, '-p', port, '-a', 'cycle']);
 };

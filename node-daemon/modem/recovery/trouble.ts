@@ -1,4 +1,5 @@
 // The reasons why the session with a modem ended. The recovery chooses its steps by them.
+import { messageOf } from '#shared/error-message.ts';
 import { AtTimeoutError, PortClosedError } from '../../at/at-error.ts';
 import { HangUpFailedError } from '../../voice/call-list.ts';
 
@@ -26,7 +27,7 @@ export class SessionEndedError extends Error {
 export function endOf(error: unknown): SessionEndedError {
   const cause = error instanceof PortClosedError ? (error.cause ?? error) : error;
   if (cause instanceof SessionEndedError) return cause;
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   return new SessionEndedError(troubleOf(error, cause), message, cause);
 }
 

@@ -29,7 +29,7 @@ export class AnnouncedMessages {
     this.#waiting.length = 0;
   }
 
-  /** Whether so many messages of a storage wait that listing it is faster. */
+  /** Whether enough messages of a storage wait that listing it is faster. */
   areManyIn(storage: string): boolean {
     return this.in(storage).length >= LIST_FROM;
   }

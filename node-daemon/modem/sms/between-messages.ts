@@ -2,7 +2,7 @@
 import { type Clock, withTimeout } from '#shared/clock.ts';
 import type { SmsOutbox } from './sms-outbox.ts';
 
-/** Sending a message takes seconds. A caller that waited so long tries again later. */
+/** Sending a message takes seconds. A caller that waited this long tries again later. */
 const SENDING_MAX_MS = 10_000;
 
 /** The message that is being sent took too long. */
@@ -12,7 +12,7 @@ export class SendingError extends Error {
 
 /** Resolves between two messages, with the function that lets the next one be sent. Rejects with `SendingError`. */
 export async function betweenMessages(clock: Clock, outbox: SmsOutbox | undefined): Promise<() => void> {
-  const release = outbox?.hold() ?? (() => undefined);
+  const release = outbox?.pauseSending() ?? (() => undefined);
   try {
     await withTimeout(
       clock,

@@ -7,7 +7,7 @@ import type { AtChannel } from '../../at/channel.ts';
 import { type AtCommand, atCommand, atQuery, quoted } from '../../at/command.ts';
 import type { ModemProfile } from '../../profiles/profile.ts';
 import { parseStorages, type Storages } from './storage/sms-storage.ts';
-import { choice, onOneLine, type StorageForm } from './storage/storage-access.ts';
+import { choice, joinedCommand, type StorageForm } from './storage/storage-access.ts';
 
 /** SMS commands can fail for seconds after the SIM is ready. */
 const BUSY_ATTEMPTS_MAX = 20;
@@ -137,7 +137,7 @@ async function chooseForm(parts: MessageSetUpParts, receiving: string): Promise<
   const query = atQuery('AT+CMGF?', '+CMGF:', { answerSingle: false });
   const taken = await firstTaken(
     parts,
-    forms.map((form) => onOneLine(form, receiving, query)),
+    forms.map((form) => joinedCommand(form, receiving, query)),
     query.answer,
   );
   if (forms[taken] !== undefined) return forms[taken];

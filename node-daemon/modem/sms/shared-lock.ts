@@ -18,7 +18,7 @@ export class SharedLock {
   }
 
   /** Resolves when there is no holder. */
-  async ended(): Promise<void> {
+  async untilFree(): Promise<void> {
     while (this.#holders > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }

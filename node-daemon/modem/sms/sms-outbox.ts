@@ -89,7 +89,7 @@ export class SmsOutbox {
   #intentMs = 0;
   #submitMs = 0;
   #closed = false;
-  readonly #hold = new SharedLock();
+  readonly #pauseLock = new SharedLock();
 
   constructor(parts: SmsOutboxParts) {
     this.#parts = parts;
@@ -139,8 +139,8 @@ export class SmsOutbox {
   }
 
   /** Sends no further message until the returned function is called. */
-  hold(): () => void {
-    return this.#hold.take();
+  pauseSending(): () => void {
+    return this.#pauseLock.take();
   }
 
   /** Resolves when all messages that left the queue have their outcomes. */
@@ -188,7 +188,7 @@ export class SmsOutbox {
         this.#drop(next, new CommandRefusal('slot_unavailable', 'The SIM may have been changed.', { cause }));
         continue;
       }
-      await this.#hold.ended();
+      await this.#pauseLock.untilFree();
       // Meanwhile its deadline may have passed, or the modem may have disconnected.
       if (this.#queue[0] === next && this.#parts.isRegistered()) await this.#perform(next);
     }

@@ -1,4 +1,6 @@
 // The outcome of a message that the modem did not accept. Pure.
+
+import { messageOf } from '#shared/error-message.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError } from '../../at/at-error.ts';
 import { cmeMeaning, cmsMeaning, type ErrorClass, type ErrorMeaning } from './sms-errors.ts';
@@ -56,7 +58,7 @@ export function rejected(
 
 /** Returns an error as text, cut to the limit of the link. */
 export function failureTextOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_MAX);
+  return messageOf(error).slice(0, MESSAGE_MAX);
 }
 
 function codedOutcome(

@@ -21,7 +21,7 @@ const VIEW: View = { isFull: true, nowMs: 0 };
 const RIGHT = new Set(['DBM', 'CALLS', 'IN', 'OUT', 'FAIL']);
 /** Columns that are left out, first to last, where the window is too narrow for all. */
 const DROPPED = ['SIGNAL', 'CALLS', 'CARRIER', 'OUT', 'IN', 'DBM', 'FAIL'];
-/** So much of the last event, a time and some words, is worth a column. */
+/** The column of the last event needs this width, for a time and some words. */
 const EVENT_WIDTH = 24;
 const BETWEEN = 2;
 

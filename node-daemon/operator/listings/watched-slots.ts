@@ -33,7 +33,7 @@ export const WATCHED_SLOTS: Listing<WatchedSlot> = {
   ],
 };
 
-/** Of the clock on the wall. */
+/** Local time of day. */
 export function timeOf(at: string): string {
   const date = new Date(at);
   return [date.getHours(), date.getMinutes(), date.getSeconds()]

@@ -1,4 +1,6 @@
 // A command line of an operator on the AT channel, in turn with the daemon's own: its answer, and how it ended.
+
+import { messageOf } from '#shared/error-message.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import {
   AtError,
@@ -104,5 +106,5 @@ function finalOf(error: unknown, { timeoutMs }: AtCommand): string {
     throw new OperatorError('unavailable', 'too many commands wait for the modem', error);
   }
   if (error instanceof AtError && error.message.endsWith(': ERROR')) return 'ERROR';
-  throw new OperatorError('refused', error instanceof Error ? error.message : String(error), error);
+  throw new OperatorError('refused', messageOf(error), error);
 }

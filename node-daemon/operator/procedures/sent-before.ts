@@ -5,7 +5,7 @@ import type { ReadonlyCommandMap } from '../../journal/command-map.ts';
 
 interface Message {
   readonly to: string;
-  /** Of the text. */
+  /** Digest of the text. */
   readonly digest: string;
 }
 

@@ -53,7 +53,7 @@ export function benchDoctor(): Promise<Measurement[]> {
   });
 }
 
-/** Seconds of each round, in which so many modems must be found in service. */
+/** Seconds of each round, in which this many modems must be found in service. */
 async function measure(env: Record<string, string>, inService: number): Promise<number[]> {
   const rounds: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -4,7 +4,7 @@ import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
 import { AS_DEPLOYED, startPostgres } from '../../fixtures/database/postgres.ts';
-import { enrolFolder } from '../../fixtures/nodes/enrolled-node.ts';
+import { enrollFolder } from '../../fixtures/nodes/enrolled-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { residentMegabytes, startChild } from '../child.ts';
 import { type LatencyMeter, latencyMeter } from '../latency-meter.ts';
@@ -43,7 +43,7 @@ export function benchInbound(): Promise<Measurement[]> {
       ADMIT_NEW_SIMS: 'true',
     });
     const url = String(service.ready['base_url']);
-    await enrolFolder(url, 'bench', daemonFolder(folder), { databaseUrl, dataDir: folder });
+    await enrollFolder(url, 'bench', daemonFolder(folder), { databaseUrl, dataDir: folder });
     const daemon = await startDaemonChild(folder, modems);
     try {
       await until('all modems are registered', async () => {

@@ -135,7 +135,7 @@ async function turnaroundsMs(
   await daemon.receivedAtLeast(before + PACED_MESSAGES);
   await rack.emptied(modems);
   events.close();
-  // Of one SIM the order is kept: its nth announcement and its nth fact are the same message.
+  // Each SIM keeps its order: its nth announcement and its nth fact are the same message.
   return daemon.received
     .slice(before)
     .map(({ atMs, iccid }) => atMs - (announced.get(iccid)?.shift() ?? Number.NaN));

@@ -15,9 +15,9 @@ const LISTENERS_MAX = 50;
 
 export interface Cluster {
   instances: Child[];
-  /** Of each instance. */
+  /** URL of each instance. */
   urls: string[];
-  /** Of the proxy. */
+  /** URL of the proxy. */
   url: string;
   databaseUrl: string;
   natsUrl: string;

@@ -1,16 +1,16 @@
 // A part of the fleet in a process of its own. Takes JSON lines, answers each with one.
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { enrolKey } from '../../fixtures/nodes/enrol-key.ts';
+import { enrollKey } from '../../fixtures/nodes/enroll-key.ts';
 import { FleetNode } from './fleet-node.ts';
 
 /** A lost link waits 50 ms at least, so that no loss is missed. */
 const WATCH_MS = 20;
 /** An instance refuses more than ten at once from one address. */
-const ENROLMENTS_AT_ONCE = 4;
+const ENROLLMENTS_AT_ONCE = 4;
 
 type Request =
-  | { do: 'enrol'; url: string; codes: Array<[node: number, code: string]> }
+  | { do: 'enroll'; url: string; codes: Array<[node: number, code: string]> }
   | { do: 'link'; count: number; withinMs: number }
   | { do: 'watch' }
   | { do: 'watched' }
@@ -31,8 +31,8 @@ setInterval(() => {
 
 async function answer(request: Request): Promise<object> {
   switch (request.do) {
-    case 'enrol':
-      await enrolAll(request);
+    case 'enroll':
+      await enrollAll(request);
       return {};
     case 'link':
       for (const node of nodes.slice(started, started + request.count)) node.start();
@@ -50,15 +50,15 @@ async function answer(request: Request): Promise<object> {
 
 const linked = (): number => nodes.filter(({ isLinked }) => isLinked).length;
 
-async function enrolAll({ url, codes }: Extract<Request, { do: 'enrol' }>): Promise<void> {
+async function enrollAll({ url, codes }: Extract<Request, { do: 'enroll' }>): Promise<void> {
   const waiting = [...codes];
-  const enrolOne = async (): Promise<void> => {
+  const enrollOne = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [node, code] = next;
-      nodes.push(new FleetNode(node, { key: await enrolKey(url, code), url }));
+      nodes.push(new FleetNode(node, { key: await enrollKey(url, code), url }));
     }
   };
-  await Promise.all(Array.from({ length: ENROLMENTS_AT_ONCE }, enrolOne));
+  await Promise.all(Array.from({ length: ENROLLMENTS_AT_ONCE }, enrollOne));
 }
 
 async function linkedWithin(ms: number): Promise<number> {

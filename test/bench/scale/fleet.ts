@@ -40,7 +40,7 @@ export class Fleet {
       ),
     );
     await fleet.#ask((index) => ({
-      do: 'enrol',
+      do: 'enroll',
       url,
       codes: codes.filter((_, each) => each % PROCESSES === index),
     }));
@@ -51,7 +51,7 @@ export class Fleet {
     return this.#processes.map(({ pid }) => pid);
   }
 
-  /** Starts the links of so many more nodes at once, and resolves when they are up. Throws if they are not in time. */
+  /** Starts the links of `nodes` more nodes at once, and resolves when they are up. Throws if they are not in time. */
   async link(nodes: number, withinMs = 60_000): Promise<void> {
     const answers = (await this.#ask(() => ({ do: 'link', count: nodes / PROCESSES, withinMs }))) as Array<{
       linked: number;
@@ -75,7 +75,7 @@ export class Fleet {
     };
   }
 
-  /** Texts a second that are acknowledged to so many nodes. */
+  /** Texts a second that are acknowledged to this many nodes. */
   async factsPerSecond(load: {
     nodes: number;
     outstanding: number;

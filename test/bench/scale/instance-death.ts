@@ -17,7 +17,7 @@ const SETTLE_MS = 12_000;
 const QUIET_MS = 12_000;
 const LINKED_MAX_MS = 120_000;
 const RELINKED_MAX_MS = 60_000;
-/** The load goes on for so long after the last node is back. */
+/** The load goes on for this long after the last node is back. */
 const AFTER_MS = 3_000;
 
 export async function benchInstanceDeath({

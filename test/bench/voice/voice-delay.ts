@@ -11,7 +11,7 @@ const MINUTES = Number(process.env['VOICE_MINUTES'] ?? 1);
 /** Long enough to catch up with what waited while the calls began. */
 const WARM_UP_MS = 30_000;
 const READ_EVERY_MS = 10_000;
-/** Of the network between client and service: each frame is late by up to so much. */
+/** Jitter of the network between client and service: the most that a frame is late. */
 const JITTER_MS = 20;
 /** Bursts of a tone, five frames in 23: what begins one is the same frame on all its way. */
 const PERIOD_FRAMES = 23;

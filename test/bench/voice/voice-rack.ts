@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import WebSocket from 'ws';
 import type { Account } from '../../fixtures/agents/subscribed.ts';
-import { enrolFolder } from '../../fixtures/nodes/enrolled-node.ts';
+import { enrollFolder } from '../../fixtures/nodes/enrolled-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { startChild } from '../child.ts';
 import { SimulatedRack } from '../modems/simulated-rack.ts';
@@ -39,7 +39,7 @@ export async function startVoiceRack(folder: string, modems: number): Promise<Vo
   const rack = await SimulatedRack.start({ folder, modems });
   const dataDir = join(folder, 'node');
   mkdirSync(dataDir);
-  await enrolFolder(plane.url, 'bench', dataDir);
+  await enrollFolder(plane.url, 'bench', dataDir);
   const config = join(dataDir, 'node-daemon.yaml');
   writeFileSync(config, 'discover: true\n');
   const daemon = await startChild('node-daemon/main.ts', {

@@ -77,7 +77,7 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.match(await control(['backup', file], { DATABASE_URL: databaseUrl }), {
     status: 2,
-    stderr: /already exists: choose another name/,
+    stderr: /already exists. Choose another name/,
   });
   const elsewhere = await rig.postgres.createDatabase();
   const restored = await control(['restore', file], { DATABASE_URL: elsewhere });
@@ -85,7 +85,7 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
     status: 0,
     stderr: '',
     stdout:
-      /^restored \d+ rows.*\nConsole operators whose keys are valid: .*\nNodes whose keys are valid: .*rack-1.*\nUnused enrolment codes that were voided: (?!.*rack-1).*waiting-1.* Run "node add" for new ones\nKey of the PINs: .*pin\.key is missing: .*\nKey of the receipts: .*receipt\.key/,
+      /^restored \d+ rows.*\nConsole operators whose keys are valid: .*\nNodes whose keys are valid: .*rack-1.*\nUnused enrollment codes that were voided: (?!.*rack-1).*waiting-1.* Run "node add" for new ones\nKey of the PINs: .*pin\.key is missing: .*\nKey of the receipts: .*receipt\.key/,
   });
   const opened = await openDatabase({ url: elsewhere, connectionsMax: 1 });
   const codes = await opened.db.selectFrom('nodes').select('id').where('code_hash', 'is not', null).execute();
@@ -172,7 +172,7 @@ t.test('the embedded database, beside its service, and into Postgres', TIMEOUT, 
 t.test('a backup of an empty or missing database is refused', TIMEOUT, async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'none.backup');
-  const nothing = { status: 2, stderr: /there is nothing to back up/ };
+  const nothing = { status: 2, stderr: /There is nothing to back up/ };
   t.match(await control(['backup', file], { DATA_DIR: join(folder, 'data') }), nothing);
   const databaseUrl = await rig.postgres.createDatabase();
   t.match(await control(['backup', file], { DATABASE_URL: databaseUrl }), nothing);
@@ -184,12 +184,12 @@ t.test('a folder that is not there, or takes nothing: refused in one line', TIME
   const file = join(folder, 'lab.backup');
   writeFileSync(file, '');
   for (const [path, line] of [
-    [join(folder, 'none', 'lab.backup'), `the folder ${join(folder, 'none')} does not exist`],
+    [join(folder, 'none', 'lab.backup'), `The folder ${join(folder, 'none')} does not exist`],
     [join(file, 'lab.backup'), `${file} is not a folder`],
-    ['/proc/lab.backup', 'the folder /proc does not exist'],
+    ['/proc/lab.backup', 'The folder /proc does not exist'],
   ] as const) {
     const refused = await control(['backup', path], { DATABASE_URL: databaseUrl });
-    t.match(refused, { status: 2, stdout: '', stderr: `error: ${line}\n` });
+    t.match(refused, { status: 2, stdout: '', stderr: `error: ${line}.\n` });
   }
   t.same(readdirSync(folder), ['lab.backup']);
 });
@@ -203,7 +203,7 @@ t.test('three backups at once are whole, and the first one gets the name', TIMEO
   const ran = await Promise.all([1, 2, 3].map(() => runProgram('control-plane', ['backup', file], env)));
   t.same(ran.map(({ status }) => status).sort(), [0, 2, 2]);
   for (const { status, stderr } of ran)
-    if (status === 2) t.match(stderr, /already exists: choose another name/);
+    if (status === 2) t.match(stderr, /already exists. Choose another name/);
   t.same(readdirSync(folder), ['lab.backup'], 'nothing else is left');
   t.match(await verifyBackup(file), { header: { format: 'simrack-backup' } });
 });

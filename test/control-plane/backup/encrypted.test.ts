@@ -184,7 +184,7 @@ t.test('a backup that cannot be decrypted restores nothing, and says why', TIMEO
   await refused([armored, ...identity], /ASCII armor/);
   await refused([forMine, ...identity, '--passphrase-file', passphraseFile], /not both/);
   await refused([forMine, '--identity-file', passphraseFile], /AGE-SECRET-KEY-1/);
-  await refused([forMine, '--passphrase-file', empty], /the passphrase is empty/);
+  await refused([forMine, '--passphrase-file', empty], /The passphrase is empty/);
   await refused([join(folder, 'none'), ...identity], /the file does not exist; nothing was restored/);
   for (const length of [100, Math.floor(whole.length / 2)]) {
     writeFileSync(cut, whole.subarray(0, length));
@@ -217,7 +217,7 @@ t.test('a backup that cannot be encrypted is not written at all', TIMEOUT, async
     t.match(ran, { status, stdout: '', stderr: problem }, ran.stderr);
     return ran;
   };
-  await refused(['--encrypt'], /no passphrase: give --passphrase-file/);
+  await refused(['--encrypt'], /No passphrase. Give --passphrase-file/);
   await refused(['--passphrase-file', short], /8 characters/);
   await refused(['--passphrase-file', join(folder, 'none')], /--passphrase-file: .*ENOENT/, {}, 1);
   await refused(['--recipient', mine.recipient, '--passphrase-file', passphraseFile], /not both/);
@@ -229,7 +229,7 @@ t.test('a backup that cannot be encrypted is not written at all', TIMEOUT, async
     secret,
     'a secret is not shown',
   );
-  await refused([], /give only one of/, {
+  await refused([], /Give only one of/, {
     BACKUP_PASSPHRASE: PASSPHRASE,
     BACKUP_PASSPHRASE_FILE: passphraseFile,
   });

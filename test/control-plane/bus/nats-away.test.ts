@@ -41,14 +41,18 @@ t.test('a bus that was stopped: own events go on, and no call throws at its call
     t.equal(bus.isConnected, false, round);
     bus.publish(changed(round));
     bus.serve('node.rack-2', async () => 'ok')();
-    await t.rejects(bus.request('node.rack-1', 1, SECOND), { name: 'NoResponder', isSilent: false }, round);
+    await t.rejects(
+      bus.request('node.rack-1', 1, SECOND),
+      { name: 'NoResponder', isUndecided: false },
+      round,
+    );
     await stopped;
   }
   stopServing();
   t.same([heard, changes], [[changed('while it stops'), changed('afterwards')], []]);
   await t.rejects(
     other.bus.request('node.rack-1', 1, SECOND),
-    { name: 'NoResponder', isSilent: false },
+    { name: 'NoResponder', isUndecided: false },
     'it serves no longer',
   );
   t.same(other.heard, [], 'and the other instance heard nothing');
@@ -110,7 +114,7 @@ t.test(
       );
     await isArriving('before');
     nats.setFrozen(true);
-    await t.rejects(send('text'), { name: 'NoResponder', isSilent: true });
+    await t.rejects(send('text'), { name: 'NoResponder', isUndecided: true });
     t.equal(one.bus.isConnected, true, 'the hang was not noticed yet');
     nats.setFrozen(false);
     // On the same connection: the server would have passed on the text first.

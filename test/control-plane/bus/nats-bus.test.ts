@@ -68,7 +68,7 @@ t.test('a request gets the answer of the one that serves it', { skip }, async (t
   t.same(await other.bus.request('node.rack-1', 'own', SECOND), { got: 'own' });
   await t.rejects(
     one.bus.request('node.rack-2', 1, SECOND),
-    { name: 'NoResponder', isSilent: false },
+    { name: 'NoResponder', isUndecided: false },
     'no instance serves it',
   );
   stop();
@@ -174,7 +174,7 @@ t.test('a stranger on the server without the secret is not believed', { skip }, 
   await liar.bus.request('node.rack-2', 1, SECOND);
   await t.rejects(
     one.bus.request('node.rack-2', 1, SECOND),
-    { name: 'NoResponder', isSilent: true },
+    { name: 'NoResponder', isUndecided: true },
     'it was not sent, and an instance may serve it all the same',
   );
   const raw = await connectTo({ servers: nats.url.replace('nats://', '') });

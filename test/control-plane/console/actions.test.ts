@@ -105,11 +105,11 @@ t.test('an action that the state does not allow is refused with the reason, and 
   for (const [path, fields, why] of [
     ['/actions/release-number', { number: '+12065550001' }, /not in quarantine/],
     ['/actions/slot-out-of-service', { node: 'rack-1', slot: 'm99', reason: 'x' }, /not reported a slot/],
-    ['/actions/revoke-node', { node: 'rack-9' }, /there is no node/],
+    ['/actions/revoke-node', { node: 'rack-9' }, /There is no node/],
     [
       '/actions/approve-node',
       { node: 'rack-9', fingerprint: `SHA256:${'A'.repeat(43)}` },
-      /there is no node/,
+      /There is no node/,
     ],
   ] as const) {
     const answer = await ann.post(path, fields);
@@ -221,7 +221,7 @@ t.test('a customer without service comes first, with each possible action', asyn
   );
   const again = await ann.post(extension.pathname, extending.fields);
   t.equal(again.status, 409, 'the same form once more');
-  t.match(await again.text(), /ends at another time now: check it, then try again/);
+  t.match(await again.text(), /ends at another time now. Check it, then try again/);
   const dayOf = ({ fields }: typeof extension) => Date.parse(String(fields['expires_at'])) / 86_400_000;
   t.equal(dayOf(await linkTo('extend-subscription')) - dayOf(extension), 7, 'once');
   const reassignment = await linkTo('reassign-number');

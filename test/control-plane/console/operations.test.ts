@@ -3,7 +3,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
 import type { Database } from '#control-plane/store/database/database.ts';
-import { ENROL_PATH } from '#shared/link/enrolment.ts';
+import { ENROLL_PATH } from '#shared/link/enrollment.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
@@ -199,14 +199,14 @@ t.test('a node that waits is approved by its fingerprint', async (t) => {
     code: (await operator.call('addNode', { node: 'rack-7' })).code,
     public_key: publicPartOf(key),
   };
-  await fetch(fleet.url + ENROL_PATH, jsonPost(again));
+  await fetch(fleet.url + ENROLL_PATH, jsonPost(again));
   const other = await keyOf();
   t.not(other, fingerprint, 'it was enrolled with another key since');
   const approve = (fields: Record<string, string>) =>
     ann.post('/actions/approve-node', { node: 'rack-7', ...fields });
   const late = await approve({ fingerprint });
   t.equal(late.status, 409);
-  t.match(await late.text(), /the key of rack-7 is SHA256:\S+, not the one that you gave/);
+  t.match(await late.text(), /The key of rack-7 is SHA256:\S+, not the one that you gave/);
   t.equal((await approve({})).status, 400, 'nor without a word of the key');
   t.match((await operator.call('nodes', {}))[0], { state: 'pending' });
   t.equal((await approve({ fingerprint: other })).status, 303);

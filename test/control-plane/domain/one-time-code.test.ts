@@ -90,7 +90,7 @@ t.test('the longest texts take no time', async (t) => {
   }
 });
 
-/** Processor time in microseconds of 400 texts of so many characters, the least of some rounds. Some kernels count it in steps of 4 ms. */
+/** Processor time in microseconds of 400 texts of that many characters, the least of some rounds. Some kernels count it in steps of 4 ms. */
 function costOf(unit: string, length: number): number {
   const text = unit.repeat(length / unit.length);
   const rounds = Array.from({ length: 5 }, () => {

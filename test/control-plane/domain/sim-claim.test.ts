@@ -46,7 +46,7 @@ const outcome = (change: Partial<ClaimInput>): string => {
   return refused[0]?.cause ?? (taken.length === 1 ? `taken from ${taken[0]?.from ?? 'no node'}` : 'nothing');
 };
 
-/** Taken so long ago from the claimant, which had not let go. */
+/** Taken from the claimant, which had not released it, that long ago. */
 const takenBy = (agoMs: number): Tenure =>
   held(1, { takenFrom: 'claimant', since: before(agoMs), sightingSince: before(agoMs) });
 

@@ -54,7 +54,7 @@ t.test('a diff first, then all cards; the same file again changes nothing', TIME
   t.same(await db.selectFrom('numbers').select('number').execute(), []);
 
   const unasked = await apply(lines);
-  t.match(unasked, { status: 2, stderr: /2 new.*\n.*nothing was changed: run the command with --yes/s });
+  t.match(unasked, { status: 2, stderr: /2 new.*\n.*Nothing was changed. Run the command with --yes/s });
   t.same(await cards(), [], 'not without a yes');
 
   t.match(await apply(lines, '--yes'), { status: 0, stdout: /^applied$/m });
@@ -164,7 +164,7 @@ t.test('an expired plan is no mistake, and the diff that was shown is applied', 
   const { digest } = await planFleet(db, cards, parts);
   await sql`update cards set label = 'meanwhile'`.execute(db);
   await t.rejects(applyFleet(db, cards, { ...parts, expected: digest }), {
-    message: 'the fleet has changed since the diff was shown: run the command again',
+    message: 'The fleet has changed since the diff was shown. Run the command again',
   });
   t.match(await db.selectFrom('cards').select('label').execute(), [{ label: 'meanwhile' }]);
 });

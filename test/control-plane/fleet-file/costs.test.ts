@@ -61,7 +61,7 @@ async function putPayment(
   );
 }
 
-/** Of a year that began with the month. */
+/** Share of a year that began with the month. */
 const shareOf = (dollars: number): string => {
   const next = new Date(FIRST);
   next.setUTCMonth(next.getUTCMonth() + 1);
@@ -246,8 +246,8 @@ t.test('a card that was dropped costs nothing from the next month on', TIMEOUT, 
     ],
   });
   await storeMonth(db, NOW);
-  t.match(await drop(SIM_2), { status: 2, stderr: /has the number \+12065550002: retire that number first/ });
-  t.match(await drop(validIccid(9)), { status: 2, stderr: /no fleet file has named the SIM/ });
+  t.match(await drop(SIM_2), { status: 2, stderr: /has the number \+12065550002. Retire that number first/ });
+  t.match(await drop(validIccid(9)), { status: 2, stderr: /No fleet file has named the SIM/ });
   t.match(await drop('lab/none'), { status: 2 });
   await operator.call('retire', { number: '+12065550002' });
   t.match(await drop('lab/m2'), { status: 0, stdout: new RegExp(`^${SIM_2} is dropped`) });

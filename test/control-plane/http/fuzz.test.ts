@@ -12,7 +12,7 @@ import { type FuzzRequest, mutatedJson, objectsOf, requests, values } from './fu
 import { problemOf, send, stop } from './fuzz/claims.ts';
 import { startServiceChild } from './fuzz/service-child.ts';
 
-/** Of each kind of request; the first round only warms up. */
+/** Duration of a round of one kind of request; the first round only warms up. */
 const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 3_000 : 1_500));
 const AT_ONCE = 16;
 /** The memory that a process may gain after some thousand requests and some thousand more. */

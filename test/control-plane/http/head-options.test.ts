@@ -12,7 +12,7 @@ const MORE = {
   get: ['/health/live', '/health/ready', '/voice/stream/call_1', '/voice/presence/%2B12065550100'],
   post: ['/mcp', '/nodes/enrol', '/waitlist/unsubscribe'],
 };
-/** Of one request: they differ from answer to answer. */
+/** Headers that differ from response to response. */
 const OWN_HEADERS = ['date', 'x-request-id', 'ratelimit', 'keep-alive', 'connection'];
 
 async function pathsOf(url: string): Promise<{ get: string[]; post: string[] }> {

@@ -1,4 +1,4 @@
-// Clients that are not nodes try to open links of nodes: so many attempts of an address reach the database, and no others.
+// Clients that are not nodes try to open links of nodes: a limited number of attempts of an address reach the database.
 import t from 'tap';
 import WebSocket from 'ws';
 import { makeProof } from '#node-daemon/link/identity.ts';

@@ -12,7 +12,7 @@ import { SocketGuard } from '#control-plane/http/upgrades/socket-guard.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
-/** Of a client that answers pings. */
+/** Socket of a client that answers pings. */
 class StubSocket extends EventEmitter {
   readonly OPEN = 1;
   readyState = 1;

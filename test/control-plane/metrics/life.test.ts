@@ -11,7 +11,7 @@ interface Line {
   [field: string]: unknown;
 }
 
-/** Of one metric. Requests have one for each route, method and status. */
+/** Series of one metric. Requests have one for each route, method and status. */
 const SERIES_MAX = 60;
 const SERIES_OF_REQUESTS_MAX = 150;
 

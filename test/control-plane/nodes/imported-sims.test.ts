@@ -13,7 +13,7 @@ const rig = await createRig();
 const IMPORTED = 30;
 const CARDS = Array.from({ length: IMPORTED }, (_, index) => slotAt(index + 1));
 
-/** So many SIMs of a batch, in slots of the rogue. */
+/** That many SIMs of a batch, in slots of the rogue. */
 const guesses = (count: number): Slot[] =>
   Array.from({ length: count }, (_, index) => slotAt(index + 1, { slot: `r${index + 1}`, number: null }));
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { Fleet } from '#control-plane/nodes/fleet.ts';
 import type { NodeLink } from '#control-plane/nodes/node-link.ts';
-import { ReportPace } from '#control-plane/nodes/report-pace.ts';
+import { ReportBudget } from '#control-plane/nodes/report-budget.ts';
 import { SlotSnapshots, type SnapshotParts } from '#control-plane/nodes/slot-snapshots.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
@@ -25,8 +25,15 @@ t.test('of the waiting reports of one node, only that of its present link uses t
       },
     },
   );
-  const reportPace = new ReportPace(clock);
-  const parts = { db: failing, bus, clock, fleet, log: silentLogger, reportPace } as unknown as SnapshotParts;
+  const reportBudget = new ReportBudget(clock);
+  const parts = {
+    db: failing,
+    bus,
+    clock,
+    fleet,
+    log: silentLogger,
+    reportBudget,
+  } as unknown as SnapshotParts;
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -40,20 +40,20 @@ t.test('a replacement card: the number, its texts and its year stay', async (t) 
     [[...move, 'nowhere', ...REASON], /must be an ICCID, or node\/slot/],
     [
       [...move, String(slotAt(1).iccid), ...REASON],
-      /has the SIM \d+ already: give the ICCID of the new card/,
+      /already has the SIM \d+. Give the ICCID of the new card/,
     ],
-    [['number', 'move', '+12065559999', '--to', NEW_CARD, ...REASON], /there is no number/],
+    [['number', 'move', '+12065559999', '--to', NEW_CARD, ...REASON], /There is no number/],
     [[...move, NEW_CARD], /reason/],
   ] as const) {
     t.match(await control(...args), { status: /[12]/, stderr: problem }, String(problem));
     const preview = await control(...args.filter((arg) => arg !== '--yes'));
     t.match(preview, { status: /[12]/, stderr: problem }, `${problem}, before it asks`);
-    t.notMatch(preview.stderr, /nothing was changed/);
+    t.notMatch(preview.stderr, /Nothing was changed/);
   }
   t.match(await control(...move, NEW_CARD, ...UNASKED), {
     status: 2,
     stderr:
-      /^This would happen:\n\+12065550001 gets the SIM \d+; its present card, \d+, has no number then\nThe number is kept by 1 customer: \+1206…0001\nerror: nothing was changed: run .* --yes/,
+      /^This would happen:\n\+12065550001 gets the SIM \d+; its present card, \d+, has no number then\nThe number is kept by 1 customer: \+1206…0001\nerror: Nothing was changed. Run .* --yes/,
   });
   t.match(await control(...move, NEW_CARD, ...REASON), {
     status: 0,
@@ -184,14 +184,14 @@ t.test('a card with a number of its own is not taken from that number', async (t
   for (const options of [REASON, UNASKED])
     t.match(await control('number', 'move', number, '--to', String(slotAt(2).iccid), ...options), {
       status: 2,
-      stderr: /^error: the SIM \d+ has the number \+12065550002: retire that number first/,
+      stderr: /^error: The SIM \d+ has the number \+12065550002. Retire that number first/,
     });
   t.match(await control('number', 'retire', number), { status: 2, stderr: /^error: \+12065550001 is held/ });
   const spare = String(slotAt(2).number);
   t.match(await control('number', 'retire', spare), {
     status: 2,
     stderr:
-      /^This would happen:\n\S+ is retired, even if a SIM still reports it\nIt has no subscriber\nerror: nothing was changed/,
+      /^This would happen:\n\S+ is retired, even if a SIM still reports it\nIt has no subscriber\nerror: Nothing was changed/,
   });
   t.match(await control('number', 'list', '--state', 'on sale'), { stdout: spare });
 });
@@ -215,14 +215,14 @@ t.test('another number: old texts stay, and earlier texts to that number are not
   t.match(await control(...reassign, ...UNASKED), {
     status: 2,
     stderr:
-      /^This would happen:\nsub_\w+ gets \+12065550002 in place of \+1206…0001, for good\n\+1206…0001 is out of service then, and in quarantine for 90 days\nerror: nothing was changed/,
+      /^This would happen:\nsub_\w+ gets \+12065550002 in place of \+1206…0001, for good\n\+1206…0001 is out of service then, and in quarantine for 90 days\nerror: Nothing was changed/,
   });
   t.equal((await get('/number')).body['number'], number, 'nothing was changed');
   const once = ['subscription', 'reassign', subscription, '--from', number, ...REASON];
   t.match(await control(...once, '--to', to), { status: 0, stdout: /has the number \+12065550002 now/ });
   t.match(
     await control(...once),
-    { status: 2, stderr: /has another number now: check it, then try again$/m },
+    { status: 2, stderr: /has another number now\. Check it, then try again\.$/m },
     'a script that runs twice',
   );
   await until('the holder learns it', async () => (await get('/number')).body['number'] === to);
@@ -255,7 +255,7 @@ t.test('a revocation names the customers that it cuts off, and asks', async (t) 
   t.match(await control('node', 'revoke', name), {
     status: 2,
     stderr:
-      /^This would happen:\n\S+ is revoked: .*\nIt takes the service of 1 customer: \+1206…0001\nerror: nothing was changed: run .* --yes/,
+      /^This would happen:\n\S+ is revoked: .*\nIt takes the service of 1 customer: \+1206…0001\nerror: Nothing was changed. Run .* --yes/,
   });
   t.match((await control('node', 'list')).stdout, new RegExp(`^${name} +linked`, 'm'));
   for (const [command, effect] of [
@@ -268,17 +268,17 @@ t.test('a revocation names the customers that it cuts off, and asks', async (t) 
     const asked = await control('slot', ...command);
     t.match(asked, { status: 2, stderr: effect });
     t.match(asked.stderr, /^This would happen:\n/);
-    t.match(asked.stderr, /customer: \+1206…0001\nerror: nothing was changed: run .* --yes/);
+    t.match(asked.stderr, /customer: \+1206…0001\nerror: Nothing was changed. Run .* --yes/);
   }
   t.notMatch((await control('slot', 'list')).stdout, 'the SIM died');
   t.match(await control('slot', 'out-of-service', name, place, ...REASON), { status: 0 });
   t.match((await control('slot', 'list')).stdout, 'the SIM died');
   t.match(await control('slot', 'out-of-service', name, 'm2', ...UNASKED), { status: 0 }, 'it concerns none');
   t.match(await control('slot', 'restart', name, place, '--yes'), { stderr: /needs the running service/ });
-  t.match(await control('node', 'revoke', 'nowhere'), { status: 2, stderr: /^error: there is no node/ });
+  t.match(await control('node', 'revoke', 'nowhere'), { status: 2, stderr: /^error: There is no node/ });
   t.match(await control('number', 'move', '+12065550001', '--to', `${name}/${place}`, ...REASON), {
     status: 2,
-    stderr: /has the SIM \d+ already: if you have just exchanged the card, wait/,
+    stderr: /already has the SIM \d+. If you have just exchanged the card, wait/,
   });
   t.match(await control('node', 'revoke', name, '--yes'), { status: 0, stdout: /is revoked/ });
   t.match((await control('node', 'list')).stdout, new RegExp(`^${name} +revoked`, 'm'));
@@ -302,7 +302,7 @@ t.test('more days', async (t) => {
   const shown = /^until +(\S+ \S+)$/m.exec((await control('subscription', 'show', await id())).stdout)?.[1];
   const once = ['--ends-at', String(shown), ...REASON];
   t.match(await control(...extend, ...once), { status: 0 });
-  const other = { status: 2, stderr: /^error: nothing was done: sub_\w+ ends at 20\d\d-/ };
+  const other = { status: 2, stderr: /^error: Nothing was done: sub_\w+ ends at 20\d\d-/ };
   t.match(await control(...extend, ...once), other, 'the script runs twice');
   t.match(await control('subscription', 'end', await id(), ...once), other);
   await until(

@@ -81,13 +81,13 @@ t.test('without a database commands are refused, and nothing is created', async 
     t.match(await runCommand(command, { DATA_DIR: dataDir }), {
       status: 2,
       stdout: '',
-      stderr: /there is no database in \S+data\/pglite: give the DATABASE_URL or DATA_DIR/,
+      stderr: /There is no database in \S+data\/pglite. Give the DATABASE_URL or DATA_DIR/,
     });
     t.notOk(existsSync(dataDir), command.join(' '));
     t.match(await runCommand(command, { DATABASE_URL: databaseUrl }), {
       status: 2,
       stdout: '',
-      stderr: /the database at DATABASE_URL is empty/,
+      stderr: /The database at DATABASE_URL is empty/,
     });
   }
   t.equal(await relationsOf(databaseUrl), 0);
@@ -171,21 +171,21 @@ t.test('a node’s text steers no terminal', async (t) => {
   t.notMatch(stderr.replaceAll('\n', ''), /\p{Cc}/u);
 });
 
-t.test('enrolment that cannot be says what to do, in one line', async (t) => {
+t.test('enrollment that cannot be says what to do, in one line', async (t) => {
   const { url } = await rig.start(t);
   const folder = temporaryFolder(t);
-  const enrol = (at: string, code: string) => run('node-daemon', ['enroll', at, code], { DATA_DIR: folder });
+  const enroll = (at: string, code: string) => run('node-daemon', ['enroll', at, code], { DATA_DIR: folder });
   const code = await nodeCode(url, 'lab');
   for (const [answer, line] of [
-    [await enrol(url, '00000-00000-00000-00000'), /unknown, used or expired/],
-    [await enrol('http://127.0.0.1:1', code), /does not answer.*same command again/],
-    [await enrol(`${url}/nope`, code), /base URL|Nothing exists at/],
-    [await enrol(url, 'abc'), /code.*20/],
-    [await enrol('ftp://x', code), /ftp:\/\/x/],
+    [await enroll(url, '00000-00000-00000-00000'), /unknown, used or expired/],
+    [await enroll('http://127.0.0.1:1', code), /does not answer.*same command again/],
+    [await enroll(`${url}/nope`, code), /base URL|Nothing exists at/],
+    [await enroll(url, 'abc'), /code.*20/],
+    [await enroll('ftp://x', code), /ftp:\/\/x/],
   ] as const) {
     t.match(answer, { status: 1, stderr: line });
     t.equal(answer.stderr.trim().split('\n').length, 1, answer.stderr);
   }
   chmodSync(folder, 0o700);
-  t.match(await enrol(url, code), { status: 0 }, 'and then it can be');
+  t.match(await enroll(url, code), { status: 0 }, 'and then it can be');
 });

@@ -97,7 +97,7 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
   t.match(mine, { status: 2, stdout: '' });
   t.match(mine.stderr, new RegExp(`held by ${ALICE_MASKED} until ${bought.expires_at.slice(0, 10)}`));
   t.match(again, { status: 2, stderr: /was retired at 20/ });
-  t.match(unknown, { status: 2, stderr: /there is no number/ });
+  t.match(unknown, { status: 2, stderr: /There is no number/ });
   t.match(malformed, { status: 1, stderr: /E\.164/ });
   t.match(reasonless, { status: 1, stderr: /--reason: required/ });
 

@@ -20,7 +20,7 @@ t.test('added, listed, removed; signed in meanwhile, and not after', { timeout: 
   const key = /^(simrack_operator_[\w-]{43})$/m.exec(added.stdout)?.[1] ?? '';
   const client = await signedIn(consoleUrl, key);
   t.match(await client.page('/'), 'Nothing needs attention');
-  t.match(await control('operator', 'add', 'ann'), { status: 2, stderr: /operator "ann" already exists/ });
+  t.match(await control('operator', 'add', 'ann'), { status: 2, stderr: /Operator "ann" already exists/ });
   t.match(await control('operator', 'add', 'ann<b>'), { status: 1, stderr: /must have at most 40 letters/ });
   const listed = await control('operator', 'list', '--json');
   t.match(JSON.parse(listed.stdout), { operators: [{ name: 'ann', sessions: 1 }] });
@@ -29,5 +29,5 @@ t.test('added, listed, removed; signed in meanwhile, and not after', { timeout: 
   t.match(await control('operator', 'remove', 'ann'), { status: 0, stderr: '' });
   t.equal((await client.get('/', { Accept: 'text/html' })).status, 302);
   t.equal((await signIn(consoleUrl, key)).status, 403);
-  t.match(await control('operator', 'remove', 'ann'), { status: 2, stderr: /there is no operator/ });
+  t.match(await control('operator', 'remove', 'ann'), { status: 2, stderr: /There is no operator/ });
 });

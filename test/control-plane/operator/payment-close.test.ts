@@ -54,10 +54,10 @@ t.test('no refund was signed: killed anywhere, closed once, and never refunded',
   const [id] = stuck.ids as [string];
   t.match(await control(closing(id)), {
     status: 2,
-    stderr: /the token would make the transfer now: run "payment refund/,
+    stderr: /the token would make the transfer now. Run "payment refund/,
   });
   await block();
-  t.match(await control(order(id)), { status: 2, stderr: /the token rejects the transfer/ });
+  t.match(await control(order(id)), { status: 2, stderr: /The token rejects the transfer/ });
   t.match(await control(closing(id).slice(0, -1)), {
     status: 2,
     stderr: /--yes to give up the refund of 1800 USDC/,
@@ -97,7 +97,7 @@ t.test('no refund was signed: killed anywhere, closed once, and never refunded',
   t.equal(events.filter(({ state }) => state === 'closed').length, 1);
   t.match(
     events.at(-1)?.why,
-    /^the issuer blocked the payer \(the token rejects the transfer: .*blacklisted\)$/,
+    /^the issuer blocked the payer \(The token rejects the transfer: .*blacklisted\)$/,
   );
   const { rows } = await operator.call('auditLog', { limit: 50 });
   const audited = rows.find(({ action }) => action === 'closePayment');
@@ -210,7 +210,7 @@ t.test('another operator signs a new refund meanwhile: not closed, and refunded 
   await unblock();
   t.match(await control([...order(id), '--sign-anew']), { status: 0, stdout: REFUNDED });
   isReleased = true;
-  t.match(await closes, { status: 2, stderr: /nothing was done: pay_.* is now refunded/ });
+  t.match(await closes, { status: 2, stderr: /Nothing was done: pay_.* is now refunded/ });
   t.equal(await stateOf(id), 'refunded');
   t.equal(await sentBack(), PRICE);
 });

@@ -54,7 +54,7 @@ t.test('two operators at once: of one payment, and of two with the same nonce', 
 
   const answers = await together(two, three);
   t.same(answers.map(({ status }) => status).sort(), [0, 2], answers.map(({ stderr }) => stderr).join());
-  t.match(answers.find(({ status }) => status === 2)?.stderr, /has the next nonce of 0x.*finish that one/);
+  t.match(answers.find(({ status }) => status === 2)?.stderr, /has the next nonce of 0x.*Finish that one/);
   const refused = answers[0]?.status === 2 ? two : three;
   t.match(await control(order(refused)), { status: 0, stdout: REFUNDED });
   t.equal(await sentBack(), 3n * PRICE);
@@ -75,7 +75,7 @@ t.test(
     const mined = await control(order(refusedByToken), { RPC_URL: operatorLine.url });
     t.match(mined, {
       status: 3,
-      stderr: /0x[0-9a-f]{64} was mined and moved nothing; run the command again with --sign-anew/,
+      stderr: /0x[0-9a-f]{64} was mined and moved nothing. Run the command again with --sign-anew/,
     });
     await dollar.administer('unBlacklist', [ALICE.address]);
     operatorLine.interfere = undefined;
@@ -91,7 +91,7 @@ t.test(
     const early = await control([...order(nonceTaken), '--sign-anew'], { REFUND_WAIT_MS: '0' });
     t.match(early, {
       status: 3,
-      stderr: /is not mined yet \(error of the RPC: .*nonce too low.*run the same/,
+      stderr: /is not mined yet \(error of the RPC: .*nonce too low.*Run the same/,
     });
     await chain.mine({ blocks: 64 });
     t.match(await control([...order(nonceTaken), '--sign-anew']), { status: 0, stdout: REFUNDED });

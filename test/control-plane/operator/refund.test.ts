@@ -27,10 +27,10 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   ]);
   t.match(list.stdout, new RegExp(`^${id} +reverted .* 1800 USDC +0x90F7…b906 .*no number is free$`, 'm'));
   t.match(without, { status: 2, stderr: /--yes to send 1800 USDC to 0x90F7/ });
-  t.match(keyless, { status: 2, stderr: /give the key of 0x/ });
+  t.match(keyless, { status: 2, stderr: /Give the key of 0x/ });
   t.match(stranger, {
     status: 2,
-    stderr: `the key belongs to ${PAY_TO.address}, but the money went to ${account.address}`,
+    stderr: `The key belongs to ${PAY_TO.address}, but the money went to ${account.address}`,
   });
   t.match(elsewhere, { status: 1, stderr: /no RPC for chain 84532/ });
   await chain.setBalance({ address: account.address, value: 1n });
@@ -39,7 +39,7 @@ t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
   await dollar.administer('blacklist', [ALICE.address]);
   const blocked = await control(order(id));
   await dollar.administer('unBlacklist', [ALICE.address]);
-  t.match(blocked, { status: 2, stderr: /the token rejects the transfer: .*blacklisted/ });
+  t.match(blocked, { status: 2, stderr: /The token rejects the transfer: .*blacklisted/ });
   await chain.writeContract({
     account,
     chain: null,

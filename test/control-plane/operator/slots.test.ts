@@ -160,9 +160,9 @@ t.test('the answer of a node about a restart is explained in plain words', { tim
       : acceptAll(command),
   );
   const restart = (force = false) => operator.call('restartModem', { node: 'lab', slot: 'm1', force });
-  await t.rejects(restart(), /lab is too old to restart a modem from here: upgrade it/);
+  await t.rejects(restart(), /lab is too old to restart a modem from here. Upgrade it/);
   code = 'line_busy';
-  await t.rejects(restart(), /this modem has a call/);
+  await t.rejects(restart(), /This modem has a call/);
   code = undefined;
   await restart(true);
   t.match(node.commands('restart_modem').at(-1)?.params, { slot: 'm1', force: true });
@@ -239,7 +239,7 @@ t.test('a node whose key waits for an operator', { timeout: 60_000 }, async (t) 
   const other = `SHA256:${'A'.repeat(43)}`;
   await t.rejects(
     operator.call('approveNode', { node: 'lab', fingerprint: other }),
-    /the key of lab is SHA256:\S+, not the one that you gave/,
+    /The key of lab is SHA256:\S+, not the one that you gave/,
   );
   t.match((await operator.call('nodes', {}))[0], { state: 'pending' }, 'and that approved nothing');
   await t.rejects(operator.call('approveNode', { node: 'no-such-node' }), /no node "no-such-node"/);

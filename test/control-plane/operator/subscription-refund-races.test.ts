@@ -7,7 +7,7 @@ import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };
-/** Of a year that began just now, and of one that has not begun. */
+/** Refund of a year that began just now, and of one that has not begun. */
 const OWED = (PRICE * 364n) / 365n + PRICE;
 
 const rig = await createRig();
@@ -95,7 +95,7 @@ t.test('two operators with two amounts: the first one counts', TIMEOUT, async (t
     ['--refund=10', '--refund=20'].map((refund) => controlApart(order(refund), { RPC_URL: line.url })),
   );
   t.same(answers.map(({ status }) => status).sort(), [0, 2], answers.map(({ stderr }) => stderr).join());
-  t.match(answers.find(({ status }) => status === 2)?.stderr, /nothing was done: sub_.* has changed/);
+  t.match(answers.find(({ status }) => status === 2)?.stderr, /Nothing was done: sub_.* has changed/);
   t.equal(await sentBack(), answers[0]?.status === 0 ? 10_000_000n : 20_000_000n);
 });
 
@@ -118,7 +118,7 @@ t.test(
     t.notOk(await isActive());
     t.match(await control(['payment', 'list', '--stuck']), { stdout: /refunding .* 1795.068493 USDC/ });
     const signAnew = [...order(), '--sign-anew'];
-    t.match(await control(signAnew), { status: 3, stderr: /the token rejects the transfer: .*blacklisted/ });
+    t.match(await control(signAnew), { status: 3, stderr: /The token rejects the transfer: .*blacklisted/ });
     await dollar.administer('unBlacklist', [ALICE.address]);
     t.match(await control(order()), { status: 3, stderr: /--sign-anew/ });
     t.equal(await sentBack(), 0n);

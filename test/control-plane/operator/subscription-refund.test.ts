@@ -21,7 +21,7 @@ t.test('the unused share by whole days, shown first, sent once, and kept on reco
   t.match(asked, {
     status: 2,
     stderr: new RegExp(
-      `^This would happen:\n${id} ends now, and the payer gets 981.36986\\d USDC \\(199 of 365 days of pay_[0-9a-f]{24}\\) to ${ALICE.address}\nerror: nothing was done: run .* --yes`,
+      `^This would happen:\n${id} ends now, and the payer gets 981.36986\\d USDC \\(199 of 365 days of pay_[0-9a-f]{24}\\) to ${ALICE.address}\nerror: Nothing was done. Run .* --yes`,
     ),
   });
   t.match(
@@ -79,7 +79,7 @@ t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) 
   t.match(await control(order()), {
     status: 2,
     stderr:
-      /^error: nothing was done: the chain may still revert the transfer of pay_\w+\. The service checks it again/,
+      /^error: Nothing was done: the chain may still revert the transfer of pay_\w+\. The service checks it again/,
   });
   t.match(
     await control(order().slice(0, -1), { REFUND_KEY: '' }),
@@ -87,7 +87,7 @@ t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) 
       status: 2,
       stderr: new RegExp(
         `^This would happen:\n${id} ends now, and the payer gets \\d+\\.\\d+ USDC \\(364 of 365 days of pay_[0-9a-f]{24}\\) to ${ALICE.address}\n` +
-          'error: nothing was done: the refund cannot be sent yet: the chain may still revert .* within a minute: try again after that',
+          'error: Nothing was done: the refund cannot be sent yet: the chain may still revert .* within a minute: try again after that',
       ),
     },
     'the plan is shown, without a key too',
@@ -116,7 +116,7 @@ t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) 
     t.match(await control(order(`--refund=${amount}`)), { status: /[12]/, stderr: problem }, amount);
   t.match(await control([...order(), '--ends-at', '2024-02-29 12:00Z']), {
     status: 2,
-    stderr: /nothing was done: sub_\w+ ends at 20\d\d-\d\d-\d\d \d\d:\d\dZ/,
+    stderr: /Nothing was done: sub_\w+ ends at 20\d\d-\d\d-\d\d \d\d:\d\dZ/,
   });
   t.match(await control(['subscription', 'end', id, '--refund', '5', '--yes']), {
     status: 1,
@@ -124,20 +124,20 @@ t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) 
   });
   t.match(await control(order(), { REFUND_KEY: '' }), {
     status: 2,
-    stderr: /nothing was done: give the key of 0x/,
+    stderr: /Nothing was done: Give the key of 0x/,
   });
   t.match(await control(order(), { REFUND_KEY: PAY_TO.privateKey }), {
     status: 2,
-    stderr: `nothing was done: the key belongs to ${PAY_TO.address}, but the money went to ${account.address}`,
+    stderr: `Nothing was done: The key belongs to ${PAY_TO.address}, but the money went to ${account.address}`,
   });
   t.match(await control(order(), { CHAIN_ID: '8453' }), { status: 1, stderr: /no RPC for chain 84532/ });
   await chain.setBalance({ address: account.address, value: 1n });
-  t.match(await control(order()), { status: 2, stderr: /nothing was done: 0x.* has 1 wei/ });
+  t.match(await control(order()), { status: 2, stderr: /Nothing was done: 0x.* has 1 wei/ });
   await chain.setBalance({ address: account.address, value: 10n ** 18n });
   await dollar.administer('blacklist', [ALICE.address]);
   const blocked = await control(order());
   await dollar.administer('unBlacklist', [ALICE.address]);
-  t.match(blocked, { status: 2, stderr: /nothing was done: the token rejects the transfer: .*blacklisted/ });
+  t.match(blocked, { status: 2, stderr: /Nothing was done: The token rejects the transfer: .*blacklisted/ });
   await chain.writeContract({
     account,
     chain: null,
@@ -148,7 +148,7 @@ t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) 
   });
   t.match(await control(order()), {
     status: 2,
-    stderr: /nothing was done: .* has 5 of 0x.* must be refunded/,
+    stderr: /Nothing was done: .* has 5 of 0x.* must be refunded/,
   });
   t.ok(await own.isActive());
   t.equal((await own.payments())[0]?.state, 'applied');
@@ -185,7 +185,7 @@ t.test('ended without a refund, and refunded later', TIMEOUT, async (t) => {
   t.match(await control(['subscription', 'end', id, '--reason', 'as asked', '--yes']), { status: 0 });
   t.match(await control(order()), {
     status: 2,
-    stderr: /no whole paid day of sub_.* is left: give an amount/,
+    stderr: /no whole paid day of sub_.* is left. Give an amount/,
   });
   const done = await control(order('--refund=12.5'));
   t.match(done, { status: 0, stdout: /: 12.5 USDC to/ });

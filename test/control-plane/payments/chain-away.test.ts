@@ -22,7 +22,7 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig();
 const MINUTE_MS = 60_000;
 const STARTS = 30;
-/** Of one call whose connection breaks each time. */
+/** Tries of one call whose connection breaks each time. */
 const TRIES = 8;
 const SEED = 15;
 const QUIET = { heartbeatMs: 10_000 * MINUTE_MS };

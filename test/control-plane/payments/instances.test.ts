@@ -14,7 +14,7 @@ import { until } from '../../fixtures/until.ts';
 
 const INSTANCES = 3;
 const PAYERS = 24;
-/** An RPC of a provider takes so long, and counts what it accepted only then. */
+/** An RPC of a provider takes this long, and counts what it accepted only then. */
 const RPC_MS = 20;
 const AHEAD_MS = 60_000;
 

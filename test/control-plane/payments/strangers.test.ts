@@ -14,7 +14,7 @@ import { someOf } from '../../fixtures/sweep.ts';
 const rig = await createRig();
 const accounts = await startSmartAccounts(rig.chain);
 
-/** Of each kind. */
+/** Payers of each kind. */
 const PAYERS = 20;
 
 const addressOf = (client: number): string => `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`;
@@ -55,7 +55,7 @@ const countOf = (outcomes: readonly string[]): Record<string, number> =>
 const several = <T>(make: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: PAYERS }, (_, index) => make(index)));
 
-/** Safes with the money for so many years. */
+/** Safes with the money for that many years. */
 async function fundedSafes(years: bigint): Promise<SmartAccount[]> {
   const safes: SmartAccount[] = [];
   for (let made = 0; made < PAYERS; made += 1) {

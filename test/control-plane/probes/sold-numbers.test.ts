@@ -42,7 +42,7 @@ async function alice(
   const probes = () => db.selectFrom('probes').selectAll().orderBy('position').execute();
   const texts = (): Command[] => own.node.commands('send_sms');
   const idle = () => until('the check is over', () => clock.dueIn(MINUTE_MS) >= 6);
-  /** A check of sold numbers, after so much time; returns the texts that it sent. */
+  /** A check of sold numbers after the given time; returns the texts that it sent. */
   const check = async (afterMs = MINUTE_MS, { sends = true } = {}): Promise<Command[]> => {
     await idle();
     const before = texts().length;

@@ -59,7 +59,7 @@ const SMALL = [
   'operators',
   'refunds',
   'waiting_facts',
-  // Of the service.
+  // Tables of the service.
   'probe_turn',
   'receipt_keys',
   'relayer_nonces',

@@ -181,7 +181,7 @@ async function withMortal(t: Test) {
   });
   const there = telephoneClient(t, { url: process.url, headers, number });
   const state = async () => (await here.calls())[0]?.['state'];
-  /** Of whichever node the line has. */
+  /** Commands to whichever node the line has. */
   const hangUps = () => line.node?.commands('hang_up') ?? [];
   const abandoned = async () => {
     await until('hung up', () => hangUps().length === 1);

@@ -2,14 +2,14 @@
 import { EventEmitter } from 'node:events';
 import t from 'tap';
 import type { WebSocket } from 'ws';
-import { audioBudgets } from '#control-plane/nodes/frame-pace.ts';
+import { audioBudgets } from '#control-plane/nodes/frame-limiter.ts';
 import { AudioBridge, type AudioListener } from '#control-plane/voice/audio-bridge.ts';
 import { silentLogger } from '#shared/log.ts';
 import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
 import { encodeCapture, FRAME_BYTES } from '#shared/voice/media.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
-/** Of a call of the node `rack-1`. */
+/** Bridge of a call of the node `rack-1`. */
 const bridgeOf = (
   clock: ManualClock,
   more: Partial<ConstructorParameters<typeof AudioBridge>[0]> = {},

@@ -9,7 +9,7 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
-/** So many frames, each filled with its number. */
+/** That many frames, each filled with its number. */
 const frames = (count: number, first = 1): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, index) => Buffer.alloc(FRAME_BYTES, first + index)));
 

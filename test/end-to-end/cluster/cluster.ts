@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
-import { enrol } from '#node-daemon/link/enrol.ts';
+import { enroll } from '#node-daemon/link/enroll.ts';
 import { NatsServer } from '../../dev-stack/nats.ts';
 import { Program, type ProgramSpec } from '../../dev-stack/program.ts';
 import { startRoundRobin } from '../../dev-stack/round-robin.ts';
@@ -35,7 +35,7 @@ export interface Instance {
 }
 
 export interface Cluster {
-  /** Of the proxy in front. */
+  /** URL of the proxy in front. */
   url: string;
   simulatorUrl: string;
   chain: PaidChain;
@@ -128,7 +128,7 @@ export async function startCluster(t: Test, { modems }: { modems: number }): Pro
   const { close, ...operator } = await openOperator({ databaseUrl, dataDir, url });
   const { code } = await operator.call('addNode', { node: 'cluster' });
   await close();
-  await enrol({ folder, url: `http://127.0.0.1:${nodeProxy.port}`, code });
+  await enroll({ folder, url: `http://127.0.0.1:${nodeProxy.port}`, code });
   writeFileSync(join(dataDir, 'node-daemon.yaml'), 'drain_seconds: 0\n');
   const daemon = keep(
     specOf('node-daemon', 'node-daemon', {

@@ -11,7 +11,7 @@ const OUTSIDE = '+13105550188';
 const PAUSE_MS = 40;
 /** A send whose instance died is settled two minutes later. */
 const SETTLED_TIMEOUT_MS = 180_000;
-/** Of an MCP client that waits for a text. */
+/** Time for which an MCP client waits for a text. */
 const WAIT_SECONDS = 5;
 
 export interface Account {

@@ -10,7 +10,7 @@ import type { Fleet } from './fleet.ts';
 
 export const WAIT_MS = 120_000;
 export const OUTSIDE = '+13105550188';
-/** Of the loops of traffic, so that they leave time for all else. */
+/** Pause in the loops of traffic, so that they leave time for all else. */
 const PACE_MS = 100;
 
 export interface Customer {

@@ -1,7 +1,7 @@
 // A rack: a simulator and a daemon, each a process of its own. Its host can be killed; both are started again.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { enrol } from '#node-daemon/link/enrol.ts';
+import { enroll } from '#node-daemon/link/enroll.ts';
 import { Program, type ProgramSpec } from '../../dev-stack/program.ts';
 import { deliver } from '../../fixtures/agents/agent.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
@@ -30,7 +30,7 @@ interface RackOptions {
   firstModem: number;
   modems: number;
   dataDir: string;
-  /** Of the service. */
+  /** URL of the service. */
   url: string;
   /** For the enrollment. */
   code: string;
@@ -62,7 +62,7 @@ export async function startRack({ name, firstModem, modems, dataDir, url, code, 
 
   const folder = join(dataDir, name);
   mkdirSync(folder);
-  await enrol({ folder, url, code });
+  await enroll({ folder, url, code });
   const config = join(dataDir, `${name}.yaml`);
   const slots = (ready['modems'] as RackModem[])
     .map(({ slot, imei }) => `  - {name: ${slot}, imei: "${imei}"}\n`)

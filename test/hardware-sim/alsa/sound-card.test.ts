@@ -37,7 +37,7 @@ function start(
   return child;
 }
 
-/** Waits for so many octets on the standard output. */
+/** Waits for that many octets on the standard output. */
 async function recorded(child: ChildProcess, bytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;

@@ -3,8 +3,8 @@
 import t from 'tap';
 import { type Answer, cme, cms, ok } from '#hardware-sim/at/answer.ts';
 import { CommandPort } from '#hardware-sim/at/command-port.ts';
-import { commandFamily } from '#hardware-sim/behaviours/behaviour.ts';
-import { general } from '#hardware-sim/behaviours/general.ts';
+import { commandFamily } from '#hardware-sim/behaviors/behavior.ts';
+import { general } from '#hardware-sim/behaviors/general.ts';
 import type { MobileEquipment } from '#hardware-sim/equipment/mobile-equipment.ts';
 import { systemClock } from '#shared/clock.ts';
 

@@ -202,7 +202,7 @@ t.test('nothing comes before the call, nor when it was not switched on', async (
 });
 
 t.test('a client that opens the port late gets no old audio', async (t) => {
-  /** Of ten frames that a client gets, how many the modem sent after it opened the port. */
+  /** Counts the frames, out of ten that a client gets, which the modem sent after it opened the port. */
   const newFrames = async (): Promise<number> => {
     const { rack, modem, terminal } = await startModem(t);
     await putFarEnd(rack.url, FAR, { audio: 'tone' });

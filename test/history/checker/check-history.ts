@@ -20,7 +20,7 @@ export interface CheckTotals {
   /** Messages that overtook others where it is not promised that they do not. */
   orderExcused: number;
   segmentsHeard: number;
-  /** Of sends, by status. */
+  /** Sends by status. */
   statuses: Map<string, number>;
 }
 

@@ -16,7 +16,7 @@ function toneFrames(frequencyHz: number, amplitude = 10_000) {
   return () => frame.slice();
 }
 
-/** Of 1 kHz. While the clocks are brought together the tone is a 320th higher or lower. */
+/** SINAD of a 1 kHz tone. While the clocks are brought together the tone is a 320th higher or lower. */
 const sinadDb = (samples: Int16Array): number =>
   Math.max(...[319, 320, 321].map((step) => medianTone(samples, (1000 * step) / 320, RATE_HZ).sinadDb));
 

@@ -26,7 +26,7 @@ const samplesOf = (octets: Uint8Array): Int16Array => new Int16Array(octets.slic
 
 interface Options {
   rateHz?: Rate | 'measured';
-  /** Of what the modem gives. */
+  /** Rate of the modem's samples. */
   actualHz?: Rate;
   keys?: boolean;
 }
@@ -67,7 +67,7 @@ function setUp({
   const signal = octetsOf(tone({ hz: 1_000, rateHz: actualHz, seconds: 30 }));
   const frameOctets = (actualHz / 50) * 2;
   let at = 0;
-  /** The modem gives so many frames of a tone, one each 20 ms; `each` is done before a frame. */
+  /** The modem gives that many frames of a tone, one each 20 ms; `each` is done before a frame. */
   const run = (frames: number, each: (frame: number) => void = () => undefined): void => {
     for (let frame = 0; frame < frames; frame += 1) {
       clock.advance(20);
@@ -84,7 +84,7 @@ function setUp({
     digits,
     frameOctets,
     run,
-    /** The modem loses so many octets. */
+    /** The modem loses that many octets. */
     lose: (octets: number) => {
       at += octets;
     },

@@ -59,7 +59,7 @@ t.test('without configuration every modem that is found is used', async (t) => {
 t.test('without a configured folder, the default of the package applies', async (t) => {
   const defaultDataDir = '/var/lib/packaged';
   t.equal(settingsOf({ ...NOTHING, ...ROOTS, defaultDataDir }).dataDir, defaultDataDir);
-  t.equal(dataDirOf({ defaultDataDir }), defaultDataDir, 'enrol has the same');
+  t.equal(dataDirOf({ defaultDataDir }), defaultDataDir, 'enroll has the same');
   const config = fileWith(t, 'data_dir: /var/lib/node\n');
   t.equal(settingsOf({ ...NOTHING, ...ROOTS, config, defaultDataDir }).dataDir, '/var/lib/node');
   t.equal(dataDirOf({ config, defaultDataDir }), '/var/lib/node');
@@ -73,7 +73,7 @@ t.test('options win over the file, and the file over the defaults', async (t) =>
     dataDir: '/x',
     logLevel: 'debug',
   });
-  t.equal(dataDirOf({ config }), '/var/lib/node', 'enrol and daemon agree on the folder');
+  t.equal(dataDirOf({ config }), '/var/lib/node', 'enroll and daemon agree on the folder');
   t.equal(dataDirOf({ config, dataDir: '/x' }), '/x');
   t.equal(dataDirOf({}), 'data/node');
 });

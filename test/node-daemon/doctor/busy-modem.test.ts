@@ -1,7 +1,7 @@
 // A modem that works on a long command is busy, and neither well nor mute.
 import t from 'tap';
 import { ok } from '#hardware-sim/at/answer.ts';
-import { commandFamily, forms } from '#hardware-sim/behaviours/behaviour.ts';
+import { commandFamily, forms } from '#hardware-sim/behaviors/behavior.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { reportSchema } from '#node-daemon/doctor/report/report.ts';
 import { startToolRig } from '../operator/tool-rig.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import t from 'tap';
 import { ok } from '#hardware-sim/at/answer.ts';
-import { commandFamily, forms } from '#hardware-sim/behaviours/behaviour.ts';
+import { commandFamily, forms } from '#hardware-sim/behaviors/behavior.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { OtherProgramError } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';

@@ -19,7 +19,7 @@ import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';
 interface ExaminedRack {
   readonly simulator: Simulator;
   readonly settings: DaemonSettings;
-  /** Of a device in the simulated sysfs. */
+  /** Path of an attribute of a device in the simulated sysfs. */
   sysfs(usbPath: string, attribute: string): string;
   modem(index: number): SimulatedModem;
   examine(parts?: Partial<ExaminationParts>): Promise<DoctorReport>;

@@ -34,7 +34,7 @@ export const hostView = (differs: Partial<HostView> = {}): HostView => ({
   daemonUser: { uid: 1000, groups: [1000, 20] },
   isSimulated: false,
   dataFolder: { path: '/var/lib/simrack', state: 'writable', uid: 1000, freeBytes: 4e9, freeFiles: 100_000 },
-  enrolment: { kind: 'enrolled', nodeId: 'n-1', controlPlaneUrl: 'https://sim.example' },
+  enrollment: { kind: 'enrolled', nodeId: 'n-1', controlPlaneUrl: 'https://sim.example' },
   controlPlane: { url: 'https://sim.example', status: 200, clockDifferenceMs: 300 },
   isClockSynchronized: true,
   programs: { processes: [{ pid: 1, name: 'systemd', devices: [] }], locks: [], own: [4242] },

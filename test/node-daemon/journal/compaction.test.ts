@@ -50,7 +50,7 @@ const sent = (commandId: string): NewRecord[] => [
   },
 ];
 
-/** Of this process, in milliseconds: what others do on this machine does not count. */
+/** Processor time of this process in milliseconds: other processes do not count. */
 const processorMs = (since?: NodeJS.CpuUsage): number => {
   const { system, user } = process.cpuUsage(since);
   return (system + user) / 1000;

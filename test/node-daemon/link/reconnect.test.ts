@@ -1,6 +1,6 @@
 // When a node comes back: jitter, caps, Retry-After, wrong clocks, who is stopped.
 import t from 'tap';
-import type { LinkEnd } from '#node-daemon/link/node-link.ts';
+import type { LinkEnd } from '#node-daemon/link/link-socket.ts';
 import { planReconnect } from '#node-daemon/link/reconnect.ts';
 
 const NOW = Date.parse('2026-11-21T09:00:00Z');

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const UNPRIVILEGED = 65_534;
-/** Of base-passwd, on every Debian. */
+/** Group id from base-passwd, on every Debian. */
 const DIALOUT = 20;
 const ADVICE = 'use sudo, or join group dialout: sudo usermod -aG dialout $USER, then log in again';
 const skip = process.getuid?.() === 0 ? false : 'only root can be another user';

@@ -29,7 +29,7 @@ async function watched(workers: () => readonly Worker[], clock = new ManualClock
   await manager.ready({ status: () => STATUS, workers });
   return {
     clock,
-    /** How often the watchdog was fed in so many of its beats. */
+    /** How often the watchdog was fed in that many of its beats. */
     async feeds(beats: number): Promise<number> {
       const before = reported.length;
       for (let beat = 0; beat < beats; beat += 1) {

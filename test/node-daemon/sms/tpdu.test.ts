@@ -185,7 +185,7 @@ t.test('a TPDU that is cut, odd or of another type is a TpduError that says wher
   );
 });
 
-/** Packs septets by hand, bit by bit, behind a header of so many octets. */
+/** Packs septets by hand, bit by bit, behind a header of that many octets. */
 function septetData(septets: number[], headerOctets: number): string {
   const fill = (7 - ((headerOctets * 8) % 7)) % 7;
   const bits =

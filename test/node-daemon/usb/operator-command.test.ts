@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { authorizedReset } from '#node-daemon/modem/recovery/outside-steps.ts';
 import { HangGuard } from '#node-daemon/system/hang-guard.ts';
-import { fillIn, hubPortOf, runCommand } from '#node-daemon/usb/operator-command.ts';
+import { fillIn, hubPortOf, runOperatorCommand } from '#node-daemon/usb/operator-command.ts';
 import { systemClock } from '#shared/clock.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';
@@ -30,9 +30,9 @@ t.test('a device is on a port of a hub', async (t) => {
 });
 
 t.test('words reach the program as they are', async (t) => {
-  await runCommand(['test', '$HOME; exit 1', '=', '$HOME; exit 1']);
-  await t.rejects(runCommand(['false']));
-  await t.rejects(runCommand(['/nowhere/program']), { code: 'ENOENT' });
+  await runOperatorCommand(['test', '$HOME; exit 1', '=', '$HOME; exit 1']);
+  await t.rejects(runOperatorCommand(['false']));
+  await t.rejects(runOperatorCommand(['/nowhere/program']), { code: 'ENOENT' });
 });
 
 t.test('a reset disconnects the device and connects it again', async (t) => {

@@ -91,7 +91,7 @@ async function talking() {
       canOpen = can;
     },
     record: () => record,
-    /** The modem gives so many frames, and the client sends what it may. */
+    /** The modem gives that many frames, and the client sends what it may. */
     run: (frames: number) => {
       for (let frame = 0; frame < frames; frame += 1) {
         clock.advance(20);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { findService } from '#control-plane/operator/operator-socket.ts';
+import { findRunningService } from '#control-plane/operator/operator-socket.ts';
 import { DEFAULT_CONFIG } from '#node-daemon/config/node-config.ts';
 import type { DaemonSettings } from '#node-daemon/config/options.ts';
 import { daemonBack, findDaemon } from '#node-daemon/operator/open-operator.ts';
@@ -142,7 +142,7 @@ t.test('a command that was given the data folder of the other program says whose
     exitCode: 4,
     message: `${path} belongs to the control plane, not to the daemon. Name the data folder of the daemon with`,
   });
-  await t.rejects(findService(dirname(await socketOf('node-daemon'))), {
+  await t.rejects(findRunningService(dirname(await socketOf('node-daemon'))), {
     message: /belongs to the daemon, not to the control plane\. Name the data folder of the control plane/,
   });
 });

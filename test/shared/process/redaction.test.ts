@@ -49,7 +49,7 @@ t.test('a line of JSON stays one', async (t) => {
 
 t.test('a long line takes no long time', async (t) => {
   for (const piece of ['a@', '+1', '2-', '(206) ', '0xab', 'simrack_', 'a.', 'Bearer ']) {
-    // Of the processor: what else runs beside this test does not count.
+    // Processor time: other processes do not count.
     const startedWith = process.cpuUsage();
     redacted(piece.repeat(20_000));
     t.ok(process.cpuUsage(startedWith).user < 1_000_000, piece);

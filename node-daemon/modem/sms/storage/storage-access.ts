@@ -47,7 +47,7 @@ export class StorageAccess {
     priority: Priority = 'normal',
   ): Promise<readonly Information[]> {
     if (this.#form.joined) {
-      const information = await this.#channel.send(onOneLine(this.#form, storage, command), priority);
+      const information = await this.#channel.send(joinedCommand(this.#form, storage, command), priority);
       this.#reportUsage(information);
       return information.filter(({ line }) => !ANSWER.test(line));
     }
@@ -63,7 +63,7 @@ export class StorageAccess {
 }
 
 /** Returns the selection of a storage and the command for it as one command. */
-export function onOneLine(form: StorageForm, storage: string, command: AtCommand): AtCommand {
+export function joinedCommand(form: StorageForm, storage: string, command: AtCommand): AtCommand {
   const { text, shownAs: _same, answer, ...options } = command;
   const answers = answer === undefined ? ANSWER : new RegExp(`${ANSWER.source}|${answer.source}`);
   return atCommand(`${choice(form, storage).text};${text.slice('AT'.length)}`, {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { IgnoredMessages } from '#control-plane/client/bridge/ignored-messages.ts';
+import { IgnoredBotMessages } from '#control-plane/client/bridge/ignored-messages.ts';
 import { ServiceStream } from '#control-plane/client/bridge/service-stream.ts';
 import { connectSocketBot, cutTo, socketBot } from '#control-plane/client/bridge/socket-bot.ts';
 import { Unread } from '#control-plane/client/bridge/unread.ts';
@@ -247,12 +247,12 @@ t.test('the first message of a bot that the service ignores is reported', async 
     ['raw', ['never checked here'], undefined],
   ];
   for (const [protocol, messages, expected] of cases) {
-    const ignored = new IgnoredMessages(protocol);
+    const ignored = new IgnoredBotMessages(protocol);
     const words = messages.map((message) => ignored.check(message)).filter((each) => each !== undefined);
     t.equal(words.length, expected === undefined ? 0 : 1, words.join());
     if (expected !== undefined) t.match(words[0], expected);
   }
-  const shown = new IgnoredMessages('raw').report('why', 'x'.repeat(200));
+  const shown = new IgnoredBotMessages('raw').report('why', 'x'.repeat(200));
   t.equal(shown, `a message of the bot was ignored, because why: ${'x'.repeat(100)}`);
 });
 

@@ -11,7 +11,7 @@ import { startServiceProcess } from '../../../fixtures/service/service-process.t
 /** More than this makes it die: a leak is found even where the system has room. */
 const HEAP_MEGABYTES = 256;
 const UNLIMITED = '1000000';
-/** Of pino. */
+/** Level of errors in pino. */
 const LEVEL_ERROR = 50;
 
 interface ServiceChild {

@@ -30,7 +30,7 @@ async function setUp(t: Test) {
   return { db, report, holders };
 }
 
-/** Resolves when so many statements wait for another transaction. */
+/** Resolves when that many statements wait for another transaction. */
 const waiting = (db: Database, count: number) =>
   until('they wait', async () => {
     const { rows } = await sql<{ count: number }>`

@@ -21,7 +21,7 @@ const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.parse('2026-11-21T08:00:00Z');
 const KEEP_MS = 10 * DAY_MS;
 
-/** Messages of so many days before `NOW`, and a round of the cleaning so many milliseconds after it. */
+/** Messages of the given days before `NOW`, and a round of the cleaning the given milliseconds after it. */
 async function aged(t: Test, days: readonly number[]) {
   const db = await openTestDatabase(t, await rig.postgres.createMigrated());
   await fillTables(db);

@@ -10,7 +10,7 @@ import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 
 const MINUTE_MS = 60_000;
 const BURST = 130;
-/** Of an hour. */
+/** Refused payments in an hour. */
 const REFUSALS_MAX = 100;
 
 const postgres = await openDatabases(t);

@@ -23,7 +23,7 @@ import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
 const [HOUR_MS, DAY_MS] = [60 * MINUTE_MS, 24 * 60 * MINUTE_MS];
-/** Of a transfer that no process searches for. */
+/** Hash of a transfer that no process searches for. */
 const HASH = `0x${'ab'.repeat(32)}` as const;
 
 /** Alice's year ended `endedMs` ago; she has messages of every kind. */

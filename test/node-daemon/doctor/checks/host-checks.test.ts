@@ -51,16 +51,16 @@ t.test('the data folder: missing, of another user, read-only, full', async (t) =
 });
 
 t.test('a node that is not enrolled, and one whose identity is damaged', async (t) => {
-  t.match(ofHost('enrolment', { enrolment: { kind: 'not_enrolled' } }), {
+  t.match(ofHost('enrolment', { enrollment: { kind: 'not_enrolled' } }), {
     verdict: 'problem',
     advice: /node-daemon enroll/,
   });
-  t.match(ofHost('enrolment', { enrolment: { kind: 'damaged' } }), { verdict: 'problem', advice: /again/ });
+  t.match(ofHost('enrolment', { enrollment: { kind: 'damaged' } }), { verdict: 'problem', advice: /again/ });
 });
 
 t.test('a node that is not enrolled has one problem, because its link is down for that reason', async (t) => {
   const seen = {
-    host: hostView({ enrolment: { kind: 'not_enrolled' } }),
+    host: hostView({ enrollment: { kind: 'not_enrolled' } }),
     daemon: daemonView({ link: 'away' }),
   };
   t.match(check('enrolment', seen), { verdict: 'problem' });
@@ -69,7 +69,7 @@ t.test('a node that is not enrolled has one problem, because its link is down fo
 
 t.test('the data folder of another program is one problem, without advice to enroll there', async (t) => {
   const seen = {
-    host: hostView({ enrolment: { kind: 'not_enrolled' } }),
+    host: hostView({ enrollment: { kind: 'not_enrolled' } }),
     daemon: daemonView({ problem: 'it belongs to the control plane', wrongFolderAdvice: 'Use another one.' }),
   };
   t.match(check('link', seen), {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { HOST_CHECKS, SLOT_CHECKS } from '#node-daemon/doctor/checks/all-checks.ts';
 import { doctorReportOf, type Finding, reportSchema } from '#node-daemon/doctor/report/report.ts';
 import { doctorTextOf } from '#node-daemon/doctor/report/report-text.ts';
-import { EXIT_CODES } from '#shared/operator/findings.ts';
+import { FINDING_EXIT_CODES } from '#shared/operator/findings.ts';
 import { PROJECT_FOLDER } from '../../../tidy/sources.ts';
 import { daemonView, hostView, seen, slotView } from '../seen.ts';
 
@@ -31,7 +31,7 @@ t.test('the verdict is the worst one, and gives the exit code', async (t) => {
   t.equal(of('ok', 'skipped'), 'ok');
   t.equal(of('ok', 'warning', 'skipped'), 'warning');
   t.equal(of('warning', 'problem'), 'problem');
-  t.same(EXIT_CODES, { ok: 0, warning: 1, problem: 2, couldNotRun: 3 });
+  t.same(FINDING_EXIT_CODES, { ok: 0, warning: 1, problem: 2, couldNotRun: 3 });
 });
 
 t.test('JSON keeps to its schema', async (t) => {
@@ -57,7 +57,7 @@ t.test('advice comes last, problems first, and once for all slots that need it',
 });
 
 t.test('the page of doctor has the lines of its report for a node that is not enrolled', async (t) => {
-  const host = hostView({ enrolment: { kind: 'not_enrolled' }, controlPlane: undefined });
+  const host = hostView({ enrollment: { kind: 'not_enrolled' }, controlPlane: undefined });
   const facts = seen({ host, daemon: daemonView({ link: 'away' }) });
   const ofHost = Object.entries(HOST_CHECKS).map(([check, judge]) => ({
     check,

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { atCommand, atQuery } from '#node-daemon/at/command.ts';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
-import { onOneLine, STORAGE_TIMEOUT_MS } from '#node-daemon/modem/sms/storage/storage-access.ts';
+import { joinedCommand, STORAGE_TIMEOUT_MS } from '#node-daemon/modem/sms/storage/storage-access.ts';
 import { lines, type ScriptedPort } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';
 import { SessionRig } from '../session-rig.ts';
@@ -52,7 +52,7 @@ t.test('an error that lasts longer than the set-up costs reports until the next 
 
 t.test('a command on the line of a choice has the time of the slower one', async (t) => {
   const timeoutOf = (command: ReturnType<typeof atCommand>): number =>
-    onOneLine({ joined: true }, 'SM', command).timeoutMs;
+    joinedCommand({ joined: true }, 'SM', command).timeoutMs;
   t.equal(timeoutOf(atQuery('AT+CMGF?', '+CMGF:')), STORAGE_TIMEOUT_MS);
   t.equal(timeoutOf(atCommand('AT+CMGL=4', { timeoutMs: 60_000 })), 60_000);
 });

@@ -1,4 +1,4 @@
-// Enrolment over HTTP: a code is good once, for one key; a refusal reveals nothing; keys are replaced and revoked.
+// Enrollment over HTTP: a code is good once, for one key; a refusal reveals nothing; keys are replaced and revoked.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
@@ -7,7 +7,7 @@ import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { deleteExpiredProofs } from '#control-plane/store/fleet/nodes.ts';
 import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
-import { ENROL_PATH } from '#shared/link/enrolment.ts';
+import { ENROLL_PATH } from '#shared/link/enrollment.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
@@ -23,8 +23,8 @@ const HOUR_MS = 3_600_000;
 
 const newPublicKey = (): string => String(newKey().export({ format: 'jwk' }).x);
 
-async function enrol(url: string, code: string, publicKey = newPublicKey()) {
-  const response = await fetch(url + ENROL_PATH, jsonPost({ code, public_key: publicKey }));
+async function enroll(url: string, code: string, publicKey = newPublicKey()) {
+  const response = await fetch(url + ENROLL_PATH, jsonPost({ code, public_key: publicKey }));
   const body = (await response.json()) as Record<string, unknown>;
   return { status: response.status, headers: response.headers, body };
 }
@@ -55,15 +55,15 @@ t.test('a code is good for one key, as often as that key asks', async (t) => {
   t.match(code, /^([0-9A-HJKMNP-TV-Z]{5}-){3}[0-9A-HJKMNP-TV-Z]{5}$/, '20 characters of 5 bits');
   const key = newPublicKey();
   const typed = code.toLowerCase().replaceAll('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l');
-  t.match(await enrol(url, typed, key), { status: 200, body: { node_id: 'lab' } }, 'as people type it');
-  t.match(await enrol(url, code, key), { status: 200, body: { node_id: 'lab' } }, 'after a lost answer');
-  t.match(await enrol(url, code), { status: 403, body: { error: 'enrolment_refused' } }, 'another key');
+  t.match(await enroll(url, typed, key), { status: 200, body: { node_id: 'lab' } }, 'as people type it');
+  t.match(await enroll(url, code, key), { status: 200, body: { node_id: 'lab' } }, 'after a lost answer');
+  t.match(await enroll(url, code), { status: 403, body: { error: 'enrolment_refused' } }, 'another key');
 });
 
 t.test('two keys at the same time: one gets the node', async (t) => {
   const { url } = await rig.start(t);
   const code = await nodeCode(url, 'lab');
-  const answers = await Promise.all(Array.from({ length: 8 }, () => enrol(url, code)));
+  const answers = await Promise.all(Array.from({ length: 8 }, () => enroll(url, code)));
   t.same(answers.map(({ status }) => status).sort(), [200, 403, 403, 403, 403, 403, 403, 403]);
 });
 
@@ -71,16 +71,16 @@ t.test('unknown, used, replaced and expired codes have the same answer', async (
   const clock = new ManualClock();
   const { url } = await rig.start(t, { clock });
   const used = await nodeCode(url, 'used');
-  await enrol(url, used);
+  await enroll(url, used);
   const replaced = await nodeCode(url, 'replaced');
   await nodeCode(url, 'replaced');
   const expired = await nodeCode(url, 'expired');
   clock.advance(23.9 * HOUR_MS);
   const young = await nodeCode(url, 'young');
-  t.equal((await enrol(url, young)).status, 200);
+  t.equal((await enroll(url, young)).status, 200);
   clock.advance(0.2 * HOUR_MS);
   const answers = await Promise.all(
-    [used, replaced, expired, '00000-00000-00000-00000'].map((code) => enrol(url, code)),
+    [used, replaced, expired, '00000-00000-00000-00000'].map((code) => enroll(url, code)),
   );
   const [first] = answers;
   t.match(first, { status: 403, body: { error: 'enrolment_refused', message: /operator/ } });
@@ -95,7 +95,7 @@ t.test('an invalid code or key is refused by the name of its field', async (t) =
     ['U'.repeat(20), newPublicKey(), 'code'],
     ['0'.repeat(20), 'short', 'public_key'],
   ] as const) {
-    t.match(await enrol(url, code, key), { status: 400, body: { error: 'invalid_request', field } });
+    t.match(await enroll(url, code, key), { status: 400, body: { error: 'invalid_request', field } });
   }
 });
 
@@ -103,14 +103,14 @@ t.test('a client that guesses codes is slowed down, one with the right code is n
   const clock = new ManualClock();
   const { url } = await rig.start(t, { clock });
   const code = await nodeCode(url, 'lab');
-  for (let n = 0; n < 10; n += 1) t.equal((await enrol(url, '0'.repeat(20))).status, 403);
-  const limited = await enrol(url, code);
+  for (let n = 0; n < 10; n += 1) t.equal((await enroll(url, '0'.repeat(20))).status, 403);
+  const limited = await enroll(url, code);
   t.match(limited, { status: 429, body: { error: 'rate_limited' } });
   t.match(limited.headers.get('retry-after'), /^[1-9]\d?$/);
   t.match(limited.headers.get('ratelimit'), /^"enrolment";r=0;t=[1-9]\d?$/);
   clock.advance(Number(limited.headers.get('retry-after')) * 1000);
   const key = newPublicKey();
-  for (let n = 0; n < 20; n += 1) t.equal((await enrol(url, code, key)).status, 200);
+  for (let n = 0; n < 20; n += 1) t.equal((await enroll(url, code, key)).status, 200);
 });
 
 t.test('the database knows only the hash of a code', async (t) => {
@@ -133,7 +133,7 @@ t.test('after a second enrollment the old key is invalid and its link ends', asy
   const { key } = await identityOf(url, 'lab');
   const proof = () => makeProof({ nodeId: 'lab', key, controlPlaneUrl: url }, Date.now());
   t.equal(await upgradeStatus(url, proof()), 101);
-  t.equal((await enrol(url, await nodeCode(url, 'lab'))).status, 200);
+  t.equal((await enroll(url, await nodeCode(url, 'lab'))).status, 200);
   await closedWith(node, LINK_CLOSE.unauthorized);
   t.equal(await upgradeStatus(url, proof()), 401);
 });
@@ -146,14 +146,14 @@ t.test('a revoked node gets a stop, its link ends within a heartbeat; a new code
   const proof = (by = key) => makeProof({ nodeId: 'lab', key: by, controlPlaneUrl: url }, Date.now());
   await revoke(databaseUrl, 'lab');
   await revoke(databaseUrl, 'old');
-  await t.rejects(revoke(databaseUrl, 'no-such-node'), /there is no node "no-such-node"/);
+  await t.rejects(revoke(databaseUrl, 'no-such-node'), /There is no node "no-such-node"/);
   await closedWith(node, LINK_CLOSE.revoked);
   await closedWith(other, LINK_CLOSE.revoked);
   t.equal(await upgradeStatus(url, proof()), 403);
   t.equal(await upgradeStatus(url, proof(newKey())), 401, 'only to who has its key');
   const code = await nodeCode(url, 'lab');
   t.equal(await upgradeStatus(url, proof()), 403, 'a code alone changes nothing');
-  t.equal((await enrol(url, code, String(key.export({ format: 'jwk' }).x))).status, 200);
+  t.equal((await enroll(url, code, String(key.export({ format: 'jwk' }).x))).status, 200);
   t.equal(await upgradeStatus(url, proof()), 101);
 });
 

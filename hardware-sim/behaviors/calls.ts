@@ -5,7 +5,7 @@ import { causeText } from '../calls/cause.ts';
 import { cmeCodeOf } from '../equipment/sim-card.ts';
 import { parseDialString } from '../voice/dial-string.ts';
 import { clccLine } from '../voice/modem-call.ts';
-import { type CommandContext, type CommandHandler, commandFamily, forms } from './behaviour.ts';
+import { type CommandContext, type CommandHandler, commandFamily, forms } from './behavior.ts';
 
 /** With +VTD=0 the network decides. */
 const USUAL_TONE_MS = 100;
@@ -13,7 +13,7 @@ const GAP_MS = 50;
 /** Unit of +VTD and of the second parameter of +VTS. */
 const TENTH_MS = 100;
 
-/** Presses keys in the active call, for so many tenths of a second each. */
+/** Presses keys in the active call, each for the given tenths of a second. */
 export function press({ equipment }: CommandContext, digits: string, tenths?: number): Answer {
   const { active } = equipment.voice.calls;
   if (active?.network === undefined) return cme(CME.operationNotAllowed);

@@ -1,7 +1,7 @@
 // Basic commands and those about the port and the modem as a whole (ITU-T V.250 §6, 3GPP TS 27.007 §8).
 import { CME, cme, ok } from '../at/answer.ts';
 import { defaultPortSettings, type PortSettings } from '../at/settings.ts';
-import { type CommandHandler, commandFamily, forms, numberParameter } from './behaviour.ts';
+import { type CommandHandler, commandFamily, forms, numberParameter } from './behavior.ts';
 
 const CHARACTER_SETS = ['GSM', 'IRA', 'UCS2'] as const;
 

@@ -21,7 +21,7 @@ t.test('the OK comes first, then the answer; a menu goes on, and ends', async (t
 
 t.test('Huawei takes and gives packed septets', async (t) => {
   const { terminal } = await startModem(t, { makes: ['huawei'] });
-  // Of gammu's documentation: *100# packed.
+  // *100# packed, from gammu's documentation.
   await terminal.command('AT+CUSD=1,"AA180C3602",15');
   t.match(await terminal.expect(/\+CUSD: .*\r\n/), /\+CUSD: 0,"D9775D[0-9A-F]+",15/);
   t.match(

@@ -1,6 +1,6 @@
 // Commands that clients set and read back, and that change nothing in a simulated modem. A table.
 import { CME, cme, ok } from '../at/answer.ts';
-import { type CommandHandler, commandFamily, forms } from './behaviour.ts';
+import { type CommandHandler, commandFamily, forms } from './behavior.ts';
 
 interface KeptSetting {
   /** Value of a freshly started modem. */

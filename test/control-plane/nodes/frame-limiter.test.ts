@@ -1,7 +1,12 @@
 // A node that floods its link: it is read at the pace of a rack, and nothing that it sent is lost.
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { FRAME_BURST, FRAMES_PER_SECOND, FramePace, frameBudgets } from '#control-plane/nodes/frame-pace.ts';
+import {
+  FRAME_BURST,
+  FRAMES_PER_SECOND,
+  FrameLimiter,
+  frameBudgets,
+} from '#control-plane/nodes/frame-limiter.ts';
 import { setAcknowledged } from '#control-plane/store/fleet/node-links.ts';
 import { parseNodeFrame } from '#shared/link/frame.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';
@@ -29,16 +34,16 @@ t.test('a burst is read at once; above it the socket rests until the frames are 
   const calls: string[] = [];
   const exceeded: number[] = [];
   const budget = frameBudgets(clock).of('rogue');
-  const pace = new FramePace({
+  const limiter = new FrameLimiter({
     clock,
     budget,
     socket: { pause: () => calls.push('pause'), resume: () => calls.push('resume') },
     onExceeded: (frames) => exceeded.push(frames),
   });
-  for (let frame = 0; frame < FRAME_BURST; frame += 1) pace.count();
+  for (let frame = 0; frame < FRAME_BURST; frame += 1) limiter.count();
   t.same(calls, []);
   // Frames that the socket had read already.
-  for (let frame = 0; frame < 2 * FRAMES_PER_SECOND; frame += 1) pace.count();
+  for (let frame = 0; frame < 2 * FRAMES_PER_SECOND; frame += 1) limiter.count();
   t.same(calls, ['pause']);
   clock.advance(1_900);
   t.same(calls, ['pause']);
@@ -46,10 +51,10 @@ t.test('a burst is read at once; above it the socket rests until the frames are 
   t.same(calls, ['pause', 'resume']);
   t.same(exceeded, [1], 'it is reported once a minute');
   clock.advance(60_000);
-  for (let frame = 0; frame <= FRAME_BURST; frame += 1) pace.count();
+  for (let frame = 0; frame <= FRAME_BURST; frame += 1) limiter.count();
   t.same(exceeded, [1, 2 * FRAMES_PER_SECOND]);
   clock.advance(-3_600_000);
-  pace.count();
+  limiter.count();
   t.same(calls.slice(2), ['pause'], 'a clock that is set back gives no frames');
 });
 
@@ -57,9 +62,9 @@ t.test('all links of a node share one budget, and a long frame costs more', asyn
   const clock = new ManualClock();
   const budgets = frameBudgets(clock);
   let pauses = 0;
-  const link = (): FramePace => {
+  const link = (): FrameLimiter => {
     const socket = { pause: () => (pauses += 1), resume: () => undefined };
-    return new FramePace({ clock, budget: budgets.of('rogue'), socket, onExceeded: () => undefined });
+    return new FrameLimiter({ clock, budget: budgets.of('rogue'), socket, onExceeded: () => undefined });
   };
   link().measure(16 * 1024 * FRAME_BURST);
   t.equal(pauses, 0);

@@ -1,4 +1,4 @@
-// Enrolment on the node: interrupted anywhere, the same command is the same enrolment; the daemon sees what came of it.
+// Enrollment on the node: interrupted anywhere, the same command is the same enrollment; the daemon sees what came of it.
 import { spawn, spawnSync } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { readEnrolment } from '#node-daemon/doctor/seen/data-folder.ts';
-import { enrol } from '#node-daemon/link/enrol.ts';
+import { readEnrollment } from '#node-daemon/doctor/seen/data-folder.ts';
+import { enroll } from '#node-daemon/link/enroll.ts';
 import { IdentityFile, isPlainUrl } from '#node-daemon/link/identity.ts';
 import { MediaLink } from '#node-daemon/link/media-link.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -50,7 +50,7 @@ const identityIn = (folder: string): Record<string, string> =>
 t.test('the key is made here, its private half stays, and only its owner may read it', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
-  t.match(await enrol({ folder, url: `${plane.url}/`, code: CODE }), { nodeId: 'lab' });
+  t.match(await enroll({ folder, url: `${plane.url}/`, code: CODE }), { nodeId: 'lab' });
   const { node_id, control_plane_url, private_key } = identityIn(folder);
   t.match({ node_id, control_plane_url }, { node_id: 'lab', control_plane_url: plane.url });
   const publicKey = createPublicKey(String(private_key)).export({ format: 'jwk' });
@@ -64,10 +64,10 @@ t.test('a lost answer: the same command again has the same key', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
   plane.answers = false;
-  await t.rejects(enrol({ folder, url: plane.url, code: CODE }), /Run the same command again/);
+  await t.rejects(enroll({ folder, url: plane.url, code: CODE }), /Run the same command again/);
   t.notOk(existsSync(join(folder, 'identity.json')));
   plane.answers = true;
-  t.match(await enrol({ folder, url: plane.url, code: CODE }), { nodeId: 'lab' });
+  t.match(await enroll({ folder, url: plane.url, code: CODE }), { nodeId: 'lab' });
   t.equal(plane.keys.size, 1);
 });
 
@@ -76,22 +76,22 @@ t.test(
   async (t) => {
     const plane = await startPlane(t);
     const folder = temporaryFolder(t);
-    await enrol({ folder, url: plane.url, code: CODE });
+    await enroll({ folder, url: plane.url, code: CODE });
     const kept = identityIn(folder);
     const prepared = JSON.stringify({ ...kept, node_id: 'pending' });
     writeFileSync(join(folder, 'enrolment.json'), prepared);
-    t.match(await enrol({ folder, url: plane.url, code: CODE }), { nodeId: 'lab' }, 'both are there');
+    t.match(await enroll({ folder, url: plane.url, code: CODE }), { nodeId: 'lab' }, 'both are there');
     rmSync(join(folder, 'identity.json'));
     writeFileSync(join(folder, 'enrolment.json'), prepared);
     t.match(
-      await enrol({ folder, url: plane.url, code: CODE }),
+      await enroll({ folder, url: plane.url, code: CODE }),
       { nodeId: 'lab' },
       'only what was prepared is there',
     );
     t.same(identityIn(folder), kept);
     writeFileSync(join(folder, 'identity.json.new'), 'half of a fi');
     t.match(
-      await enrol({ folder, url: plane.url, code: CODE }),
+      await enroll({ folder, url: plane.url, code: CODE }),
       { nodeId: 'lab' },
       'a torn new file is there',
     );
@@ -102,37 +102,37 @@ t.test(
 t.test('a new code makes a new key, also where the old one is damaged', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
-  await enrol({ folder, url: plane.url, code: CODE });
-  await enrol({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
+  await enroll({ folder, url: plane.url, code: CODE });
+  await enroll({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
   t.equal(new Set(plane.keys.values()).size, 2);
   writeFileSync(join(folder, 'identity.json'), '{"node_id":');
-  await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE }), /no/, 'its key is lost');
-  await enrol({ folder, url: plane.url, code: '7KQ2M-0000A-1111B-2222E' });
+  await t.rejects(enroll({ folder, url: plane.url, code: OTHER_CODE }), /no/, 'its key is lost');
+  await enroll({ folder, url: plane.url, code: '7KQ2M-0000A-1111B-2222E' });
   t.match(identityIn(folder), { node_id: 'lab' });
 });
 
 t.test('an attempt that fails leaves the identity that was there', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
-  await enrol({ folder, url: plane.url, code: CODE });
+  await enroll({ folder, url: plane.url, code: CODE });
   const kept = identityIn(folder);
   plane.answers = false;
-  await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true }), /does not answer/);
+  await t.rejects(enroll({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true }), /does not answer/);
   t.same(identityIn(folder), kept);
 });
 
 t.test('the key of a folder is replaced only on request', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
-  await enrol({ folder, url: plane.url, code: CODE });
+  await enroll({ folder, url: plane.url, code: CODE });
   const kept = identityIn(folder);
-  await t.rejects(enrol({ folder, url: plane.url, code: OTHER_CODE }), {
+  await t.rejects(enroll({ folder, url: plane.url, code: OTHER_CODE }), {
     message: new RegExp(`^${folder} is the data folder of node lab at ${plane.url}.*--data-dir.*--replace`),
   });
   t.same(identityIn(folder), kept);
   t.same(readdirSync(folder), ['identity.json']);
   t.equal(plane.keys.size, 1, 'the code is unused');
-  await enrol({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
+  await enroll({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
   t.not(identityIn(folder)['private_key'], kept['private_key']);
 });
 
@@ -150,10 +150,10 @@ t.test(
       changes += 1;
     });
     t.equal(identity.current, undefined);
-    await enrol({ folder, url: plane.url, code: CODE });
+    await enroll({ folder, url: plane.url, code: CODE });
     await until('the identity', () => identity.current?.nodeId === 'lab', 5_000);
     const { current } = identity;
-    await enrol({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
+    await enroll({ folder, url: plane.url, code: OTHER_CODE, mayReplace: true });
     await until('the new key', () => identity.current !== current, 5_000);
     t.equal(changes, 2);
     writeFileSync(join(folder, 'identity.json'), '{');
@@ -165,7 +165,7 @@ t.test('https where there is no TLS: the error says so', async (t) => {
   const { url } = await startPlane(t);
   const folder = temporaryFolder(t);
   await t.rejects(
-    enrol({ folder, url: url.replace('http:', 'https:'), code: CODE }),
+    enroll({ folder, url: url.replace('http:', 'https:'), code: CODE }),
     /does not support TLS. Did you mean http/,
   );
 });
@@ -174,7 +174,7 @@ t.test('a file that cannot be written is named', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'enrolment.json.new'));
-  const enrolling = enrol({ folder, url: plane.url, code: CODE });
+  const enrolling = enroll({ folder, url: plane.url, code: CODE });
   await t.rejects(enrolling, { message: new RegExp(`^Cannot write ${folder}/enrolment.json: `) });
   t.equal(plane.requests, 0, 'no key is announced that is not on disk');
   // A limit on the size of files refuses a write as a full disk does: without the name of the file.
@@ -204,11 +204,11 @@ t.test('a URL without TLS that leaves this host is refused before anything is se
     'http://localhost.sim.example',
     'http://127.0.0.1.sim.example',
   ])
-    await t.rejects(enrol({ folder, url, code: CODE }), /has no TLS.*https:.*--insecure/, url);
+    await t.rejects(enroll({ folder, url, code: CODE }), /has no TLS.*https:.*--insecure/, url);
   t.equal(plane.requests, 0);
   t.same(readdirSync(folder), []);
   for (const host of ['localhost', '127.0.0.1', '127.1', '2130706433'])
-    t.match(await enrol({ folder, url: `http://${host}:${port}`, code: CODE }), { nodeId: 'lab' }, host);
+    t.match(await enroll({ folder, url: `http://${host}:${port}`, code: CODE }), { nodeId: 'lab' }, host);
   for (const url of [
     'https://sim.example',
     'wss://sim.example',
@@ -255,7 +255,7 @@ t.test(
     writeFileSync(join(folder, 'identity.json'), JSON.stringify(older));
     await until('no control plane', () => identity.current === undefined, 5_000);
     t.match(logged, [/has no TLS.*--insecure/]);
-    t.match(readEnrolment(folder), { kind: 'refused_plain' });
+    t.match(readEnrollment(folder), { kind: 'refused_plain' });
     t.equal((await command('--insecure')).status, 0, 'the same command again');
     await until('it is back', () => identity.current?.nodeId === 'lab', 5_000);
   },

@@ -13,19 +13,19 @@ const FRAMES = { burst: FRAME_BURST, perSecond: FRAMES_PER_SECOND };
 /** A daemon that restarts, or a network that comes and goes, opens a few links in a minute. Each costs as much as many frames. */
 const LINKS = { burst: 60, perSecond: 1 };
 
-/** Of the audio of a SIM's calls: two minutes at once, after a pause of the network, and ten times real time in the long run. */
+/** Limit of the audio frames of a SIM: two minutes at once, after a network pause, and ten times real time in the long run. */
 const AUDIO = { burst: 6_000, perSecond: 500 };
 
-/** Of new facts, which have a window. */
+/** Cost of a new fact: it has its own window as well. */
 export const FACT_COST = 0.1;
-/** A longer frame counts once more for each so many characters. */
+/** A longer frame counts once more for each 16 Ki characters. */
 const FRAME_UNIT_LENGTH = 16 * 1024;
 
 const REPORT_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;
 
 /** A budget for each node, which all its links share. */
-class NodeBudgets {
+class KeyedBudgets {
   readonly #clock: Clock;
   readonly #size: { burst: number; perSecond: number };
   readonly #byNode = new LRUCache<string, TokenBucket>(upTo(NODES_MAX));
@@ -43,20 +43,20 @@ class NodeBudgets {
 }
 
 /** The frames that nodes may send. */
-export const frameBudgets = (clock: Clock): NodeBudgets => new NodeBudgets(clock, FRAMES);
+export const frameBudgets = (clock: Clock): KeyedBudgets => new KeyedBudgets(clock, FRAMES);
 
 /** The links that nodes may open. */
-export const linkBudgets = (clock: Clock): NodeBudgets => new NodeBudgets(clock, LINKS);
+export const linkBudgets = (clock: Clock): KeyedBudgets => new KeyedBudgets(clock, LINKS);
 
 /** The messages on media links, of each SIM of a node. */
 export const audioBudgets = (clock: Clock) => {
-  const budgets = new NodeBudgets(clock, AUDIO);
+  const budgets = new KeyedBudgets(clock, AUDIO);
   return { of: (nodeId: string, iccid: string): TokenBucket => budgets.of(`${nodeId} ${iccid}`) };
 };
 
-interface FramePaceParts {
+interface FrameLimiterParts {
   clock: Clock;
-  /** Of the link, or shared by all of a node. */
+  /** Budget of the link, or one that all links of a node share. */
   budget: TokenBucket;
   /** The link. While it rests, the peer waits, and no frame is lost. */
   socket: { pause(): void; resume(): void };
@@ -65,13 +65,13 @@ interface FramePaceParts {
 }
 
 /** Reads the frames of one link no faster than its budget allows. */
-export class FramePace {
-  readonly #parts: FramePaceParts;
+export class FrameLimiter {
+  readonly #parts: FrameLimiterParts;
   #exceeded = 0;
   #reportedAtMs = -Infinity;
   #pause: Timer | undefined;
 
-  constructor(parts: FramePaceParts) {
+  constructor(parts: FrameLimiterParts) {
     this.#parts = parts;
   }
 
@@ -84,7 +84,7 @@ export class FramePace {
   /** Counts a frame that was read. Above the limit, the next ones are read later. */
   count(cost = 1): void {
     const { budget, socket } = this.#parts;
-    if (budget.owe(cost) === 0) return;
+    if (budget.charge(cost) === 0) return;
     this.#exceeded += 1;
     this.#report();
     if (this.#pause !== undefined) return;

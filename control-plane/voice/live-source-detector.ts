@@ -13,7 +13,7 @@ interface Spread {
 
 const nothing = (): Spread => ({ min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY });
 
-export class Pace {
+export class LiveSourceDetector {
   #leadMs = 0;
   #lastMs: number | undefined;
   #bucketEndMs = 0;

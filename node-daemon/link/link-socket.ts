@@ -37,7 +37,7 @@ const EXPECT_MAX_MS = 24 * 60 * 60 * 1000;
 const COMMANDS_MAX = 4096;
 
 /** The parts that a link uses. */
-export interface NodeLinkParts {
+export interface LinkSocketParts {
   readonly journal: Pick<Journal, 'state' | 'onFact' | 'acknowledge' | 'renew'>;
   readonly sentFacts: SentFacts;
   readonly clockCorrection: Pick<ClockCorrection, 'corrected' | 'correctedSlots'>;
@@ -70,11 +70,11 @@ interface LinkEvents {
   onEnd(end: LinkEnd): void;
 }
 
-export class NodeLink {
-  readonly #parts: NodeLinkParts;
+export class LinkSocket {
+  readonly #parts: LinkSocketParts;
   readonly #events: LinkEvents;
   readonly #socket: WebSocket;
-  /** True from the welcome until the node leaves the link. */
+  /** Facts that may be unacknowledged; undefined before the welcome and after leaving. */
   #window: number | undefined;
   #isWelcomed = false;
   #isLeaving = false;
@@ -91,7 +91,7 @@ export class NodeLink {
   #timer: Timer | undefined;
   #endTimer: Timer | undefined;
 
-  constructor(url: string, authorization: string, parts: NodeLinkParts, events: LinkEvents) {
+  constructor(url: string, authorization: string, parts: LinkSocketParts, events: LinkEvents) {
     this.#parts = parts;
     this.#events = events;
     const socket = new WebSocket(url, {
@@ -220,7 +220,7 @@ export class NodeLink {
       this.#onFrame(parseServerFrame(text));
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'the control plane sent an invalid frame');
-      this.close(LINK_CLOSE.protocolError, 'no frame');
+      this.close(LINK_CLOSE.protocolError, 'bad frame');
     }
   }
 
@@ -333,7 +333,7 @@ export class NodeLink {
   #expect(withinMs: number, failure: string): void {
     this.#timer?.cancel();
     this.#timer = this.#parts.clock.after(Math.min(withinMs, EXPECT_MAX_MS), () => {
-      this.#parts.log.warn({ failure }, 'leaving the link');
+      this.#parts.log.warn({ failure }, 'link timed out');
       this.#socket.terminate();
     });
   }

@@ -2,7 +2,7 @@
 
 import { ok } from '../at/answer.ts';
 import type { ModemModel } from '../equipment/modem-model.ts';
-import { type CommandHandler, commandFamily, forms } from './behaviour.ts';
+import { type CommandHandler, commandFamily, forms } from './behavior.ts';
 
 /** Commands that answer one line when executed, and OK when tested. */
 function answering(line: (model: ModemModel) => string): CommandHandler {

@@ -1,6 +1,6 @@
 // Contexts for packet data (3GPP TS 27.007 §10.1.1). They are in the flash memory of the modem.
 import { CME, cme, ok } from '../at/answer.ts';
-import { commandFamily, forms, numberParameter } from './behaviour.ts';
+import { commandFamily, forms, numberParameter } from './behavior.ts';
 
 const NAME = '+CGDCONT';
 const CONTEXTS_MAX = 16;

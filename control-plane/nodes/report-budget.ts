@@ -10,15 +10,15 @@ import { LineBudget } from './line-budget.ts';
 /** In cards. A rack of 64 modems that is plugged in again costs up to 300: its cards, and each modem starts and searches. */
 const BUDGET = { burst: 500, perSecond: 10 };
 
-/** Of a card that the last report did not have: the service writes its tenure and its number as well. */
+/** Cost of a card that the last report did not have: the service writes its tenure and its number as well. */
 const CARD_COST = 1;
-/** Of a slot that changed in anything but its readings. */
+/** Cost of a slot that changed in anything but its readings. */
 const SLOT_COST = 0.1;
-/** Of each slot, also of those that did not change: all rows of the node are written. */
+/** Cost of each slot, changed or not: all rows of the node are written. */
 const ROW_COST = 0.02;
 /** The same, if nothing but readings changed. A rack that gets many texts reports its storages up to 50 times a second. */
 const READING_COST = 0.003;
-/** Of a change of the node's alarms, which is logged. */
+/** Cost of a change of the node's alarms, which is logged. */
 export const ALARMS_COST = 1;
 
 /** A report never waits longer. Texts of the node wait for it. */
@@ -31,7 +31,7 @@ const LATE_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;
 
 /** The budget of one node for what its reports write. All its links share it. */
-export class ReportPace {
+export class ReportBudget {
   readonly #clock: Clock;
   readonly #budget: TokenBucket;
   readonly lines: LineBudget;
@@ -62,7 +62,7 @@ export class ReportPace {
   }
 
   pay(cost: number): void {
-    this.#budget.owe(Math.min(COST_MAX, cost));
+    this.#budget.charge(Math.min(COST_MAX, cost));
   }
 
   /** Counts a report that waits. Returns the count since the last time that it was not 0, which is at most once a minute. */
@@ -80,14 +80,14 @@ export class ReportPace {
 
 const stateOf = (slot: Slot): string => JSON.stringify(withoutReadings(slot));
 
-/** The pace of each node. */
-export function reportPaces(clock: Clock): { of(nodeId: string): ReportPace } {
-  const byNode = new LRUCache<string, ReportPace>(upTo(NODES_MAX));
+/** The budget of each node, which all its links share. */
+export function reportBudgets(clock: Clock): { of(nodeId: string): ReportBudget } {
+  const byNode = new LRUCache<string, ReportBudget>(upTo(NODES_MAX));
   return {
     of(nodeId) {
-      const pace = byNode.get(nodeId) ?? new ReportPace(clock);
-      byNode.set(nodeId, pace);
-      return pace;
+      const budget = byNode.get(nodeId) ?? new ReportBudget(clock);
+      byNode.set(nodeId, budget);
+      return budget;
     },
   };
 }

@@ -4,7 +4,8 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } fr
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
-import { ENROL_PATH, enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
+import { messageOf } from '#shared/error-message.ts';
+import { ENROLL_PATH, enrollAnswerSchema, enrollRequestSchema } from '#shared/link/enrollment.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
@@ -22,11 +23,11 @@ import {
 const ANSWER_TIMEOUT_MS = 15_000;
 
 /** The enrollment failed. The message contains the reason and the advice. */
-class EnrolmentError extends Error {
-  override name = 'EnrolmentError';
+class EnrollmentError extends Error {
+  override name = 'EnrollmentError';
 }
 
-interface Enrolment {
+interface Enrollment {
   /** The daemon's data folder. */
   folder: string;
   /** Base URL of the control plane. */
@@ -47,17 +48,17 @@ interface EnrolledNode {
   isPending: boolean;
 }
 
-/** Enrolls the node of a folder. Throws `EnrolmentError`. */
-export async function enrol({
+/** Enrolls the node of a folder. Throws `EnrollmentError`. */
+export async function enroll({
   folder,
   url: typedUrl,
   code: typedCode,
   isInsecure = false,
   mayReplace = false,
-}: Enrolment): Promise<EnrolledNode> {
+}: Enrollment): Promise<EnrolledNode> {
   const url = checkedUrl(typedUrl);
   if (isPlainUrl(url) && !isInsecure) {
-    throw new EnrolmentError(
+    throw new EnrollmentError(
       `${url} has no TLS: anyone on the network could read the code and every message, and pose as the control plane. ` +
         'Use its https:// URL, or add --insecure if you control the whole network in between',
     );
@@ -79,11 +80,11 @@ export async function enrol({
   }
 }
 
-/** Throws `EnrolmentError` if the folder has a key that it got with another code. */
+/** Throws `EnrollmentError` if the folder has a key that it got with another code. */
 function refuseOther(folder: string, code: string): void {
   const known = readOrNothing(identityPath(folder));
   if (known === undefined || known.code_sha256 === hashOf(code)) return;
-  throw new EnrolmentError(
+  throw new EnrollmentError(
     `${folder} is the data folder of node ${known.node_id} at ${known.control_plane_url}. ` +
       'To enroll the node of another folder, add --data-dir with that folder. ' +
       `To replace this node’s key, add --replace: the key of ${known.node_id} in this folder is then lost`,
@@ -123,9 +124,9 @@ async function register(
   url: string,
   code: string,
   privateKey: string,
-): Promise<z.output<typeof enrolAnswerSchema>> {
+): Promise<z.output<typeof enrollAnswerSchema>> {
   const publicKey = createPublicKey(createPrivateKey(privateKey)).export({ format: 'jwk' }).x;
-  const response = await fetch(`${url}${ENROL_PATH}`, {
+  const response = await fetch(`${url}${ENROLL_PATH}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ code, public_key: publicKey }),
@@ -134,43 +135,43 @@ async function register(
   }).catch((cause: unknown) => {
     const { cause: inner } = cause as { cause?: { message?: string; code?: string } };
     if (inner?.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-      throw new EnrolmentError(`${url} does not support TLS. Did you mean http://?`, { cause });
-    const why = inner?.message ?? (cause instanceof Error ? cause.message : String(cause));
-    throw new EnrolmentError(`${url} does not answer (${why}). Run the same command again`, { cause });
+      throw new EnrollmentError(`${url} does not support TLS. Did you mean http://?`, { cause });
+    const why = inner?.message ?? messageOf(cause);
+    throw new EnrollmentError(`${url} does not answer (${why}). Run the same command again`, { cause });
   });
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) {
-    const answer = enrolAnswerSchema.safeParse(body);
+    const answer = enrollAnswerSchema.safeParse(body);
     if (answer.success) return answer.data;
-    throw new EnrolmentError(`${url} sent an unexpected answer. Check that it is a control plane`);
+    throw new EnrollmentError(`${url} sent an unexpected answer. Check that it is a control plane`);
   }
   const { message } = (body ?? {}) as { message?: string };
   const hint =
     response.status === 404 || response.status < 400 ? '. Check that it is the control plane’s base URL' : '';
-  throw new EnrolmentError(message ?? `${url} answered ${response.status}${hint}`);
+  throw new EnrollmentError(message ?? `${url} answered ${response.status}${hint}`);
 }
 
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new EnrolmentError(`"${text}" is not an http or https URL`);
+    throw new EnrollmentError(`"${text}" is not an http or https URL`);
   }
   if (url.username + url.password + url.search + url.hash !== '') {
-    throw new EnrolmentError('The URL must not contain a user, a query or a fragment');
+    throw new EnrollmentError('The URL must not contain a user, a query or a fragment');
   }
   return url.href.replace(/\/+$/, '');
 }
 
 function checkedCode(text: string): string {
-  const parsed = enrolRequestSchema.shape.code.safeParse(text);
+  const parsed = enrollRequestSchema.shape.code.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new EnrolmentError(`The code ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
+  throw new EnrollmentError(`The code ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
 }
 
 const { config, dataDir, defaultDataDir } = daemonOptions;
 
 /** `node-daemon enroll <url> <code>`: the command that an operator pastes on the node. */
-export const ENROL_COMMAND = programCommand({
+export const ENROLL_COMMAND = programCommand({
   usage: 'enroll <url> <code>',
   about: 'Enroll this node with a code from "control-plane node add <name>". The daemon may be running.',
   options: {
@@ -187,7 +188,7 @@ export const ENROL_COMMAND = programCommand({
   async run(options, [url = '', code = '']) {
     const folder = dataDirOf(options);
     const { insecure: isInsecure, replace: mayReplace } = options;
-    const { nodeId, fingerprint, isPending } = await enrol({ folder, url, code, isInsecure, mayReplace });
+    const { nodeId, fingerprint, isPending } = await enroll({ folder, url, code, isInsecure, mayReplace });
     const next = isPending
       ? `it connects once the operator has compared the fingerprint and run "control-plane node approve ${nodeId}"`
       : `the daemon of ${folder} connects within seconds`;

@@ -12,7 +12,7 @@ export interface CommandContext {
   port: PortSettings;
 }
 
-export interface Behaviour {
+export interface Behavior {
   /** Name of the family, as lists show it. */
   name: string;
   /** Names of its commands, such as `+CMGF`; absent in a behavior that decides by itself. */
@@ -28,7 +28,7 @@ export type CommandHandler = (
 ) => Answer | Promise<Answer> | undefined;
 
 /** A behavior made of one handler for each command name. */
-export function commandFamily(name: string, handlers: Readonly<Record<string, CommandHandler>>): Behaviour {
+export function commandFamily(name: string, handlers: Readonly<Record<string, CommandHandler>>): Behavior {
   const byName = new Map(Object.entries(handlers));
   return {
     name,

@@ -11,7 +11,7 @@ import {
   commandFamily,
   forms,
   numberParameter,
-} from './behaviour.ts';
+} from './behavior.ts';
 import { quoted } from './terminal-text.ts';
 
 /** By the format of +COPS=3,<format>: long name, short name, number. */

@@ -10,7 +10,7 @@ import {
   forms,
   numberParameter,
   textParameter,
-} from './behaviour.ts';
+} from './behavior.ts';
 import { quoted } from './terminal-text.ts';
 
 const PIN_STATES: Partial<Record<SimState, string>> = { ready: 'READY', pin: 'SIM PIN', puk: 'SIM PUK' };
@@ -68,7 +68,7 @@ const pinTries = forms({
   },
 });
 
-/** Of all locks only that of the card itself can be asked for and changed. */
+/** Only the lock of the card itself can be read and changed. */
 const lock = forms({
   set: (command, context) => {
     requireSim(context);

@@ -1,5 +1,5 @@
 // The commands of every simulated modem. A new family of commands is a file beside this one and a line here.
-import type { Behaviour } from './behaviour.ts';
+import type { Behavior } from './behavior.ts';
 import { calls } from './calls.ts';
 import { general } from './general.ts';
 import { identity } from './identity.ts';
@@ -13,7 +13,7 @@ import { smsStorage } from './sms-storage.ts';
 import { ussd } from './ussd.ts';
 
 /** A command that none of them knows answers ERROR. */
-export const DEFAULT_BEHAVIOURS: readonly Behaviour[] = [
+export const DEFAULT_BEHAVIORS: readonly Behavior[] = [
   general,
   identity,
   simCard,

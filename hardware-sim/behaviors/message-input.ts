@@ -4,7 +4,7 @@ import type { AtCommand } from '../at/at-line.ts';
 import { linePduOf, tpduOfLinePdu } from '../pdu/address.ts';
 import { PduError } from '../pdu/octets.ts';
 import { encodeSubmit } from '../pdu/submit.ts';
-import { type CommandContext, numberParameter } from './behaviour.ts';
+import { type CommandContext, numberParameter } from './behavior.ts';
 import { typedUserData, unquoted } from './terminal-text.ts';
 
 /** 3GPP TS 23.040 §9.2.2: some 20 octets of head, then 140 octets of user data; with room to spare. */

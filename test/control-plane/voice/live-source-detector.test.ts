@@ -1,13 +1,13 @@
 // Distinguishes live audio from audio that is sent ahead, by its arrival times.
 import t from 'tap';
-import { Pace } from '#control-plane/voice/pace.ts';
+import { LiveSourceDetector } from '#control-plane/voice/live-source-detector.ts';
 import { randomFrom } from '../../fixtures/seeded-random.ts';
 
 /** Sends `audioMs` each time, at these times. */
-function sent(times: readonly number[], audioMs: number): Pace {
-  const pace = new Pace();
-  for (const atMs of times) pace.arrived(audioMs, atMs);
-  return pace;
+function sent(times: readonly number[], audioMs: number): LiveSourceDetector {
+  const detector = new LiveSourceDetector();
+  for (const atMs of times) detector.arrived(audioMs, atMs);
+  return detector;
 }
 
 const every = (stepMs: number, count: number, late: (index: number) => number = () => 0): number[] =>
@@ -29,7 +29,7 @@ t.test('a microphone is live, in frames or in chunks, and with a network that ji
 
 t.test('the pace is unknown in the first second', async (t) => {
   t.notOk(sent(every(20, 50), 20).isLive);
-  t.notOk(new Pace().isLive);
+  t.notOk(new LiveSourceDetector().isLive);
 });
 
 t.test(
@@ -42,19 +42,19 @@ t.test(
 );
 
 t.test('a program that stopped is not live until it has gone on for a while', async (t) => {
-  const pace = sent(every(20, 150), 20);
+  const detector = sent(every(20, 150), 20);
   const again = 5_000 + 150 * 20 + 1_000;
-  pace.arrived(20, again);
-  t.notOk(pace.isLive, 'a pause of a second');
-  for (let index = 1; index <= 150; index += 1) pace.arrived(20, again + index * 20);
-  t.ok(pace.isLive);
+  detector.arrived(20, again);
+  t.notOk(detector.isLive, 'a pause of a second');
+  for (let index = 1; index <= 150; index += 1) detector.arrived(20, again + index * 20);
+  t.ok(detector.isLive);
 });
 
 t.test('a network that holds everything back and gives it at once makes it live again later', async (t) => {
-  const pace = sent(every(20, 150), 20);
+  const detector = sent(every(20, 150), 20);
   const stalled = 5_000 + 150 * 20 + 600;
-  for (let index = 0; index < 30; index += 1) pace.arrived(20, stalled);
-  t.notOk(pace.isLive);
-  for (let index = 1; index <= 110; index += 1) pace.arrived(20, stalled + index * 20);
-  t.ok(pace.isLive);
+  for (let index = 0; index < 30; index += 1) detector.arrived(20, stalled);
+  t.notOk(detector.isLive);
+  for (let index = 1; index <= 110; index += 1) detector.arrived(20, stalled + index * 20);
+  t.ok(detector.isLive);
 });

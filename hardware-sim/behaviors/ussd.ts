@@ -12,7 +12,7 @@ import {
 } from '../pdu/gsm7.ts';
 import { hexFromOctets, octetsFromHex } from '../pdu/octets.ts';
 import { ucs2FromText } from '../pdu/user-data.ts';
-import { type Behaviour, type CommandContext, commandFamily, forms, numberParameter } from './behaviour.ts';
+import { type Behavior, type CommandContext, commandFamily, forms, numberParameter } from './behavior.ts';
 import { unquoted } from './terminal-text.ts';
 
 /** 3GPP TS 23.038 §5: default alphabet, language unspecified; UCS2. */
@@ -22,7 +22,7 @@ const DCS_UCS2 = 72;
 const CANCEL = 2;
 
 /** +CUSD. `isPacked`: as Huawei's sticks, which take and give hexadecimal of packed septets. */
-export function ussd({ isPacked }: { isPacked: boolean }): Behaviour {
+export function ussd({ isPacked }: { isPacked: boolean }): Behavior {
   const run = forms({
     set: (command, context) => {
       const { equipment, port } = context;

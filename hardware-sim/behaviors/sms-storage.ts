@@ -2,7 +2,7 @@
 import { type Answer, CMS, CommandRefused, cms, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { StoredMessage } from '../state/records.ts';
-import { type CommandContext, commandFamily, forms, numberParameter } from './behaviour.ts';
+import { type CommandContext, commandFamily, forms, numberParameter } from './behavior.ts';
 import { messagePrompt, pduLengthParameter, pduMessage, textMessage } from './message-input.ts';
 import { listedLine, readLine, STATUS_NAMES } from './message-listing.ts';
 import { requireMessaging } from './sim-card.ts';

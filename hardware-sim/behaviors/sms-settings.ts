@@ -1,7 +1,7 @@
 // Message format, memories, announcements and acknowledgement (3GPP TS 27.005 §3.2 to §3.4).
 import { CME, CMS, cme, cms, ok } from '../at/answer.ts';
 import { MEMORIES, type Memory } from '../at/settings.ts';
-import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
+import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behavior.ts';
 import { requireMessaging } from './sim-card.ts';
 import { quoted, unquoted } from './terminal-text.ts';
 

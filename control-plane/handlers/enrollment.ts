@@ -1,6 +1,6 @@
-// POST /nodes/enrol: a code, used once, enrols a node's key.
+// POST /nodes/enrol: a code, used once, enrolls a node's key.
 import type * as z from 'zod';
-import type { enrolAnswerSchema, enrolRequestSchema } from '#shared/link/enrolment.ts';
+import type { enrollAnswerSchema, enrollRequestSchema } from '#shared/link/enrollment.ts';
 import type { Base } from '../bus/base.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { keyFingerprint } from '../domain/shown-value.ts';
@@ -11,20 +11,20 @@ import { insertEvents } from '../store/fleet/node-links.ts';
 import { useCode } from '../store/fleet/nodes.ts';
 import { insertAudit } from '../store/operations/audit-log.ts';
 
-export interface EnrolParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'> {
+export interface EnrollParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'> {
   fleet: Fleet;
   /** Whether an operator approves each new key. */
   enrolmentApproval: boolean;
 }
 
 /**
- * Enrols the key, and ends links that used an older key of the node. Throws `Refusal` `enrolment_refused`, with the same message for every
+ * Enrolls the key, and ends links that used an older key of the node. Throws `Refusal` `enrolment_refused`, with the same message for every
  * reason, so that guessing reveals nothing.
  */
-export async function enrol(
-  { db, bus, clock, fleet, log, enrolmentApproval }: EnrolParts,
-  request: z.output<typeof enrolRequestSchema>,
-): Promise<z.output<typeof enrolAnswerSchema>> {
+export async function enroll(
+  { db, bus, clock, fleet, log, enrolmentApproval }: EnrollParts,
+  request: z.output<typeof enrollRequestSchema>,
+): Promise<z.output<typeof enrollAnswerSchema>> {
   const publicKey = Buffer.from(request.public_key, 'base64url');
   const codeHash = hashCode(request.code);
   const now = new Date(clock.now());

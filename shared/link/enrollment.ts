@@ -5,7 +5,7 @@ import * as z from 'zod';
 export const nodeNameSchema = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -');
 
 /** `POST` below the control plane's base URL. */
-export const ENROL_PATH = '/nodes/enrol';
+export const ENROLL_PATH = '/nodes/enrol';
 
 /** Crockford's base 32: no I, L, O and U, which people mistake for others. */
 export const CODE_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -43,10 +43,10 @@ const publicKeySchema = z
 export const showFingerprint = (digest: string): string => `SHA256:${digest.replace(/=+$/, '')}`;
 
 /** Body of `POST /nodes/enrol`. Sent again with the same key it has the same answer. */
-export const enrolRequestSchema = z.object({ code: codeSchema, public_key: publicKeySchema });
+export const enrollRequestSchema = z.object({ code: codeSchema, public_key: publicKeySchema });
 
 /** Its answer: the name that the operator gave, and whether the key waits for the operator's approval. */
-export const enrolAnswerSchema = z.object({
+export const enrollAnswerSchema = z.object({
   node_id: nodeNameSchema,
   approval: z.enum(['pending', 'granted']).default('granted'),
 });

@@ -6,7 +6,7 @@ import type { Submission } from '../carrier/carrier.ts';
 import { tpduOfLinePdu } from '../pdu/address.ts';
 import { hexFromOctets } from '../pdu/octets.ts';
 import { withDestination } from '../pdu/submit.ts';
-import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behaviour.ts';
+import { type CommandContext, commandFamily, forms, numberParameter, textParameter } from './behavior.ts';
 import {
   type InputMessage,
   messagePrompt,

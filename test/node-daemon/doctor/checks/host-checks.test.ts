@@ -80,6 +80,15 @@ t.test('the data folder of another program is one problem, without advice to enr
   t.match(check('enrolment', seen), { verdict: 'skipped', advice: null });
 });
 
+t.test('a problem that says what to do gets no other advice', async (t) => {
+  const daemon = { problem: 'operator.sock: you have no permission to use it: use sudo' };
+  t.match(check('link', { daemon: daemonView({ ...daemon, doesProblemAdvise: true }) }), {
+    verdict: 'problem',
+    advice: /^Do what this message says, then run doctor again/,
+  });
+  t.match(check('link', { daemon: daemonView({ problem: 'no answer' }) }), { advice: /restart the daemon/ });
+});
+
 t.test('each way in which the control plane does not answer has its own advice', async (t) => {
   const url = 'https://sim.example';
   const of = (error: string) => ofHost('control_plane', { controlPlane: { url, error } });

@@ -173,6 +173,16 @@ t.test('sound cards without the programs that hear them', async (t) => {
 
 t.test('no modem, and two of one IMEI', async (t) => {
   t.match(check('modems', { slots: [] }), { verdict: 'problem', advice: /lsusb/ });
+  const place = { ports: ['/dev/ttyUSB9'] };
+  t.match(
+    check('modems', {
+      slots: [slotView({ device: undefined, nodes: [], place, modem: { why: 'absent', wasTried: false } })],
+    }),
+    {
+      verdict: 'problem',
+      seen: 'no modem found: /dev/ttyUSB9 does not exist',
+    },
+  );
   for (const unread of [{ configurationProblem: 'node.yaml:3' }, { problem: 'no answer in 10 s' }])
     t.match(check('modems', { slots: [], daemon: daemonView(unread) }), { verdict: 'skipped' });
   const slots = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ slot: '1-1.2', usb_path: '1-1.2' }) })];

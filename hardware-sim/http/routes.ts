@@ -26,6 +26,8 @@ interface Rack {
   homeNetwork: string;
 }
 
+const SHOWN_SLOTS_MAX = 8;
+
 const powerSchema = z.strictObject({
   action: z.enum(['off', 'on', 'cycle']),
   /** Between off and on of a cycle. */
@@ -92,8 +94,18 @@ export function answersOf(rack: Rack): Answers {
 function modemOf({ modems }: Pick<Rack, 'modems'>, name: string): SimulatedModem {
   const modem = modems.find(({ imei, slot, usb }) => [imei, slot, usb.path].includes(name));
   if (modem === undefined)
-    throw new HttpError('unknown_modem', `no modem has the IMEI, slot or place ${name}`);
+    throw new HttpError(
+      'unknown_modem',
+      `no modem has the IMEI, slot or place ${name}. Slots of this rack: ${slotsText(modems)}`,
+    );
   return modem;
+}
+
+/** The first slots, with their places: a rack may have a hundred. */
+function slotsText(modems: readonly SimulatedModem[]): string {
+  const shown = modems.slice(0, SHOWN_SLOTS_MAX).map(({ slot, usb }) => `${slot} (${usb.path})`);
+  const more = modems.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more: GET /modems lists them` : ''}`;
 }
 
 async function setFault(modem: SimulatedModem, { incoming }: RouteRequest): Promise<unknown> {

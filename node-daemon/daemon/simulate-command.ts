@@ -30,6 +30,10 @@ const FIRST_MODEM = 64;
 const FAR_END = '+13105550188';
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
+const LINK_POLL_MS = 500;
+/** A rack that runs has its port, its folder and its numbers. */
+const BESIDE_ANOTHER =
+  'To run a rack beside another one, give it a --metrics-port, a --dir and a --first-modem of its own';
 
 export const SIMULATE_COMMAND = programCommand({
   usage: 'simulate',
@@ -94,8 +98,14 @@ export const SIMULATE_COMMAND = programCommand({
       const names = new SlotNames(config.slots);
       const slot = names.nameOf({ imei, usbPath }) ?? names.defaultName(usbPath);
       print(introduction({ modems, slot, number, port, ...settings, url }));
+      const poll = setInterval(() => {
+        if (daemon.status().link !== 'linked') return;
+        clearInterval(poll);
+        print(`linked as ${nodeNameOf(dataDir) ?? 'a node'}`);
+      }, LINK_POLL_MS);
       return {
         async stop() {
+          clearInterval(poll);
           await daemon.stop();
           await simulator.stop();
         },
@@ -106,7 +116,9 @@ export const SIMULATE_COMMAND = programCommand({
 
 /** Before anything is started or written: the status page only warns. Rejects with an error that names the option. */
 async function refuseUsedPort(port: number): Promise<void> {
-  const { stop } = await listen(createServer(), { port, option: '--metrics-port' });
+  const { stop } = await listen(createServer(), { port, option: '--metrics-port' }).catch((cause: Error) => {
+    throw new OperatorError('refused', `${cause.message}. ${BESIDE_ANOTHER}`, cause);
+  });
   await stop();
 }
 
@@ -140,7 +152,8 @@ async function startSimulator({
   const firstLine = once(lines, 'line', { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
   const ended = closed.then(() => [undefined]);
   const [line] = (await Promise.race([firstLine, ended]).catch(() => [undefined])) as [string | undefined];
-  if (line === undefined) throw new OperatorError('unavailable', 'the simulator did not start');
+  if (line === undefined)
+    throw new OperatorError('unavailable', `the simulator did not start. ${BESIDE_ANOTHER}`);
   const { simulator_url: url, dir: folder } = JSON.parse(line) as { simulator_url: string; dir: string };
   return {
     url,

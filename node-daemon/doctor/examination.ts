@@ -3,6 +3,7 @@ import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import { messageOf } from '#shared/error-message.ts';
 import { type Outcome, warning } from '#shared/operator/findings.ts';
 import { OtherProgramError } from '#shared/operator/operator-client.ts';
+import { OperatorError } from '#shared/operator/operator-error.ts';
 import { type OpenPort, serialPorts } from '../at/port.ts';
 import type { NodeConfig } from '../config/node-config.ts';
 import type { DaemonSettings } from '../config/options.ts';
@@ -44,7 +45,9 @@ export async function examine(settings: DaemonSettings, parts: ExaminationParts)
   const { config, devRoot } = settings;
   const beganAt = clock.now();
   let wrongFolderAdvice: string | undefined;
+  let doesProblemAdvise = false;
   const failureOf = (error: unknown): string => {
+    doesProblemAdvise = error instanceof OperatorError && error.reason === 'unreachable';
     if (!(error instanceof OtherProgramError)) return messageOf(error);
     wrongFolderAdvice = error.advice;
     return error.seen;
@@ -81,6 +84,7 @@ export async function examine(settings: DaemonSettings, parts: ExaminationParts)
         linkFailure: link?.failure,
         configurationProblem,
         problem,
+        doesProblemAdvise,
         wrongFolderAdvice,
       },
     }),

@@ -121,7 +121,9 @@ export class ModemRecovery {
 
   async #awaitPort(failure: 'absent' | 'denied', error: unknown): Promise<void> {
     const { log, moves, record } = this.#parts;
-    if (record.slot.reason !== failure) log.warn({ err: error }, 'failed to open the port');
+    const { code, path } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' && path !== undefined ? `: ${path} does not exist` : '';
+    if (record.slot.reason !== failure) log.warn({ err: error }, `failed to open the port${why}`);
     record.reportLost(failure);
     await moves(failure === 'absent' ? ABSENT_RETRY_MS : DENIED_RETRY_MS);
     if (failure === 'absent') this.starting();

@@ -1,4 +1,5 @@
 // Opens the operator API of a host: that of the running daemon, or, while none runs, one on the modems themselves.
+import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Slot } from '#shared/link/slot.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
@@ -7,6 +8,7 @@ import { OperatorError } from '#shared/operator/operator-error.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
 import type { DaemonSettings } from '../config/options.ts';
 import type { Host } from '../host/host.ts';
+import { identityPath } from '../link/identity.ts';
 import { howToGetAt, OthersFolderError } from '../system/file-owners.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
 import type { NodeOperator, Streams } from './node-operator.ts';
@@ -31,7 +33,7 @@ interface OpenOptions {
 
 /**
  * Finds the running daemon, or takes its place for a while. Messages that arrive meanwhile are journaled, and reported when the daemon
- * runs again. Throws `OperatorError`.
+ * runs again. Throws `OperatorError`, also if no daemon runs and the data folder is not that of an enrolled node.
  */
 export async function openNodeOperator(
   settings: DaemonSettings,
@@ -68,6 +70,7 @@ async function openOwnHost(
   settings: DaemonSettings,
   { tool, log, guard, waitsForModems }: OpenOptions & { readonly log: Logger },
 ): Promise<NodeOperator> {
+  refuseUnknownFolder(settings.dataDir);
   const { openHost } = await import('../host/host.ts');
   const { CommandHandler } = await import('../link/command-handler.ts');
   const { HostOperator } = await import('./host-operator.ts');
@@ -99,6 +102,28 @@ async function openOwnHost(
       if (host.guard.hanging > 0) process.kill(process.pid, 'SIGKILL');
     },
   });
+}
+
+/**
+ * The tool takes messages off the SIMs. No daemon reports those in the journal of a mistyped folder, so they would never reach their
+ * customers.
+ */
+function refuseUnknownFolder(dataDir: string): void {
+  const seen = strangenessOf(dataDir);
+  if (seen === undefined) return;
+  throw new OperatorError(
+    'unreachable',
+    `no daemon runs, and ${seen}. Check --data-dir. To use the modems of a new node, start its daemon, or enroll it`,
+  );
+}
+
+/** Undefined for the folder of an enrolled node. Throws if this user may not read the folder. */
+function strangenessOf(dataDir: string): string | undefined {
+  const folder = statSync(dataDir, { throwIfNoEntry: false });
+  if (folder === undefined) return `the data folder ${dataDir} does not exist`;
+  if (!folder.isDirectory()) return `${dataDir} is not a folder`;
+  if (statSync(identityPath(dataDir), { throwIfNoEntry: false }) !== undefined) return undefined;
+  return `${dataDir} is not the data folder of an enrolled node: it has no identity.json`;
 }
 
 async function untilNoneIs(state: Slot['state'], { rack, clock }: Host, timeoutMs: number): Promise<void> {

@@ -77,6 +77,9 @@ export async function runCommand(program: string, commands: readonly AnyCommand[
     if (first >= 0) parent.arguments(words.slice(first).join(' '));
     each.build(parent);
   }
+  // Not the commands: the errors of their work would end with this line, too.
+  for (const group of [root, ...root.commands.filter((each) => each.commands.length > 0)])
+    group.showHelpAfterError('(see --help)');
   await root.parseAsync(checkedArguments(root, process.argv.slice(2)), { from: 'user' });
   return true;
 }

@@ -1,5 +1,6 @@
 // The command line: its options, its environment and its commands.
 import { Command } from 'commander';
+import { VERSION } from '#shared/process/version.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { wholeNumber } from './arguments.ts';
 import { addBridgeCommand } from './bridge-command.ts';
@@ -28,6 +29,7 @@ export const ENVIRONMENT = {
 export function createProgram(env: Environment, writeErr?: (text: string) => void): Command {
   const program = new Command('simrack')
     .description('Buy a phone number. Text and call with it.')
+    .version(VERSION, '--version', 'Print the version')
     .option('--url <url>', 'Base URL of the service (SIMRACK_URL; default: the service of npm start)')
     .option(
       '--wallet <n>',

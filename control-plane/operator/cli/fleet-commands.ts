@@ -59,7 +59,7 @@ export const FLEET_COMMANDS = [
       'Send the PIN of the fleet file to the node once more, after the alert sim_pin. For a PIN that was right; correct a wrong one in the file instead. The card is an ICCID, or the slot that it is in, as node/slot.',
     async run(operator, _, [text]) {
       const iccid = await operator.call('retryPin', { card: checked('card', cardTextSchema, text) });
-      return `the node gets the PIN of ${iccid} once more; it does not enter a PIN that the card has refused`;
+      return `the service sends the PIN of ${iccid} again once the card is in a linked node and asks for it; a node does not enter a PIN that the card has refused`;
     },
   }),
 ];

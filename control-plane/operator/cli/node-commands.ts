@@ -11,7 +11,7 @@ import { checked, filterOption, operatorCommand, timeOrDash, URL_OPTIONS } from 
 const nodeOf = ([name]: readonly string[]): string => checked('name', nodeNameSchema, name);
 
 const keyWarning = ({ name, state, sims, enrolled_at }: NodeListing): string =>
-  `${name} exists: ${state}, enrolled on ${timeOrDash(enrolled_at)} UTC, ${sims} ${sims === 1 ? 'SIM' : 'SIMs'}. The code replaces its key: once the code is used, the old key stops working. With ENROLMENT_APPROVAL, the new key works once you approve it; until then the node has no link`;
+  `${name} exists: ${state}, enrolled on ${timeOrDash(enrolled_at)}, ${sims} ${sims === 1 ? 'SIM' : 'SIMs'}. The code replaces its key: once the code is used, the old key stops working. With ENROLMENT_APPROVAL, the new key works once you approve it; until then the node has no link`;
 
 interface CodeText {
   code: string;

@@ -70,7 +70,7 @@ const WORDS = {
   claims: 'of SIMs that other nodes hold, or that were imported for them',
   facts: 'of SIMs that it does not hold',
   calls: 'of SIMs that it does not hold',
-  numbers: 'outside the US mobile numbers, or of another SIM',
+  numbers: '(not US mobile, or already on another SIM)',
   frames: 'that came too fast',
   reports: 'that changed its slots too fast',
 } as const;

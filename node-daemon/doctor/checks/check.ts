@@ -16,6 +16,8 @@ export interface DaemonView {
   readonly configurationProblem: string | undefined;
   /** Why the modems cannot be asked at all. */
   readonly problem: string | undefined;
+  /** Whether `problem` itself says what to do. */
+  readonly doesProblemAdvise: boolean;
   /** The advice if the data folder belongs to another program. */
   readonly wrongFolderAdvice: string | undefined;
 }

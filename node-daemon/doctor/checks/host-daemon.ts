@@ -4,7 +4,7 @@ import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/fi
 import { enrollCommand } from '../../config/enroll-command.ts';
 import { FREE_BYTES_GOOD, FREE_FILES_GOOD } from '../../journal/disk-room.ts';
 import type { DataFolder } from '../seen/data-folder.ts';
-import { answersOf } from '../seen/slot-view.ts';
+import { answersOf, missingPorts } from '../seen/slot-view.ts';
 import type { HostCheck } from './check.ts';
 
 /** Can the configuration file be read, and is it right? */
@@ -75,6 +75,12 @@ export const modems: HostCheck = ({ daemon, slots }) => {
     );
   if (present.length === 0 && (daemon.problem ?? daemon.configurationProblem) !== undefined)
     return skipped('the list of slots is not available');
+  const missing = slots.flatMap(missingPorts);
+  if (present.length === 0 && missing.length > 0)
+    return problem(
+      `no modem found: ${missing.join(', ')} ${missing.length === 1 ? 'does' : 'do'} not exist`,
+      'Plug in the modem, or correct the path in --modem-ports or in the configuration file.',
+    );
   if (present.length === 0)
     return problem(
       'no modem found',

@@ -104,7 +104,9 @@ export const link: HostCheck = ({ daemon, host }) => {
     return problem(
       daemon.problem,
       daemon.wrongFolderAdvice ??
-        'If this persists, restart the daemon. Without its answer doctor cannot query the modems.',
+        (daemon.doesProblemAdvise
+          ? 'Do what this message says, then run doctor again. It could not query the modems.'
+          : 'If this persists, restart the daemon. Without its answer doctor cannot query the modems.'),
     );
   if (!daemon.isDaemonRunning)
     return warning(

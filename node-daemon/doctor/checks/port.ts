@@ -1,7 +1,7 @@
 // Checks of a modem's ports: permissions, other programs, and whether the modem answers.
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { type DeviceNode, type Holder, mayUse } from '../seen/device-node.ts';
-import { answersOf, type ModemView, type SlotView } from '../seen/slot-view.ts';
+import { answersOf, type ModemView, missingPorts, type SlotView } from '../seen/slot-view.ts';
 import type { Seen, SlotCheck } from './check.ts';
 
 /** Permission of the group to read and write. */
@@ -86,9 +86,10 @@ export const port: SlotCheck = (view) => {
   const { modem, nodes, place, slot } = view;
   const answers = answersOf(view);
   if (answers !== undefined) return answeredOutcome(answers);
+  const [missing] = missingPorts(view);
   if (slot?.reason === 'absent')
     return problem(
-      'no modem in this slot',
+      `no modem in this slot${missing === undefined ? '' : `: ${missing} does not exist`}`,
       'Run doctor again in a minute: a modem that the daemon restarts is away for a while. If it stays away, plug it in. If the configuration file has the slot, you can remove it there.',
     );
   if (place?.reason !== undefined) return skipped('no port; see above');

@@ -25,7 +25,6 @@ export type Enrollment =
 
 /** Never rejects. */
 export async function readDataFolder(path: string): Promise<DataFolder> {
-  // Synchronous, because a program that opens the modems creates a missing folder.
   const stat = statOf(path);
   const room = await readRoom(path);
   if (typeof stat === 'string') {

@@ -115,3 +115,9 @@ export interface SlotView {
 export function answersOf({ modem }: SlotView): ModemView | undefined {
   return 'profile' in modem ? modem : undefined;
 }
+
+/** Returns the ports that the configuration names and that do not exist. */
+export function missingPorts({ device, nodes, place }: SlotView): readonly string[] {
+  if (device !== undefined) return [];
+  return (place?.ports ?? []).filter((port) => !nodes.some(({ path }) => path === port));
+}

@@ -44,6 +44,7 @@ t.test('wrong use ends with 2, and says what is wrong', async (t) => {
   ];
   for (const [args, says] of wrong)
     t.match(await simrack(...args), { status: 2, stdout: '', stderr: says }, args.join(' '));
+  t.match(await start(['--version']), { status: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
   t.match(await start(['sing']), { status: 2, stdout: '', stderr: /unknown command 'sing'/ });
   // Wherever the option stands: the parser ends before it has read it.
   for (const args of [

@@ -175,7 +175,7 @@ t.test('faults are set, shown, and cleared', async (t) => {
     t.match(await request(`${rack.url}/modems/${name}`), { status: 200, body: { imei: modem.imei } }, name);
   t.match(await post(`${rack.url}/modems/123/faults`, { kind: 'reset' }), {
     status: 404,
-    body: { error: 'unknown_modem' },
+    body: { error: 'unknown_modem', message: new RegExp(`Slots of this rack: ${slot} \\(${usb.path}\\)`) },
   });
 });
 

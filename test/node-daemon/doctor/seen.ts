@@ -57,6 +57,7 @@ export const daemonView = (differs: Partial<DaemonView> = {}): DaemonView => ({
   linkFailure: undefined,
   configurationProblem: undefined,
   problem: undefined,
+  doesProblemAdvise: false,
   wrongFolderAdvice: undefined,
   ...differs,
 });

@@ -11,6 +11,7 @@ import { runProgram } from '../../fixtures/run-program.ts';
 import { isAlive, temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
+import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
   t.test(`runs until ${signal}, and the simulator ends with it`, { timeout: 180_000 }, async (t) => {
@@ -19,9 +20,11 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     const port = await freePort();
     writeFileSync(config, `slots: [{ name: top, usb_path: 1-1.1 }]\nmetrics: { port: ${port} }\n`);
     const isEnrolled = signal === 'SIGKILL';
+    const plane = await ScriptedControlPlane.start();
+    t.teardown(() => plane.stop());
     if (isEnrolled) {
       mkdirSync(join(dir, 'node'), { mode: 0o700 });
-      writeIdentity(join(dir, 'node'), 'http://127.0.0.1:9');
+      writeIdentity(join(dir, 'node'), plane.url);
     }
     const args = [join(PROJECT_FOLDER, 'node-daemon/bin.cjs'), 'simulate', '--modems', '2', '--dir', dir];
     const child = spawn(process.execPath, [...args, '--config', config, '--log-level', 'info'], {
@@ -49,7 +52,8 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     t.match(await slots(), /^top +in service/m, 'it uses the configuration file');
     if (signal === 'SIGINT') await tryCommands(t, output, port);
     t.match(output, isEnrolled ? 'It is enrolled as n-1' : / node add rack-7" .* enroll <url> <code> /s);
-    if (!isEnrolled)
+    if (isEnrolled) await until('it says that it is linked', () => output.includes('\nlinked as n-1\n'));
+    else
       t.match(
         log,
         new RegExp(`is not enrolled: run .*node-daemon enroll <url> <code> --data-dir ${dataDir}\\\\" while`),
@@ -107,7 +111,9 @@ t.test('a port of the status page that is in use is refused before anything is s
   t.match(await runProgram('node-daemon', given, {}), {
     status: 1,
     stdout: '',
-    stderr: new RegExp(`--metrics-port: port ${port} is already in use`),
+    stderr: new RegExp(
+      `--metrics-port: port ${port} is already in use\\. To run a rack beside another one, .* --dir `,
+    ),
   });
   t.notOk(existsSync(join(dir, 'own')));
 });

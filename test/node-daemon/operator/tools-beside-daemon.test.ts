@@ -265,3 +265,16 @@ t.test('a daemon of another version, one that is gone, and a socket that may not
   t.notOk(existsSync(socketPath), 'a daemon that stops takes its socket away');
   t.match(await tool('logs'), { status: 4, stderr: /no daemon uses .*journalctl/ });
 });
+
+t.test('a port that does not exist is named in the log and by the doctor', async (t) => {
+  const port = '/dev/ttyUSB9';
+  const rig = await startToolRig(t, { modems: 0 }, `slots: [{ name: attic, port: ${port} }]`);
+  const daemon = await rig.startDaemon();
+  await until('the log names it', async () =>
+    (await rig.tool('logs')).stdout.includes(`failed to open the port: ${port} does not exist`),
+  );
+  const report = await rig.toolWith(['doctor'], () => undefined);
+  t.match(report.stdout, `no modem found: ${port} does not exist`);
+  t.match(report.stdout, `no modem in this slot: ${port} does not exist`);
+  await ended(daemon, 'SIGTERM');
+});

@@ -1,5 +1,5 @@
 // The operator's tools where no daemon runs: on the modems themselves, for a while, and nothing is lost.
-import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
@@ -110,6 +110,31 @@ t.test('root runs no daemon and no tool on the folder of another user', rootOnly
   }
   t.equal((await tool('list')).status, 4);
   t.same(readdirSync(dataDir), ['identity.json'], 'nothing of root’s is in it');
+});
+
+t.test('a mistyped data folder is refused, and a text that waits stays for the daemon', async (t) => {
+  const { dataDir, env, simulator, tool } = await startToolRig(t, { modems: 1 });
+  const text = { ...SMS, to: String(simulator.modems[0]?.number), body: 'waits for its daemon' };
+  simulator.carrier.send(text);
+  const missing = join(dataDir, 'no/such');
+  for (const command of [['list'], ['sms', '1-1.1'], ['watch'], ['doctor']]) {
+    const ran = await runProgram('node-daemon', [...command, '--data-dir', missing], env);
+    t.notOk(existsSync(missing), `${command[0]} makes no folder`);
+    t.match(ran.stderr + ran.stdout, `no daemon runs, and the data folder ${missing} does not exist`);
+    t.equal(ran.status, command[0] === 'doctor' ? 2 : 4);
+  }
+  const strange = join(dataDir, 'strange');
+  mkdirSync(strange);
+  t.match(await tool('list', '--data-dir', strange), {
+    status: 4,
+    stderr: /not the data folder of an enrolled/,
+  });
+  t.same(readdirSync(strange), []);
+  t.match(await tool('list', '--data-dir', join(dataDir, 'identity.json')), {
+    status: 4,
+    stderr: /is not a folder/,
+  });
+  t.match((await tool('sms', '1-1.1')).stdout, text.body, 'the tool with the right folder finds it');
 });
 
 t.test('the reason that keeps a tool from the modems is printed', async (t) => {

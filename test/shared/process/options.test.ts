@@ -125,6 +125,8 @@ t.test('--help indents the lines of its commands, so that each command is seen',
 t.test('a mistyped command or option gets a suggestion', async (t) => {
   const cases: Array<[program: string, args: string[], line: RegExp]> = [
     ['node-daemon/bin.cjs', ['lst'], /unknown command 'lst'\s+\(Did you mean list\?\)/],
+    ['node-daemon/bin.cjs', ['frob'], /unknown command 'frob'\n\(see --help\)\n$/],
+    ['control-plane/bin.mjs', ['slot', 'frob'], /unknown command 'frob'\n\(see --help\)\n$/],
     ['node-daemon/bin.cjs', ['lst', '--help'], /\(Did you mean list\?\)/],
     ['control-plane/bin.mjs', ['slot', 'lst', '--help'], /\(Did you mean list\?\)/],
     ['hardware-sim/bin.mjs', ['lst', '--help'], /too many arguments/],

@@ -80,6 +80,15 @@ t.test('the data folder of another program is one problem, without advice to enr
   t.match(check('enrolment', seen), { verdict: 'skipped', advice: null });
 });
 
+t.test('a problem that says what to do gets no other advice', async (t) => {
+  const daemon = { problem: 'operator.sock: you have no permission to use it: use sudo' };
+  t.match(check('link', { daemon: daemonView({ ...daemon, doesProblemAdvise: true }) }), {
+    verdict: 'problem',
+    advice: /^Do what this message says, then run doctor again/,
+  });
+  t.match(check('link', { daemon: daemonView({ problem: 'no answer' }) }), { advice: /restart the daemon/ });
+});
+
 t.test('each way in which the control plane does not answer has its own advice', async (t) => {
   const url = 'https://sim.example';
   const of = (error: string) => ofHost('control_plane', { controlPlane: { url, error } });
@@ -164,6 +173,16 @@ t.test('sound cards without the programs that hear them', async (t) => {
 
 t.test('no modem, and two of one IMEI', async (t) => {
   t.match(check('modems', { slots: [] }), { verdict: 'problem', advice: /lsusb/ });
+  const place = { ports: ['/dev/ttyUSB9'] };
+  t.match(
+    check('modems', {
+      slots: [slotView({ device: undefined, nodes: [], place, modem: { why: 'absent', wasTried: false } })],
+    }),
+    {
+      verdict: 'problem',
+      seen: 'no modem found: /dev/ttyUSB9 does not exist',
+    },
+  );
   for (const unread of [{ configurationProblem: 'node.yaml:3' }, { problem: 'no answer in 10 s' }])
     t.match(check('modems', { slots: [], daemon: daemonView(unread) }), { verdict: 'skipped' });
   const slots = [slotView(), slotView({ name: '1-1.2', slot: slotOf({ slot: '1-1.2', usb_path: '1-1.2' }) })];

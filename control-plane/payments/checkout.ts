@@ -250,7 +250,7 @@ async function claim(
   if (simulation.kind === 'too_costly') throw new PaymentRejected('transfer_too_costly');
   if (simulation.kind === 'reverted') {
     if (simulation.isUsed) return applyForeignTransfer(parts, authorization, now());
-    throw rejectionOf(simulation.reason);
+    throw rejectionOf(simulation.reason, { from: authorization.from, offer: credential.offer });
   }
 
   await refusedTransfers.check();

@@ -10,8 +10,16 @@ interface DestinationProblem {
   readonly message: string;
 }
 
-/** A short code or a service number such as 911: 2 to 6 digits, with or without "+" or country code. */
-const SHORT_NUMBER = /^(\+?1?)\d{2,6}$/;
+/**
+ * A short code of 4 to 6 digits, or a service number such as 911, with or without "+" or country code. No short code has the country code, so
+ * `+1` and more than 3 digits is a subscriber's number without some of its digits.
+ */
+const SHORT_NUMBER = /^(?:\+?1?\d{2,3}|\d{4,6}|\+[2-9]\d{3,5})$/;
+
+/** Text that begins as a number of North America, with its digits after the country code. */
+const NANP_DIGITS = /^\+1(\d+)$/;
+
+const NANP_LENGTH = 10;
 
 const isNorthAmerican = (number: string): boolean => number.startsWith('+1');
 
@@ -39,6 +47,9 @@ const FORBIDDEN_TYPES: ReadonlySet<string | undefined> = new Set(['PREMIUM_RATE'
  */
 export function problemOfDestination(to: string, destinations: Destinations): DestinationProblem | undefined {
   if (SHORT_NUMBER.test(to)) return notAllowed('emergency and short numbers cannot be reached');
+  const digits = NANP_DIGITS.exec(to)?.[1]?.length;
+  if (digits !== undefined && digits !== NANP_LENGTH)
+    return malformed(`must have ${NANP_LENGTH} digits after +1. It has ${digits}`);
   if (!isE164(to)) return MALFORMED;
   const parsed = parsePhoneNumberFromString(to);
   if (parsed?.isPossible() !== true) return UNKNOWN;
@@ -68,14 +79,10 @@ export function likelyNumber(text: string): string | undefined {
   return isLikely ? parsed.number : undefined;
 }
 
-const MALFORMED: DestinationProblem = {
-  kind: 'malformed',
-  message: 'must be an E.164 number, such as +12065550123',
-};
+const malformed = (message: string): DestinationProblem => ({ kind: 'malformed', message });
 
-const UNKNOWN: DestinationProblem = {
-  kind: 'malformed',
-  message: 'has the form of an E.164 number, but its country has no such numbers',
-};
+const MALFORMED = malformed('must be an E.164 number, such as +12065550123');
+
+const UNKNOWN = malformed('has the form of an E.164 number, but its country has no such numbers');
 
 const notAllowed = (message: string): DestinationProblem => ({ kind: 'not_allowed', message });

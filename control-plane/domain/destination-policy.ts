@@ -8,7 +8,7 @@ export function checkDestination(to: string, destinations: Destinations): string
   const problem = problemOfDestination(to, destinations);
   if (problem === undefined) return to;
   if (problem.kind === 'malformed')
-    throw new Refusal('invalid_request', `"to" ${problem.message}`, {
+    throw new Refusal('invalid_request', `"to" ${problem.message}.`, {
       details: { field: 'to', expected: 'E.164', ...suggestionOf(to) },
     });
   throw destinationNotAllowed(problem.message);

@@ -93,6 +93,9 @@ function discardRest(request: IncomingMessage): Promise<void> {
   });
 }
 
+/** Of the character, in the message of the parser. The rest of that message repeats the body. */
+const POSITION = /at position (\d{1,8})(?: \(line \d+ column \d+\))?$/;
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseJson(ctx: Context, bytes: Buffer): unknown {
@@ -102,6 +105,8 @@ function parseJson(ctx: Context, bytes: Buffer): unknown {
   try {
     return JSON.parse(UTF8.decode(bytes));
   } catch (cause) {
-    throw new Refusal('invalid_json', 'The body is not JSON in UTF-8.', { cause });
+    const at = POSITION.exec(String(cause))?.[1];
+    const where = at === undefined ? '' : ` The first error is at position ${at}.`;
+    throw new Refusal('invalid_json', `The body is not JSON in UTF-8.${where}`, { cause });
   }
 }

@@ -48,6 +48,9 @@ export interface ToolEndpoint {
 /** The tools change only with the program. */
 const CACHE_MS = 3_600_000;
 
+/** Why this service lacks a tool that others have. */
+const NOT_OFFERED: Readonly<Record<string, string>> = { say: '. No voice is configured (SPEECH_COMMAND)' };
+
 const instructionsOf = ({ canSpeak }: CallToolParts): string =>
   'Real US mobile numbers, paid for by wallet. list_services shows the price and needs no token; ' +
   'all other tools except check_availability and split_text need the token of a subscription in the Authorization header. To get a code by SMS, give the number of get_number ' +
@@ -82,7 +85,10 @@ export function createToolEndpoint(parts: ToolEndpointParts): ToolEndpoint {
     server.setRequestHandler('tools/call', ({ params }, context) => {
       const tool = byName.get(params.name);
       if (tool === undefined)
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool: ${params.name}`);
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `unknown tool: ${params.name}${NOT_OFFERED[params.name] ?? ''}`,
+        );
       if (served === undefined) throw new Error('a call without its request');
       const { lost, session } = served.request;
       const given = session && cancellations.signalOf(session, context.mcpReq.id);

@@ -8,7 +8,7 @@ import { canonicalSignature } from '../signatures/signature-form.ts';
 import { signers } from '../signatures/signer-pool.ts';
 import { type AccountSignatures, signatureBytes } from './chain/account-signature.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer } from './offer.ts';
-import { PaymentRejected, unavailable } from './rejection.ts';
+import { notSigned, PaymentRejected, unavailable } from './rejection.ts';
 
 /** An authorization that ends sooner may expire before it is mined. */
 const EXPIRY_MARGIN_SECONDS = 10;
@@ -98,7 +98,7 @@ export async function checkKey(
     return { offer, digest, authorization: { ...signed, signature: ofKey, signedBy: 'key' } };
   }
   const ofAccount = signatureBytes(text);
-  if (ofAccount === undefined) throw new PaymentRejected('invalid_signature');
+  if (ofAccount === undefined) throw notSigned(message.from, offer);
   return { offer, digest, authorization: { ...signed, signature: ofAccount, signedBy: 'account' } };
 }
 
@@ -113,7 +113,7 @@ export async function firstAccepted(
   for (const payment of payments) {
     if (payment.authorization.signedBy === 'key' || (await isAccepted(payment, accounts))) return payment;
   }
-  throw new PaymentRejected('invalid_signature');
+  throw notSigned(payments[0].authorization.from, payments[0].offer);
 }
 
 async function isAccepted(

@@ -236,7 +236,7 @@ async function claim(
   if (rejection?.code === 'authorization_expired') await refuseIfUsed(parts, authorization);
   if (rejection !== undefined) throw rejection;
   if (!parts.networks.isOpen(authorization.chainId)) throw unavailable();
-  const { call, runsCode } = await priceTransfer(parts, authorization);
+  const { call, runsCode } = await priceTransfer(parts, credential);
 
   await refusedTransfers.check();
   const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode, identifier };
@@ -290,7 +290,7 @@ async function refuseIfUsed(parts: CheckoutParts, authorization: TransferAuthori
 /** Simulates the transfer. Throws its refusal if it would fail, or has been made already. */
 async function priceTransfer(
   parts: CheckoutParts,
-  authorization: TransferAuthorization,
+  { authorization, offer }: Pick<Credential, 'authorization' | 'offer'>,
 ): Promise<Simulation & { kind: 'ok' }> {
   const { chain } = settlementNetworkOf(parts, authorization);
   const simulation = await simulate(chain, authorization);
@@ -300,7 +300,7 @@ async function priceTransfer(
   refuseKnown(await parts.ledger.find(authorization), authorization, now());
   if (simulation.kind === 'too_costly') throw new PaymentRejected('transfer_too_costly');
   if (simulation.isUsed) return applyForeignTransfer(parts, authorization, now());
-  throw rejectionOf(simulation.reason);
+  throw rejectionOf(simulation.reason, { from: authorization.from, offer });
 }
 
 async function simulate(chain: Chain, authorization: TransferAuthorization): Promise<Simulation> {

@@ -11,7 +11,7 @@ import {
   uintSchema,
 } from './authorization.ts';
 import { AUTHORIZATION_TIMEOUT_SECONDS, type Offer, type Sale } from './offer.ts';
-import { malformed, PaymentRejected } from './rejection.ts';
+import { malformed, PaymentRejected, unsupportedNetwork } from './rejection.ts';
 
 const METHOD = 'evm';
 const INTENT = 'charge';
@@ -106,7 +106,7 @@ export async function readMpp(
   }
   const request = decode(requestSchema, challenge.request);
   const ofChain = sale.offers.filter(({ chainId }) => chainId === request.methodDetails.chainId);
-  if (ofChain.length === 0) throw new PaymentRejected('unsupported_network');
+  if (ofChain.length === 0) throw unsupportedNetwork(sale.offers, ({ chainId }) => chainId);
   const offer = ofChain.find(({ asset }) => isAddressEqual(asset, request.currency));
   if (offer === undefined) throw new PaymentRejected('unsupported_asset');
   // The price may have changed since.

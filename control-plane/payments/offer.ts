@@ -78,7 +78,7 @@ export const pricesText = (offers: readonly Offer[]): string =>
   offers.map(priceText).join(' or ') || 'see the 402 response for the price';
 
 /** "1,800 USDC". */
-function priceText(offer: Offer): string {
+export function priceText(offer: Offer): string {
   const { asset, assetName, chainId } = offer;
   const isUsdc = asset.toLowerCase() === NETWORKS[chainId].usdc.address.toLowerCase();
   return `${NUMBER.format(Number(priceUnits(offer)))} ${isUsdc ? 'USDC' : assetName}`;

@@ -16,11 +16,11 @@ import {
   isNonceGone,
   isSpent,
   refusalOfToken,
-  rejectionOf,
   resultOf,
   type SentTransfer,
   TOKEN_ABI,
   type TokenTransfer,
+  transferRejection,
   transfersSince,
 } from './chain/token-transfers.ts';
 import type { SignedTransaction } from './payment.ts';
@@ -110,7 +110,7 @@ export function connectRefundWallet(options: RpcOptions & { key: Hex | undefined
 
     resultOf: (hash, transfer) => resultOf(client, hash, transfer),
     isSpent: (transaction, transfer, safe) => isSpent(client, transaction, { transfer, safe }),
-    rejection: (transfer) => rejectionOf(client, transfer),
+    rejection: (transfer) => transferRejection(client, transfer),
     isNonceGone: (transaction) => isNonceGone(client, transaction),
     transfersSince: (transfer, sinceMs) => transfersSince(client, transfer, sinceMs),
   };

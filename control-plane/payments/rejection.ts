@@ -1,7 +1,9 @@
 // Why a payment is refused: with the challenge again while it is certain that no money moved, or for good.
 import { ZodError } from 'zod';
+import { caip2 } from '#shared/api/payment-networks.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
+import { type Offer, priceText } from './offer.ts';
 import type { KnownPayment } from './payment.ts';
 
 interface Rejection {
@@ -47,7 +49,8 @@ export const REJECTIONS = {
     x402: 'invalid_exact_evm_payload_authorization_value',
   },
   invalid_signature: {
-    meaning: 'The signature is malformed, is not by the payer, or has a high s.',
+    meaning:
+      'The signature is not by the payer, for instance because the chain id, token, name or version of its EIP-712 domain is wrong. Or it is malformed, or has a high s.',
     x402: 'invalid_exact_evm_payload_signature',
   },
   authorization_not_yet_valid: {
@@ -157,12 +160,40 @@ export function refuseKnown(
   }
 }
 
+/** `network`: how the protocol of the payment names that of an offer. */
+export function unsupportedNetwork(
+  offers: readonly Offer[],
+  network: (offer: Offer) => string | number,
+  field?: string,
+): PaymentRejected {
+  const offered = [...new Set(offers.map(network))].join(', ');
+  const { meaning } = REJECTIONS.unsupported_network;
+  return new PaymentRejected('unsupported_network', { field, meaning: `${meaning} It offers ${offered}.` });
+}
+
+/** Names the domain of the offer, because a signature for another one cannot be distinguished from one by another key. */
+export const notSigned = (
+  from: string,
+  { assetName, assetVersion, chainId, asset }: Offer,
+): PaymentRejected =>
+  new PaymentRejected('invalid_signature', {
+    meaning: `The signature is not by ${from}, is malformed, or has a high s. Check the EIP-712 domain: name "${assetName}", version "${assetVersion}", chainId ${chainId}, verifyingContract ${asset}.`,
+  });
+
+const tooPoor = (from: string, offer: Offer): PaymentRejected =>
+  new PaymentRejected('insufficient_funds', {
+    meaning: `The wallet ${from} has less than the price, ${priceText(offer)}, on the network ${caip2(offer.chainId)}. The token is ${offer.asset}.`,
+  });
+
 // Revert reasons of Circle's FiatToken.
-export function rejectionOf(reason: string): PaymentRejected {
-  if (/exceeds balance/i.test(reason)) return new PaymentRejected('insufficient_funds');
+export function rejectionOf(
+  reason: string,
+  { from, offer }: { from: string; offer: Offer },
+): PaymentRejected {
+  if (/exceeds balance/i.test(reason)) return tooPoor(from, offer);
   if (/not yet valid/i.test(reason)) return new PaymentRejected('authorization_not_yet_valid');
   if (/expired/i.test(reason)) return new PaymentRejected('authorization_expired');
-  if (/invalid signature/i.test(reason)) return new PaymentRejected('invalid_signature');
+  if (/invalid signature/i.test(reason)) return notSigned(from, offer);
   if (/blacklisted/i.test(reason)) return new PaymentRejected('payer_blocked');
   if (/paused/i.test(reason)) return new PaymentRejected('asset_paused');
   return new PaymentRejected('transfer_refused', { cause: reason });

@@ -14,7 +14,7 @@ import {
   uintSchema,
 } from './authorization.ts';
 import type { Offer } from './offer.ts';
-import { malformed, PaymentRejected } from './rejection.ts';
+import { malformed, PaymentRejected, unsupportedNetwork } from './rejection.ts';
 
 /** Longest accepted header. Real ones have about 650 characters (v1), or 5,000 with the extensions of the 402, which clients of v2 repeat. */
 const HEADER_CHARACTERS_MAX = 12_288;
@@ -76,7 +76,8 @@ async function readV1(
 ): Promise<X402Credential> {
   if (scheme !== 'exact') throw new PaymentRejected('unsupported_scheme', { field: 'scheme' });
   const ofNetwork = offers.filter(({ chainId }) => NETWORKS[chainId].network === network);
-  if (ofNetwork.length === 0) throw new PaymentRejected('unsupported_network', { field: 'network' });
+  if (ofNetwork.length === 0)
+    throw unsupportedNetwork(offers, ({ chainId }) => NETWORKS[chainId].network, 'network');
   const { signature, authorization } = payload;
   const ofAccount: SignedPayment[] = [];
   let rejection = new PaymentRejected('invalid_signature');
@@ -103,7 +104,8 @@ async function readV2(
   if (accepted.scheme !== 'exact')
     throw new PaymentRejected('unsupported_scheme', { field: 'accepted.scheme' });
   const ofNetwork = offers.filter(({ chainId }) => caip2(chainId) === accepted.network);
-  if (ofNetwork.length === 0) throw new PaymentRejected('unsupported_network', { field: 'accepted.network' });
+  if (ofNetwork.length === 0)
+    throw unsupportedNetwork(offers, ({ chainId }) => caip2(chainId), 'accepted.network');
   const offer = ofNetwork.find(({ asset }) => isAddressEqual(asset, accepted.asset));
   if (offer === undefined) throw new PaymentRejected('unsupported_asset', { field: 'accepted.asset' });
   checkTerms({ to: accepted.payTo, value: accepted.amount }, offer);

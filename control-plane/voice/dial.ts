@@ -36,7 +36,7 @@ export async function dial(
   const place = await locateNumber(db, subscription.number);
   if (place?.boundTo !== subscription.id) throw await notBound(parts, subscription);
   // No await between this check and `begin`, so that of two calls at once only one passes.
-  if (live.isBusy(place)) throw lineBusy({ isEnding: live.isEnding(place.iccid) });
+  if (live.isBusy(place)) throw lineBusy(live.ofSim(place.iccid), subscription);
   const callId = `call_${randomBytes(12).toString('hex')}`;
   const now = new Date(clock.now());
   const session = live.begin({
@@ -100,7 +100,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
     throw unreachable('The phone node is offline. The call was not placed.', { reason: 'node_offline' });
   if (!(error instanceof CommandRefused)) throw error;
   // This service knows of no call: the node is ending one, or a call that came in is about to be reported.
-  if (error.code === 'line_busy') throw lineBusy({ isEnding: true });
+  if (error.code === 'line_busy') throw lineIsEnding();
   if (error.code === 'rate_limited') throw rateLimited('calls', error);
   if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
   throw unreachable(`The phone node could not dial: ${error.message}`, { reason: error.code });
@@ -114,12 +114,23 @@ async function notBound({ clock, db }: DialParts, { id }: Subscription): Promise
 /** A modem hangs up within a second or two. */
 const ENDING_SECONDS = 1;
 
-function lineBusy({ isEnding }: { isEnding: boolean }): Refusal {
-  if (!isEnding) return new Refusal('line_busy', 'The number already has a call.');
-  return new Refusal('line_busy', 'The number has a call that is ending. Try again in a second.', {
+/** Names only a call of the subscription: another one of its SIM is a probe, or of the subscriber before. */
+function lineBusy(sessions: readonly CallSession[], { id }: Subscription): Refusal {
+  const callId = sessions.find(({ call }) => call.subscriptionId === id)?.call.callId;
+  const details = callId === undefined ? {} : { call_id: callId };
+  if (sessions.some(({ isEnding }) => isEnding)) return lineIsEnding(details);
+  return new Refusal(
+    'line_busy',
+    'The number already has a call. GET /voice/calls lists it, POST /voice/hangup ends it.',
+    { details },
+  );
+}
+
+const lineIsEnding = (details: { call_id?: string } = {}): Refusal =>
+  new Refusal('line_busy', 'The number has a call that is ending. Try again in a second.', {
+    details,
     headers: { 'Retry-After': String(ENDING_SECONDS) },
   });
-}
 
 const unreachable = (message: string, details: Record<string, unknown>): Refusal =>
   new Refusal('phone_node_unreachable', message, { details });

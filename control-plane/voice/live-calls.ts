@@ -122,9 +122,8 @@ export class LiveCalls implements CallWatch {
     return this.#ofNode(nodeId).some(isUp) || [...this.#pending.values()].some(isOfSim);
   }
 
-  /** Whether a hang-up of the SIM's call was requested. */
-  isEnding(iccid: string): boolean {
-    return [...this.#sessions.values()].some(({ call, isEnding }) => call.iccid === iccid && isEnding);
+  ofSim(iccid: string): CallSession[] {
+    return [...this.#sessions.values()].filter(({ call }) => call.iccid === iccid);
   }
 
   /** Inbound calls that ring now. */

@@ -22,6 +22,13 @@ const FOLDERS = [
   { folder: 'reference', text: 'Reference', about: 'Every option, error, metric and message.' },
 ];
 
+/** The anchor of a heading as GitHub makes it, so that links lead somewhere on both. */
+const slugify = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}\p{Pc} -]/gu, '')
+    .replaceAll(' ', '-');
+
 /** The first heading of a page, without its marks. */
 function titleOf(path: string): string {
   const heading = /^# (.+)$/m.exec(readFileSync(path, 'utf8'))?.[1] ?? path;
@@ -60,7 +67,8 @@ export default defineConfig({
   ignoreDeadLinks: false,
   srcExclude: ['node_modules/**', 'generate/**'],
   markdown: {
-    headers: { level: [2, 3] },
+    anchor: { slugify },
+    headers: { level: [2, 3], slugify },
     // The ones of VitePress have too little contrast (WCAG 2.2 §1.4.3).
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },

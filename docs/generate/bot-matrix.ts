@@ -8,8 +8,8 @@ const ROWS: readonly BotRow[] = BOT_ROWS;
 const anchorOf = ({ title }: BotRow): string =>
   title
     .toLowerCase()
-    .replace(/[^\w]+/g, '-')
-    .replace(/^-+|-+$/g, '');
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
 
 const linkOf = (row: BotRow): string => `[${row.title.replaceAll('`', '')}](#${anchorOf(row)})`;
 

@@ -141,9 +141,9 @@ export const REFUSALS = {
   },
   line_busy: {
     status: 409,
-    meaning: 'The number already has a call.',
+    meaning: 'The number already has a call. `call_id` names it, if the service knows it.',
     action:
-      'End that call, or wait until it ends. With `Retry-After`, the call is ending: try again after that time.',
+      'End that call, or wait until it ends. `GET /voice/calls` lists it. An answered call without a stream ends after 30 seconds (`UNCLAIMED_CALL_MS`). With `Retry-After`, the call is ending: try again after that time.',
   },
   stream_open: {
     status: 409,

@@ -1,17 +1,19 @@
 // The whole of Simrack on loopback: chain, control plane, rack of simulated modems, node daemon, in their order.
 import { createPrivateKey } from 'node:crypto';
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Address, Hex } from 'viem';
 import { openOperator } from '#control-plane/operator/open-operator.ts';
 import { enroll } from '#node-daemon/link/enroll.ts';
 import { fingerprintOf, identityPath, nodeNameOf, readIdentityRecord } from '#node-daemon/link/identity.ts';
+import { listen } from '#shared/process/listen.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
 import { type LocalChain, startChain } from './chain.ts';
 import { mineOnTop, SHORT_EPOCH } from './empty-blocks.ts';
 import { startInstances } from './instances.ts';
 import { endLeftovers } from './leftovers.ts';
-import type { DevStackOptions } from './options.ts';
+import { type DevStackOptions, OPTIONS } from './options.ts';
 import { Program, type ProgramSpec } from './program.ts';
 import { writeServiceEnvironment } from './service-environment.ts';
 import { DOLLAR, plantTestDollar } from './test-dollar.ts';
@@ -51,6 +53,22 @@ export interface DevStack {
   stop(): Promise<void>;
 }
 
+const PORTS = ['port', 'rpcPort', 'simulatorPort', 'consolePort', 'metricsPort'] as const;
+
+/** Throws before anything is started if a port is taken: the program that needs it would find out only after seconds. */
+async function checkPorts(options: DevStackOptions): Promise<void> {
+  for (const name of PORTS) {
+    const { env } = OPTIONS[name];
+    const port = options[name] ?? 0;
+    if (port === 0) continue;
+    const advice = `Choose another one, for example ${env}=${port === 65_535 ? port - 1 : port + 1}`;
+    const { stop } = await listen(createServer(), { port, option: env }).catch((cause: Error) => {
+      throw new Error(`${cause.message}. ${advice}`, { cause });
+    });
+    await stop();
+  }
+}
+
 /** Starts everything, or leaves nothing behind and throws. `onEvent` is called with later events. */
 export async function startDevStack(
   options: DevStackOptions,
@@ -69,6 +87,7 @@ export async function startDevStack(
     for (const end of started.splice(0).reverse()) await end();
   };
   try {
+    await checkPorts(options);
     const chain = await startChain({
       chainId: options.chainId,
       port: options.rpcPort,

@@ -41,23 +41,12 @@ const headingsOf = (text: string): string[] =>
       .replace(/&lt;/g, '<'),
   );
 
-/** As GitHub makes anchors. */
-const onGithub = (heading: string): string =>
+/** As GitHub makes anchors, and the site of docs/ (`slugify` in its configuration). */
+const slugOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M}\p{Pc} -]/gu, '')
     .replaceAll(' ', '-');
-
-/** As VitePress does. */
-const onSite = (heading: string): string =>
-  heading
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[\s~`!@#$%^&*()\-_+=[\]{}|\\;:"'“”‘’<>,.?/]+/g, '-')
-    .replace(/-{2,}/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .replace(/^(\d)/, '_$1')
-    .toLowerCase();
 
 /** Repeated headings are numbered. */
 function numbered(slugs: readonly string[]): Set<string> {
@@ -71,6 +60,4 @@ function numbered(slugs: readonly string[]): Set<string> {
   );
 }
 
-/** The anchors of a page, on the site of docs/ or on GitHub. */
-export const anchorsOf = ({ text }: Page, { isOnSite }: { isOnSite: boolean }): Set<string> =>
-  numbered(headingsOf(text).map(isOnSite ? onSite : onGithub));
+export const anchorsOf = ({ text }: Page): Set<string> => numbered(headingsOf(text).map(slugOf));

@@ -64,11 +64,24 @@ t.test('in JavaScript, with curl, and a bot on the phone', async (t) => {
       t.equal(waited.status, 0, waited.stderr);
       t.match(waited.stdout, shown);
     }
-    const refused = await runExample(['sh', join(EXAMPLES, 'wait.sh')], {
-      env: { ...env, SIMRACK_URL: url, TOKEN: 'wrong' },
-    });
-    t.not(refused.status, 0);
-    t.match(refused.stderr, /"error":"unauthorized"/);
+    const folder = temporaryFolder(t);
+    for (const [program, example] of [
+      ['sh', 'wait.sh'],
+      ['/usr/bin/python3', 'wait.py'],
+    ] as const) {
+      const refused = await runExample([program, join(EXAMPLES, example)], {
+        env: { ...env, SIMRACK_URL: url, TOKEN: 'wrong' },
+      });
+      t.equal(refused.status, 1, example);
+      t.match(refused.stderr, /\{"error":"unauthorized","message":/, example);
+      const impatient = join(folder, example);
+      const code = readFileSync(join(EXAMPLES, example), 'utf8');
+      writeFileSync(impatient, code.replace('"wait_seconds": 50', '"wait_seconds": 0'));
+      const waited = await runExample([program, impatient], {
+        env: { ...env, SIMRACK_URL: url, TOKEN: token },
+      });
+      t.same(waited, { status: 1, stdout: '', stderr: 'no text within 50 seconds\n' }, example);
+    }
   });
 
   await t.test('a first bot says a sentence, which a telephone records', { skip: !hasVoice }, async (t) => {

@@ -17,14 +17,12 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { SimrackClient } from 'simrack-client';
 declare global {
   const account: PrivateKeyAccount;
+  const answerOf: (response: Response) => Promise<any>;
   const baseUrl: string;
   const body: string;
   const client: SimrackClient;
   const folder: string;
   const headers: Record<string, string>;
-  const key: \`0x\${string}\`;
-  const number: string;
-  const privateKeyToAccount: (key: \`0x\${string}\`) => PrivateKeyAccount;
   const rawBody: string;
   const secret: string;
   const token: string;

@@ -1,6 +1,8 @@
 // Every way to end `npm start`, and what is left of it: nothing, or what the next start ends.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { DevStackFile } from '../dev-stack/dev-stack.ts';
@@ -30,6 +32,20 @@ async function npmStart(t: Test) {
   const { pid, pids } = JSON.parse(readFileSync(path, 'utf8')) as DevStackFile;
   return { npm, group, processes: [group, pid, ...Object.values(pids)] };
 }
+
+t.test('a port that is taken is refused before anything starts, with advice', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const { status, stderr } = spawnSync(process.execPath, ['dist/dev-stack/main.js'], {
+    cwd: PROJECT_FOLDER,
+    env: { ...process.env, PORT: String(port), DATA_DIR: temporaryFolder(t) },
+    encoding: 'utf8',
+  });
+  t.equal(status, 1);
+  t.match(stderr, `PORT: port ${port} is already in use. Choose another one, for example PORT=`);
+});
 
 t.test(
   'a signal to npm alone, to its whole group as Ctrl-C sends it, or kill -9 of npm: nothing is left',

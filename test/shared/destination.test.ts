@@ -90,7 +90,6 @@ t.test('premium and emergency numbers are never reached, whatever the list says'
     '+1112',
     '262966',
     '12345',
-    '+12345',
     '+11125550188',
     '+10115550188',
     // Premium and personal numbers of Britain and Germany, international premium rate service.
@@ -140,6 +139,17 @@ t.test('numbers that their country does not have', async (t) => {
   t.match(problemOfDestination('+12060550123', britain), { kind: 'malformed', message: /no such numbers/ });
   t.equal(verdictOf('+447700900123'), 'not_allowed', 'as all of a country that is not reached');
   t.match(problemOfDestination('2065550123', britain), { message: /must be an E\.164 number/ });
+  for (const [to, count] of [
+    ['+12345', 4],
+    ['+1310555', 6],
+    ['+131055501', 8],
+    ['+131055501888', 11],
+    ['+191155501888', 11],
+  ] as const)
+    t.match(problemOfDestination(to, britain), {
+      kind: 'malformed',
+      message: `must have 10 digits after +1. It has ${count}`,
+    });
 });
 
 t.test('a number that was probably meant', async (t) => {

@@ -1,5 +1,5 @@
 // `simrack webhook add | list | change | remove | rotate | test | deliveries | replay`: webhooks in a terminal.
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { OPERATION } from '#shared/api/operations.ts';
 import {
   DELIVERY_STATES,
@@ -9,6 +9,7 @@ import {
   webhookDeliverySchema,
   webhookSchema,
 } from '#shared/api/webhooks.ts';
+import { closest } from '#shared/process/suggestion.ts';
 import { ApiError } from '../api-error.ts';
 import type { WebhookDelivery } from '../webhooks.ts';
 import { answering, dateTime, fieldsOf, wholeNumber } from './arguments.ts';
@@ -38,8 +39,15 @@ interface ReplayOptions {
   since?: Date;
 }
 
-const eventOption = (about: string): Option =>
-  new Option('--event <event...>', about).choices(WEBHOOK_EVENTS);
+function eventOption(about: string): Option {
+  const option = new Option('--event <event...>', about).choices(WEBHOOK_EVENTS);
+  const { parseArg: parse } = option;
+  return option.argParser((name, before: unknown) => {
+    const meant = WEBHOOK_EVENTS.some((event) => event === name) ? undefined : closest(name, WEBHOOK_EVENTS);
+    if (meant !== undefined) throw new InvalidArgumentError(`Did you mean ${meant}?`);
+    return parse?.(name, before);
+  });
+}
 
 type Session = () => CommandSession;
 

@@ -44,14 +44,20 @@ export function phoneOf(
     .map(({ number }) => number)
     .slice(0, 5)
     .join(', ');
-  throw invalid(foreign, `The 'From' number ${from} is not a number of this account: ${numbers}`);
+  throw invalid(
+    foreign,
+    `The 'From' number ${from} is not a number of this account: ${numbers}${plusHint(from) && `.${plusHint(from)}`}`,
+  );
 }
+
+/** A form has a space for a `+` that is not encoded. */
+const plusHint = (number: string): string => (/^ \d/.test(number) ? ' Write + as %2B.' : '');
 
 /** E.164. Throws `TwilioRefusal`. */
 export function destinationOf(to: string | undefined, missing: number): string {
   if (to === undefined) throw invalid(missing, "A 'To' phone number is required.");
   if (!/^\+[1-9]\d{1,14}$/.test(to))
-    throw invalid(21_211, `The 'To' number ${to.slice(0, 40)} is not a valid phone number.`);
+    throw invalid(21_211, `The 'To' number ${to.slice(0, 40)} is not a valid phone number.${plusHint(to)}`);
   return to;
 }
 

@@ -91,7 +91,7 @@ export async function isNonceGone(client: PublicClient, { nonce, sender }: SentT
 }
 
 /** Why the token rejects the transfer now; undefined if it would make it. Throws as `checkBalance`. */
-export async function rejectionOf(
+export async function transferRejection(
   client: PublicClient,
   transfer: TokenTransfer,
 ): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 """Waits up to 50 seconds for a text, and prints it. TOKEN is set. Needs no packages."""
 import json
 import os
+import urllib.error
 import urllib.request
 
 call = {"name": "receive_sms", "arguments": {"wait_seconds": 50}}
@@ -13,9 +14,14 @@ request = urllib.request.Request(
         "Accept": "application/json, text/event-stream",
     },
 )
-with urllib.request.urlopen(request, timeout=80) as response:
-    result = next(json.loads(line[6:]) for line in response if line.startswith(b"data: {"))["result"]
+try:
+    with urllib.request.urlopen(request, timeout=80) as response:
+        result = next(json.loads(line[6:]) for line in response if line.startswith(b"data: {"))["result"]
+except urllib.error.HTTPError as refusal:
+    raise SystemExit(refusal.read().decode())
 if result.get("isError"):
     raise SystemExit(result["structuredContent"]["message"])
+if not result["structuredContent"]["messages"]:
+    raise SystemExit("no text within 50 seconds")
 for message in result["structuredContent"]["messages"]:
     print(message["from_number"], message["body"])

@@ -90,7 +90,7 @@ const OWN_SECTION: Readonly<Record<string, string>> = {
   call: 'see [A call in progress](#a-call-in-progress)',
   event: 'see [An event of a slot](#an-event-of-a-slot)',
   fact: 'see [Facts](#facts)',
-  outcome: 'see [Outcomes](#outcomes-of-send-sms)',
+  outcome: 'see [Outcomes](#outcomes-of-send_sms)',
   audio: 'null, or see [Audio statistics](#audio-statistics-of-a-call)',
 };
 

@@ -53,6 +53,9 @@ t.test('the command line', async (t) => {
     secret: string;
   };
   receiver.secrets.push(added.secret);
+  const misspelled = await simrack('webhook', 'add', receiver.url, '--event', 'sms.recieved');
+  t.equal(misspelled.status, 2);
+  t.match(misspelled.stderr, /Did you mean sms\.received\?/);
   t.match((await simrack('webhook', 'list')).json(), {
     count: 1,
     webhooks: [{ events: ['sms.received', 'call.ended'] }],

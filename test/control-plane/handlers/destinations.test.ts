@@ -47,6 +47,8 @@ t.test('a malformed number is named, with the number that was probably meant', a
   const unknown = await ask('/sms/send', { to: 'my mother', body: 'x' });
   t.match(unknown, { status: 400, body });
   t.notMatch(unknown.body, { suggestion: String });
+  const message = '"to" must have 10 digits after +1. It has 6.';
+  t.match(await dial('+1310555'), { status: 400, body: { ...body, message } });
 });
 
 t.test('the operator allows more, and never premium or personal numbers', async (t) => {

@@ -81,6 +81,13 @@ t.test('unknown paths are 404 and wrong methods 405 with Allow', async (t) => {
   t.equal((await ask(url, 'OPTIONS', '/sms/send')).status, 204);
 });
 
+t.test('the position of an error in JSON, without the body', async (t) => {
+  const { url } = await setup(t);
+  const headers = { 'Content-Type': 'application/json' };
+  const { body } = await ask(url, 'POST', '/auth', { headers, body: '{"wallet": 0x12}' });
+  t.match(body, { message: /^The body is not JSON in UTF-8\. The first error is at position 12\.$/ });
+});
+
 t.test('bodies: not JSON, another type, too large, compressed, not UTF-8', async (t) => {
   const { url } = await setup(t);
   const json = { 'Content-Type': 'application/json' };

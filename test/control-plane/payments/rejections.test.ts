@@ -252,6 +252,20 @@ for (const [protocol, table] of [
   });
 }
 
+t.test('the message names the value that the payer needs', async (t) => {
+  const domain = /name "USDC", version "2", chainId 84532, verifyingContract 0x\w{40}\.$/;
+  const poor = await resigned({ from: privateKeyToAccount(PAUPER).address }, { key: PAUPER });
+  for (const [header, message] of [
+    [base64(await resigned({}, { domain: { chainId: 8453 } })), domain],
+    [base64(changed(v1, (payment) => Object.assign(payment, { network: 'base' }))), /offers base-sepolia\.$/],
+    [base64(changed(v2, accepted({ network: 'eip155:1' }))), /offers eip155:84532\.$/],
+    [base64(poor), /^The wallet 0x\w{40} has less than .+1,800 .+eip155:84532/],
+  ] as const) {
+    const response = await fetch(`${url}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
+    t.match(await response.json(), { message });
+  }
+});
+
 t.test('a result names the payer and the version of the payment', async (t) => {
   const resultOf = async (headers: Record<string, string>) => {
     const response = await fetch(`${url}/subscribe`, { method: 'POST', headers });

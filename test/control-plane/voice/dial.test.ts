@@ -207,11 +207,18 @@ t.test(
     line.reportsByItself = false;
     const callId = String((await dial()).body['call_id']);
     const busy = await dial();
-    t.match(busy, { status: 409, body: { error: 'line_busy' } });
+    t.match(busy, {
+      status: 409,
+      body: { error: 'line_busy', message: /GET \/voice\/calls/, call_id: callId },
+    });
     t.equal(busy.headers['retry-after'], undefined);
     t.equal((await hangUp(callId)).status, 200);
     const early = await dial();
-    t.match(early, { status: 409, body: { error: 'line_busy' }, headers: { 'retry-after': '1' } });
+    t.match(early, {
+      status: 409,
+      body: { error: 'line_busy', call_id: callId },
+      headers: { 'retry-after': '1' },
+    });
     const [call] = line.calls;
     if (call !== undefined) line.end(call, { reason: 'local_hangup', cause: 16 });
     await until('the line is free', async () => (await dial()).status === 200);

@@ -219,6 +219,7 @@ t.test('refusals have Twilio’s codes', async (t) => {
     [{ ...text, statusCallback: 'file:///etc/passwd' }, 21_609],
     [{ ...text, mediaUrl: ['https://example.org/a.png'] }, 20_001],
   ];
+  await t.rejects(client.messages.create({ ...text, to: ' 12065550123' }), { message: /Write \+ as %2B\.$/ });
   for (const [options, code] of refused)
     await t.rejects(
       client.messages.create(options),

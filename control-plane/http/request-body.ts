@@ -93,7 +93,7 @@ function discardRest(request: IncomingMessage): Promise<void> {
   });
 }
 
-/** Of the character, in the message of the parser. The rest of that message repeats the body. */
+/** Finds the position of the character in the parser's message. The rest of that message repeats the body. */
 const POSITION = /at position (\d{1,8})(?: \(line \d+ column \d+\))?$/;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });

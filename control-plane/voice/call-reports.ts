@@ -48,8 +48,8 @@ export function refuseChanged(
 type CallOwner = Pick<CallRow, 'number' | 'subscriptionId' | 'answeredBy'>;
 
 /**
- * Whose call a report is about. Undefined, and counted, for a SIM that the node does not hold, or for a recorded call with another SIM,
- * direction or peer. `isKnown`: the node had the call before its link.
+ * The owner of the call that a report is about. Undefined, and counted, for a SIM that the node does not hold, or for a recorded call with
+ * another SIM, direction or peer. `isKnown`: the node had the call before its link.
  */
 export async function findOwner(
   parts: ReportParts,

@@ -9,7 +9,7 @@ import type { Fleet } from '../nodes/fleet.ts';
 import { CommandRefused, NodeUnavailable, rateLimited } from '../nodes/node-link.ts';
 import { whyUnserved } from '../nodes/unserved.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
-import { deleteUntriedCall, putCall } from '../store/messages/calls.ts';
+import { type CallRow, deleteUntriedCall, findOpenCallOfSim, putCall } from '../store/messages/calls.ts';
 import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
 import { DIAL_START_MS } from './lost-calls.ts';
@@ -36,7 +36,7 @@ export async function dial(
   const place = await locateNumber(db, subscription.number);
   if (place?.boundTo !== subscription.id) throw await notBound(parts, subscription);
   // No await between this check and `begin`, so that of two calls at once only one passes.
-  if (live.isBusy(place)) throw lineBusy(live.ofSim(place.iccid), subscription);
+  if (live.isBusy(place)) throw lineBusy(live.ofSim(place.iccid), subscription.id);
   const callId = `call_${randomBytes(12).toString('hex')}`;
   const now = new Date(clock.now());
   const session = live.begin({
@@ -99,8 +99,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   if (error instanceof NodeUnavailable)
     throw unreachable('The phone node is offline. The call was not placed.', { reason: 'node_offline' });
   if (!(error instanceof CommandRefused)) throw error;
-  // This service knows of no call: the node is ending one, or a call that came in is about to be reported.
-  if (error.code === 'line_busy') throw lineIsEnding();
+  if (error.code === 'line_busy') throw await busyAtNode(parts, session.call);
   if (error.code === 'rate_limited') throw rateLimited('calls', error);
   if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
   throw unreachable(`The phone node could not dial: ${error.message}`, { reason: error.code });
@@ -115,20 +114,30 @@ async function notBound({ clock, db }: DialParts, { id }: Subscription): Promise
 const ENDING_SECONDS = 1;
 
 /** Names only a call of the subscription: another one of its SIM is a probe, or of the subscriber before. */
-function lineBusy(sessions: readonly CallSession[], { id }: Subscription): Refusal {
-  const callId = sessions.find(({ call }) => call.subscriptionId === id)?.call.callId;
-  const details = callId === undefined ? {} : { call_id: callId };
-  if (sessions.some(({ isEnding }) => isEnding)) return lineIsEnding(details);
-  return new Refusal(
-    'line_busy',
-    'The number already has a call. GET /voice/calls lists it, POST /voice/hangup ends it.',
-    { details },
-  );
+function lineBusy(sessions: readonly CallSession[], subscriptionId: string | null): Refusal {
+  const callId = sessions.find(({ call }) => call.subscriptionId === subscriptionId)?.call.callId;
+  return sessions.some(({ isEnding }) => isEnding) ? lineIsEnding(callId) : lineHasCall(callId);
 }
 
-const lineIsEnding = (details: { call_id?: string } = {}): Refusal =>
+/** The node has a call that this instance does not: one that another instance tracks, that just ends, or that is about to be reported. */
+async function busyAtNode({ db, log }: DialParts, { iccid, subscriptionId }: CallRow): Promise<Refusal> {
+  const callId = await findOpenCallOfSim(db, iccid, subscriptionId).catch((error: unknown) => {
+    log.warn({ err: error }, 'reading the call of a busy line failed');
+    return undefined;
+  });
+  return callId === undefined ? lineIsEnding() : lineHasCall(callId);
+}
+
+const lineHasCall = (callId?: string): Refusal =>
+  new Refusal(
+    'line_busy',
+    'The number already has a call. GET /voice/calls lists it, POST /voice/hangup ends it.',
+    { details: callId === undefined ? {} : { call_id: callId } },
+  );
+
+const lineIsEnding = (callId?: string): Refusal =>
   new Refusal('line_busy', 'The number has a call that is ending. Try again in a second.', {
-    details,
+    details: callId === undefined ? {} : { call_id: callId },
     headers: { 'Retry-After': String(ENDING_SECONDS) },
   });
 

@@ -23,7 +23,8 @@ import { COMPACT_SUFFIX, isStale, NEW_SUFFIX, removeIncomplete, removeOldDamaged
 import { encodeRecord, isGrowth, type JournalRecord, type NewRecord } from './record.ts';
 import { type ReadonlyGroups, WrittenGroups } from './written-groups.ts';
 
-const FILE_NAME = 'journal.log';
+/** In the data folder of each daemon, once it has run. */
+export const JOURNAL_FILE = 'journal.log';
 /** Enough for days of a full rack without a control plane. When it is full, messages stay on the SIMs and in the network. */
 export const FACTS_MAX = 50_000;
 /** Most appends that wait for the disk. More would mean that the disk hangs. */
@@ -126,7 +127,7 @@ export class Journal {
   /** Opens the journal of a folder and repairs the damage of a crash. Throws if the disk refuses. */
   static async open(options: JournalOptions): Promise<Journal> {
     const { folder, clock, log } = options;
-    const path = join(folder, FILE_NAME);
+    const path = join(folder, JOURNAL_FILE);
     const contents = await readJournal(path);
     const key = await JournalKey.open(folder);
     const state = emptyState(randomUUID());

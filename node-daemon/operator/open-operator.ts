@@ -1,5 +1,6 @@
 // Opens the operator API of a host: that of the running daemon, or, while none runs, one on the modems themselves.
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Slot } from '#shared/link/slot.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
@@ -8,6 +9,7 @@ import { OperatorError } from '#shared/operator/operator-error.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
 import type { DaemonSettings } from '../config/options.ts';
 import type { Host } from '../host/host.ts';
+import { JOURNAL_FILE } from '../journal/journal.ts';
 import { identityPath } from '../link/identity.ts';
 import { howToGetAt, OthersFolderError } from '../system/file-owners.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
@@ -33,7 +35,7 @@ interface OpenOptions {
 
 /**
  * Finds the running daemon, or takes its place for a while. Messages that arrive meanwhile are journaled, and reported when the daemon
- * runs again. Throws `OperatorError`, also if no daemon runs and the data folder is not that of an enrolled node.
+ * runs again. Throws `OperatorError`, also if no daemon runs and the data folder is not that of a daemon.
  */
 export async function openNodeOperator(
   settings: DaemonSettings,
@@ -117,13 +119,14 @@ function refuseUnknownFolder(dataDir: string): void {
   );
 }
 
-/** Undefined for the folder of an enrolled node. Throws if this user may not read the folder. */
+/** Undefined for the folder of a daemon, also of one that is not enrolled yet. Throws if this user may not read the folder. */
 function strangenessOf(dataDir: string): string | undefined {
   const folder = statSync(dataDir, { throwIfNoEntry: false });
   if (folder === undefined) return `the data folder ${dataDir} does not exist`;
   if (!folder.isDirectory()) return `${dataDir} is not a folder`;
-  if (statSync(identityPath(dataDir), { throwIfNoEntry: false }) !== undefined) return undefined;
-  return `${dataDir} is not the data folder of an enrolled node: it has no identity.json`;
+  const files = [identityPath(dataDir), join(dataDir, JOURNAL_FILE)];
+  if (files.some((path) => statSync(path, { throwIfNoEntry: false }) !== undefined)) return undefined;
+  return `${dataDir} is not the data folder of a daemon: it has neither identity.json nor ${JOURNAL_FILE}`;
 }
 
 async function untilNoneIs(state: Slot['state'], { rack, clock }: Host, timeoutMs: number): Promise<void> {

@@ -44,7 +44,7 @@ export const clientFrameSchema = z.union([
     .meta({ description: 'The same as `{"type": "clear"}`.' }),
 ]);
 
-/** What is wrong in a frame that `clientFrameSchema` refuses. */
+/** Describes the error in a frame that `clientFrameSchema` refuses. */
 export function wrongFieldOf({ issues: [issue] }: z.ZodError): { field: string; message: string } {
   // The issues of the frame with this type, if there is one. They are not in a union when only that frame fits.
   const isNamed = ({ path: [first] }: z.core.$ZodIssue): boolean => first !== 'type' && first !== 'action';

@@ -73,7 +73,7 @@ t.test('in a browser', { skip: skipWithoutBrowser() }, async (t) => {
     // Its words stand on other pages, too.
     await page.locator('.VPLocalSearchBox .result[href*="reference/options"]').first().click();
     await page.waitForURL(/\/reference\/options/);
-    t.match(await page.locator('h1').textContent(), 'Options');
+    await page.locator('h1', { hasText: 'Options' }).waitFor();
     t.same(troubles, []);
   });
 

@@ -44,6 +44,8 @@ export class Subscriber {
     if (response === undefined) return { kind: 'cut' };
     const { status, value } = response;
     if (status === 200) return { kind: 'accepted', messageId: String(value['message_id']) };
+    // The service was stopped for too long to read it.
+    if (status === 408) return { kind: 'broken' };
     if (status !== 502 && status < 500)
       throw new Error(`a send was answered ${status} ${JSON.stringify(value)}`);
     if (status !== 502) return { kind: 'broken' };
@@ -54,7 +56,7 @@ export class Subscriber {
   /** `undefined` when the answer was cut. Throws `Unreachable`. */
   async receive(limit: number): Promise<ClaimedMessage[] | undefined> {
     const response = await this.#request(`/sms/receive?limit=${limit}`);
-    if (response === undefined || response.status >= 500) return undefined;
+    if (response === undefined || response.status === 408 || response.status >= 500) return undefined;
     if (response.status !== 200) throw new Error(`a claim was answered ${response.status}`);
     const messages = response.value['messages'] as RowOnWire[];
     return messages.map(({ id, from_number: from, body }) => ({ id, from, body }));

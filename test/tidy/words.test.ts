@@ -34,7 +34,7 @@ const RULES: readonly Rule[] = [
     isOfNames: true,
   },
   {
-    pattern: /(?:^|[.!;]\s+)(Who|Whoever|What|Whatever|Nobody|Whose|Whom)\b(?![^.]*\?)/,
+    pattern: /(?<=^\s*|[.!;]\s+)(Who|Whoever|What|Whatever|Nobody|Whose|Whom)\b(?![^.]*\?)/,
     why: HEADLESS,
     instead: 'name the actor, or the thing: "Options of the port", "Returns …", "The client that …"',
   },
@@ -46,7 +46,7 @@ const RULES: readonly Rule[] = [
     kinds: ['string', 'title'],
   },
   {
-    pattern: /^Of /,
+    pattern: /(?<=^\s*)(Of) /,
     why: 'the reader has to find the noun',
     instead: 'begin with the thing: "Counts over the last hour.", "Budget for the frames of a node."',
     kinds: ['comment'],
@@ -155,9 +155,23 @@ t.test('the rules find comments, strings, names and prose, and skip code', async
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a source
     'const tellFull = `a ${1 / 2 /* desk */} told` + "till" + /told/.source;',
     "const isFine = 'What is it?';",
+    '/** Of the last hour. */',
+    '/**',
+    ' * Who asks waits. Of these, some are fine.',
+    ' */',
   ].join('\n');
   const found = findingsIn(passagesOfSource(source)).map(({ line, words }) => `${line} ${words}`);
-  t.same(found.sort(), ['2 tells', '4 Nobody', '4 Nobody', '6 desk', '6 tell', '6 till', '6 told']);
+  t.same(found.sort(), [
+    '10 Who',
+    '2 tells',
+    '4 Nobody',
+    '4 Nobody',
+    '6 desk',
+    '6 tell',
+    '6 till',
+    '6 told',
+    '8 Of',
+  ]);
   const tests = [
     "t.test('who asks waits', f); t.ok(x, 'what came is there'); t.test('it waits', f); f('it waits');",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a source

@@ -269,7 +269,7 @@ export class Messages {
   }
 }
 
-/** What the number sent in this time. */
+/** Texts that the number sent in this time. */
 async function rowsOf({ client }: Phone, { since, until }: Pick<SearchWindow, 'since' | 'until'>) {
   const rows: HistoryMessage[] = [];
   for await (const row of client.history({ direction: 'sent', since, until })) {

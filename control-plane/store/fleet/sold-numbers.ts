@@ -118,7 +118,7 @@ export async function serviceStateOf(
   return rows[0]?.state;
 }
 
-/** Whose customers: those of a node, of one slot of it, of a card, or of a number. */
+/** Chooses customers: those of a node, of one slot of it, of a card, or of a number. */
 type CustomersOf = { node: string; slot?: string | undefined } | { iccid: string } | { number: string };
 
 /** Customers whose number is served there, or was last: how many, and the first numbers. */

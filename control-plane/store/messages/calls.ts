@@ -129,6 +129,23 @@ export async function findOpenCall(db: Database, callId: string): Promise<CallRo
     .executeTakeFirst();
 }
 
+/** The newest call of the subscription on this SIM that has not ended. */
+export async function findOpenCallOfSim(
+  db: Database,
+  iccid: string,
+  subscriptionId: string | null,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('calls')
+    .select('id')
+    .where('iccid', '=', iccid)
+    .where('subscription_id', '=', subscriptionId)
+    .where('state', '<>', 'ended')
+    .orderBy('position', 'desc')
+    .executeTakeFirst();
+  return row?.id;
+}
+
 /** How far these calls have come. */
 export async function findCallStates(
   db: Database,

@@ -6,7 +6,7 @@ import { someOf } from '../../fixtures/sweep.ts';
 t.test('killed at an await', { timeout: 380_000 }, async (t) => {
   const points = await dieAtAwaits(t, { isRenewal: true, choose: (points) => someOf(t, points, 12) });
   t.comment(points.join('\n'));
-  for (const file of ['payments/relayer.ts', 'store/money/payments.ts'])
+  for (const file of ['payments/relayer.ts', 'store/money/payment-application.ts'])
     t.ok(
       points.some((point) => point.includes(file)),
       file,

@@ -77,8 +77,8 @@ t.test('a call dialed through the other instance', async (t) => {
   t.match(dialed, { status: 200, body: { direction: 'outbound', caller: FAR_END } });
   const callId = String(dialed.body['call_id']);
   await until('tracked where the node is', async () => (await two.state()) === 'ringing');
-  t.match(await two.here.dial(), { status: 409, body: { error: 'line_busy' } });
-  t.match(await two.there.dial(), { status: 409, body: { error: 'line_busy' } });
+  const busy = { error: 'line_busy', message: /already has a call/, call_id: callId };
+  for (const phone of [two.here, two.there]) t.match(await phone.dial(), { status: 409, body: busy });
   const client = await two.here.stream(callId);
   two.line.answer(callId);
   await until('answered', () => client.of({ type: 'answered' }).length === 1);

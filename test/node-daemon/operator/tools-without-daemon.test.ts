@@ -127,7 +127,7 @@ t.test('a mistyped data folder is refused, and a text that waits stays for the d
   mkdirSync(strange);
   t.match(await tool('list', '--data-dir', strange), {
     status: 4,
-    stderr: /not the data folder of an enrolled/,
+    stderr: /not the data folder of a daemon/,
   });
   t.same(readdirSync(strange), []);
   t.match(await tool('list', '--data-dir', join(dataDir, 'identity.json')), {

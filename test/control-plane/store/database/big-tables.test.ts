@@ -10,6 +10,7 @@ import {
   findCallStates,
   findCallsSince,
   findForgottenCalls,
+  findOpenCallOfSim,
   findOpenCallsOfNode,
   putCall,
   vouchForCalls,
@@ -164,6 +165,7 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
   const page = { after: 'id-1', limit: 10 };
   await deleteUnsoldCalls(db, now);
   await makeRoomForUnsold(db, 'id-5');
+  await findOpenCallOfSim(db, 'id-5', 'id-5');
   await findForgottenCalls(db, now);
   await findOpenCallsOfNode(db, 'lab', new Date());
   await deleteExpiredNonces(db, now);

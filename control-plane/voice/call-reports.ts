@@ -23,10 +23,9 @@ const CALLS_PER_NODE_MAX = 1_000;
 /** A line has one call. The ends of earlier ones may be stored late: a caller may ring again and again while the store is away. */
 const CALLS_PER_SIM_MAX = 5;
 
-/** Whether a node that has these calls can have no other one of the SIM. */
-export const isOneTooMany = (calls: readonly Pick<CallRow, 'iccid'>[], iccid: string): boolean =>
-  calls.length >= CALLS_PER_NODE_MAX ||
-  calls.filter((call) => call.iccid === iccid).length >= CALLS_PER_SIM_MAX;
+/** Whether a node with this many calls can have no other one of a SIM that has `ofSim` of them. */
+export const isOneTooMany = ({ ofNode, ofSim }: { ofNode: number; ofSim: number }): boolean =>
+  ofNode >= CALLS_PER_NODE_MAX || ofSim >= CALLS_PER_SIM_MAX;
 
 interface ReportParts extends Pick<Base, 'db' | 'clock' | 'log'> {
   fleet: Pick<Fleet, 'find'>;

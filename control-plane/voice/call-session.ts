@@ -67,6 +67,7 @@ export interface CallSessionParts extends Pick<Base, 'clock' | 'log'> {
 
 export class CallSession implements StreamedCall {
   readonly #parts: CallSessionParts;
+  readonly trackedSinceMs: number;
   readonly #log: Logger;
   readonly #audio: AudioBridge;
   #call: CallRow;
@@ -98,6 +99,7 @@ export class CallSession implements StreamedCall {
 
   constructor(call: CallRow, parts: CallSessionParts) {
     this.#upAt = call.startedAt;
+    this.trackedSinceMs = parts.clock.now();
     this.#parts = parts;
     this.#call = call;
     this.#log = parts.log.child({ call: call.callId });
@@ -361,8 +363,7 @@ export class CallSession implements StreamedCall {
 
   #onMediaClosed(code: number): void {
     if (this.#isOver) return;
-    const cause = causeOfClose(code);
-    const isBroken = code < callCloseCode(0);
+    const [cause, isBroken] = [causeOfClose(code), code < callCloseCode(0)];
     if (isBroken) this.#parts.onMediaLost(this.#audio.heardAt);
     if (cause !== undefined) this.#parts.onGone();
     if (this.#client === undefined) {

@@ -1,10 +1,10 @@
 // Tracks calls in progress: those of nodes that are linked here, and those of other instances whose stream or dialing client is here.
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
-import type { Timer } from '#shared/clock.ts';
+import { sleep, type Timer } from '#shared/clock.ts';
 import { KeyedQueue } from '#shared/keyed-queue.ts';
 import type { Random } from '#shared/random.ts';
-import { TokenBucket } from '#shared/token-bucket.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { CAUSE } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
@@ -34,13 +34,10 @@ import {
   toDate,
 } from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
-import { endForgottenCalls, GONE_MS, loseUnreported, MISSING_MS } from './lost-calls.ts';
+import { endForgottenCalls, GONE_MS, loseUnreported, lostCallLog, MISSING_MS } from './lost-calls.ts';
 
 /** A node without a link hangs its calls up after 30 s; any later report is too late. */
 const LINK_LOST_MS = 40_000;
-
-/** Lines of the log about calls that are given up: a node can invent any number of them. */
-const LOST_LINES = { burst: 500, perSecond: 1 };
 
 /** Ended calls that are remembered, so that a late report does not begin them again. */
 const ENDED_MAX = 10_000;
@@ -65,11 +62,12 @@ export class LiveCalls implements CallWatch {
   readonly #watchers = new Set<(call: CallRow) => void>();
   readonly #stopCatchingUp: () => void;
   readonly #stopping = new AbortController();
-  readonly #lines: TokenBucket;
+  readonly #noteLost: (callId: string) => void;
 
   constructor(parts: LiveCallsParts) {
     this.#parts = { ...parts, refusals: new RefusalLog(parts, 'call report') };
-    this.#lines = new TokenBucket(parts.clock, LOST_LINES);
+    this.#noteLost = lostCallLog(parts);
+    setMaxListeners(0, this.#stopping.signal); // One for each call that waits.
     parts.bus.subscribe((event) => {
       if (event.kind === 'call_ended') this.#onEnded(event.call.callId, event.call.cause);
       if (event.kind === 'call_changed' && event.instance !== this.instance) this.#follow(event.call);
@@ -116,10 +114,10 @@ export class LiveCalls implements CallWatch {
   isBusy({ iccid, nodeId }: { iccid: string; nodeId: string }): boolean {
     const isLinked = this.#parts.fleet.find(nodeId) !== undefined;
     const isUp = ({ call }: CallSession): boolean =>
-      call.iccid === iccid && (isLinked || this.#elsewhere.has(call.callId));
-    const isOfSim = (pending: CallReport): boolean =>
+      call.nodeId === nodeId && (isLinked || this.#elsewhere.has(call.callId));
+    const begins = (pending: CallReport): boolean =>
       pending.nodeId === nodeId && pending.frame.iccid === iccid;
-    return this.#ofNode(nodeId).some(isUp) || [...this.#pending.values()].some(isOfSim);
+    return this.ofSim(iccid).some(isUp) || [...this.#pending.values()].some(begins);
   }
 
   ofSim(iccid: string): CallSession[] {
@@ -205,7 +203,6 @@ export class LiveCalls implements CallWatch {
     await this.#writes.ended();
   }
 
-  /** Calls of nodes that are linked here. */
   #tracked(): CallSession[] {
     const { fleet } = this.#parts;
     return [...this.#sessions.values()].filter(
@@ -244,19 +241,23 @@ export class LiveCalls implements CallWatch {
     if (sessions.length === 0) return;
     for (const session of sessions) this.#missing.add(session);
     const lose = (): void => this.#lose(sessions.filter((session) => this.#missing.delete(session)));
-    this.#parts.clock.after(afterMs, lose);
+    // The calls of an instance that stops go on.
+    sleep(this.#parts.clock, afterMs, this.#stopping.signal).then(lose, () => undefined);
   }
 
   #ofNode(nodeId: string): CallSession[] {
     return [...this.#sessions.values()].filter(({ call }) => call.nodeId === nodeId);
   }
 
+  /** Missing calls leave room on their SIM, but not at the node: it could leave out others in each hello. */
   #hasTooMany(nodeId: string, iccid: string): boolean {
-    const pending = [...this.#pending.values()]
+    const sessions = this.#ofNode(nodeId);
+    const present = sessions.filter((session) => !this.#missing.has(session)).map(({ call }) => call);
+    const begun = [...this.#pending.values()]
       .filter((call) => call.nodeId === nodeId && !this.#sessions.has(call.frame.call_id))
       .map(({ frame }) => frame);
-    const present = this.#ofNode(nodeId).filter((session) => !this.#missing.has(session));
-    return isOneTooMany([...present.map(({ call }) => call), ...pending], iccid);
+    const ofSim = [...present, ...begun].filter((call) => call.iccid === iccid).length;
+    return isOneTooMany({ ofNode: sessions.length + begun.length, ofSim });
   }
 
   #onReport(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
@@ -383,9 +384,9 @@ export class LiveCalls implements CallWatch {
 
   /** The end of a call is then the last sign that it was up. */
   async #endAsLost(callId: string): Promise<void> {
-    const { db, bus, clock, log } = this.#parts;
+    const { db, bus, clock } = this.#parts;
     const cause = CAUSE.temporaryFailure;
-    if (this.#lines.takes()) log.warn({ call: callId }, 'call given up: its node no longer reports it');
+    this.#noteLost(callId);
     const now = new Date(clock.now());
     const upAt = this.#sessions.get(callId)?.upAt;
     const call = await endLostCall(db, callId, { reason: 'contact_lost', cause, upAt, now });

@@ -1,4 +1,5 @@
 // Calls that are given up: no instance tracks them, their node does not report them, or their set-up never ends.
+import { TokenBucket } from '#shared/token-bucket.ts';
 import type { Base } from '../bus/base.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import {
@@ -26,8 +27,20 @@ export const MISSING_MS = 5_000;
 /** And the end of a call that it says it does not have, once its disk and the store have taken it. */
 export const GONE_MS = 30_000;
 
+/** Lines of the log about calls that are given up: a node can invent any number of them. */
+const LINES = { burst: 500, perSecond: 1 };
+
+/** Returns a function that logs that a call is given up. */
+export function lostCallLog({ clock, log }: Pick<Base, 'clock' | 'log'>): (callId: string) => void {
+  const lines = new TokenBucket(clock, LINES);
+  return (callId) => {
+    if (lines.takes()) log.warn({ call: callId }, 'call given up: its node no longer reports it');
+  };
+}
+
 interface Tracked {
-  readonly call: Pick<CallRow, 'callId' | 'state' | 'startedAt'>;
+  readonly call: Pick<CallRow, 'callId' | 'state'>;
+  readonly trackedSinceMs: number;
   readonly upAt: Date;
 }
 
@@ -38,8 +51,9 @@ export async function endForgottenCalls(
   lose: (callId: string) => Promise<void>,
 ): Promise<void> {
   const now = clock.now();
-  const isOverdue = ({ call: { startedAt, state } }: Tracked): boolean =>
-    state !== 'active' && startedAt.getTime() < now - SET_UP_MAX_MS;
+  // Not since its start: the clock of the node may be wrong.
+  const isOverdue = ({ call, trackedSinceMs }: Tracked): boolean =>
+    call.state !== 'active' && trackedSinceMs < now - SET_UP_MAX_MS;
   const known = tracked
     .filter((session) => !isOverdue(session))
     .map(({ call: { callId }, upAt }) => ({ callId, upAt }));

@@ -12,14 +12,18 @@ const rig = await createRig();
 
 const VOICE = { name: 'en-us', wordsPerMinute: 175, pitch: 50 };
 
-/** Other sentences of this length are 0.58 alike at most. Frames that a busy machine drops cost a tenth. */
+/** Thirds of other sentences of this length are 0.6 alike at most. */
 const ALIKE_MIN = 0.7;
 
-/** How alike a text and what a listener has heard are. */
+/** How alike a text and what a listener has heard are in two of three parts: a busy machine may drop frames, which shifts what follows. */
 function alike({ audio }: ToolResult, text: string): number {
   const { rateHz, samples } = readWave(audio[0] ?? Buffer.alloc(0));
   const words = spoken(text, VOICE).filter((_, index) => index % (16_000 / rateHz) === 0);
-  return likeness(samples, words, rateHz);
+  const third = Math.ceil(words.length / 3);
+  const [, middle = 0] = [0, 1, 2]
+    .map((part) => likeness(samples, words.subarray(part * third, (part + 1) * third), rateHz))
+    .sort((a, b) => a - b);
+  return middle;
 }
 
 t.test('each hears what the other says', { skip: skipWithoutSpeech() }, async (t) => {

@@ -110,11 +110,13 @@ export async function readSnapshot(
   { planDays }: { planDays: number },
 ): Promise<Omit<FleetSnapshot, 'gas' | 'closedChains' | 'relayers'>> {
   const stuck = await listPayments(trx, { isStuck: true, limit: PAYMENTS_MAX }, now);
+  // Before the nodes: of one report the alarms are stored first, and they explain a storage that fills.
+  const slots = await readSlots(trx);
   return {
     now,
+    slots,
     nodes: await readNodes(trx, now),
     pending: await readPending(trx),
-    slots: await readSlots(trx),
     down: await findDownNumbers(trx, now, DOWN_MAX),
     moved: await findMovedNumbers(trx, now, DOWN_MAX),
     sending: await findSendingWarnings(trx, now),

@@ -17,7 +17,7 @@ export class TokenBucket {
   }
 
   /** Takes the cost if there is enough; else nothing, and returns false. */
-  takes(cost = 1): boolean {
+  tryTake(cost = 1): boolean {
     this.#fill();
     if (this.#left < cost) return false;
     this.#left -= cost;

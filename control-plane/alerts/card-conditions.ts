@@ -1,5 +1,4 @@
 // Troubles of SIM cards: PINs that did not open them, plans that run out, and cards that moved to another node. Pure.
-
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertTrouble } from '../domain/alert.ts';

@@ -1,5 +1,4 @@
 // The options of a purchase and of a sign-in, and the result of a purchase.
-
 import type { ApiError } from './api-error.ts';
 import type { Answer } from './api-types.ts';
 import type { Account } from './payments/account.ts';

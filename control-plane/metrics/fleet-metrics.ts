@@ -1,5 +1,4 @@
 // Metrics of each node and slot, as the nodes report them over their links: for nodes that no Prometheus can reach.
-
 import type { Clock } from '#shared/clock.ts';
 import { isNodeAlarm } from '#shared/operator/node-alarms.ts';
 import { type Instruments, STORAGE_HELP } from '#shared/process/instruments.ts';

@@ -1,5 +1,4 @@
 // Metrics of requests: number, duration and refusals.
-
 import { REFUSALS } from '#shared/api/refusals.ts';
 import type { Instruments } from '#shared/process/instruments.ts';
 import { LIMITS, type Listeners } from './metric-events.ts';

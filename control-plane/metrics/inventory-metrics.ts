@@ -1,5 +1,4 @@
 // Metrics of the inventory in the store: numbers, subscriptions, nodes, modems, the waitlist. The same on every instance.
-
 import type { Clock } from '#shared/clock.ts';
 import type { Instruments } from '#shared/process/instruments.ts';
 import { oncePerScrape } from './scrape-reading.ts';

@@ -1,5 +1,4 @@
 // All Prometheus metrics of the service. They contain no number, wallet, token, address or message text: labels have fixed values.
-
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';

@@ -1,5 +1,4 @@
 // Metrics of messages in and out, and of claims that wait.
-
 import { isKnownCarrier } from '#shared/carriers/carrier-name.ts';
 import type { Instruments } from '#shared/process/instruments.ts';
 import { WAIT_BUCKETS } from './http-metrics.ts';

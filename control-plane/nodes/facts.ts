@@ -3,7 +3,7 @@ import type { Fact, FactOf } from '#shared/link/messages.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { probeTokenIn } from '../domain/probe-text.ts';
-import { type DatabaseTransaction, storableText } from '../store/database/database.ts';
+import { type DatabaseTransaction, reportedTime, storableText } from '../store/database/database.ts';
 import { CLOCK_ERROR_MAX_MS, SERVICE_CENTRE_KEEPS_MS, ZONE_ERROR_MAX_MS } from '../store/fleet/holdings.ts';
 import type { KeyedFact } from '../store/fleet/waiting-facts.ts';
 import { endCall } from '../store/messages/calls.ts';
@@ -138,10 +138,10 @@ function toReceived(factKey: string, fact: FactOf<'sms_received'>, now: Date): R
  * time, the service center's time.
  */
 function receivedAt(reported: string, sentAt: string | null, now: Date): Date {
-  const received = Math.min(Date.parse(reported), now.getTime());
+  const received = reportedTime(reported, now);
   const sent = sentAt === null ? Number.NaN : Date.parse(sentAt);
-  const isImpossible = sent <= now.getTime() && received < sent - ZONE_ERROR_MAX_MS;
-  return new Date(isImpossible ? sent : received);
+  const isImpossible = sent <= now.getTime() && received.getTime() < sent - ZONE_ERROR_MAX_MS;
+  return isImpossible ? new Date(sent) : received;
 }
 
 /** The known times of a text. A stamp that cannot be right counts as missing. */
@@ -149,7 +149,7 @@ function timesOf(
   { received_at, sent_at, arrived_after }: FactOf<'sms_received'>,
   now: Date,
 ): Pick<ReceivedMessage, 'sentAt' | 'readAt' | 'arrivedAfter'> {
-  const readAt = new Date(Math.min(Date.parse(received_at), now.getTime()));
+  const readAt = reportedTime(received_at, now);
   const after = arrived_after === undefined ? Number.NaN : Date.parse(arrived_after);
   const arrivedAfter = after <= readAt.getTime() ? new Date(after) : null;
   const sent = sent_at === null ? Number.NaN : Date.parse(sent_at);

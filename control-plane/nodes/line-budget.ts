@@ -17,7 +17,7 @@ export class LineBudget {
 
   /** Pays for a line. Returns how many were dropped since the last one, or undefined if this one is dropped, too. */
   pay(): number | undefined {
-    if (!this.#lines.takes()) {
+    if (!this.#lines.tryTake()) {
       this.#dropped += 1;
       return undefined;
     }

@@ -1,5 +1,6 @@
 // Sends one SMS: records it first, hands it to the node once, and returns when the carrier took it.
 import { randomBytes } from 'node:crypto';
+import { asSentence } from '#shared/error-message.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { isOfCarrier } from '#shared/sms/failure-class.ts';
 import { segmentText } from '#shared/sms/segmentation.ts';
@@ -99,7 +100,7 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
     case 'accepted':
       return { messageId: messageIdOf(commandId, outcome), status: 'queued' };
     case 'rejected':
-      throw nodeError(`${refuserOf(outcome.code)}: ${sentenceEnd(outcome.message)}`, {
+      throw nodeError(`${refuserOf(outcome.code)}: ${asSentence(outcome.message)}`, {
         reason: outcome.code,
         ...(outcome.class === undefined ? {} : { class: outcome.class }),
       });
@@ -107,8 +108,6 @@ function answer(commandId: string, outcome: SmsOutcome): { messageId: string; st
       throw nodeError('The modem did not confirm the send. Check GET /sms/messages before you send again.');
   }
 }
-
-const sentenceEnd = (text: string): string => text.replace(/\.?$/, '.');
 
 const refuserOf = (code: string): string =>
   isOfCarrier(code) ? 'The carrier refused the text' : 'The modem could not send the text';

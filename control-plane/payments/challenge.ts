@@ -1,5 +1,4 @@
 // The 402 response: readers of the service document, x402 clients of both versions and MPP clients can all pay it.
-
 import { caip2, NETWORKS } from '#shared/api/payment-networks.ts';
 import {
   BAZAAR,

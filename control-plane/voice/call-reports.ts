@@ -4,7 +4,7 @@ import type { Base } from '../bus/base.ts';
 import type { RefusalLog } from '../bus/refusal-log.ts';
 import { AnswerDetection } from '../hearing/answer-detection.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { storableText } from '../store/database/database.ts';
+import { reportedTime, storableText } from '../store/database/database.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import { type CallRow, findLiveCall, noteCallUp } from '../store/messages/calls.ts';
@@ -78,13 +78,6 @@ export async function findOwner(
 
 const storablePeer = (peer: string | null): string | null => (peer === null ? null : storableText(peer));
 
-/** A time that a node reports: its clock may be ahead, and one before the epoch is none that a receipt can state. */
-export function toDate(text: string, now: Date): Date;
-export function toDate(text: string | null, now: Date): Date | null;
-export function toDate(text: string | null, now: Date): Date | null {
-  return text === null ? null : new Date(Math.max(0, Math.min(Date.parse(text), now.getTime())));
-}
-
 export interface CallReport {
   nodeId: string;
   frame: LiveCall;
@@ -103,9 +96,9 @@ export const reportedCall = (
   iccid: frame.iccid,
   direction: frame.direction,
   state: frame.state,
-  startedAt: toDate(frame.started_at, now),
+  startedAt: reportedTime(frame.started_at, now),
   peer: storablePeer(frame.peer),
-  answeredAt: toDate(frame.answered_at, now),
+  answeredAt: reportedTime(frame.answered_at, now),
   answeredBy,
 });
 

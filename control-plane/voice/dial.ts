@@ -1,5 +1,6 @@
 // Places a call: records it first, hands it to the node once, and returns when the far end rings or the call fails.
 import { randomBytes } from 'node:crypto';
+import { asSentence } from '#shared/error-message.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
 import type { Base } from '../bus/base.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
@@ -87,7 +88,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   if (isTried) {
     // It may ring by now, or begin to ring, without a client.
     session.dismiss('abandoned');
-    throw unreachable(`The phone node did not answer: ${error.message}.`, {
+    throw unreachable(`The phone node did not answer: ${asSentence(error.message)}`, {
       reason: 'no_answer_from_node',
       call_id: callId,
     });

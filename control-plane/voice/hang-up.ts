@@ -1,5 +1,6 @@
 // Ends a call on request: the node gets the command, and presence reports the end when the network confirms it.
 import { createHmac } from 'node:crypto';
+import { asSentence } from '#shared/error-message.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { CommandRefused, isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
@@ -27,10 +28,7 @@ export async function hangUp(
     if (!(error instanceof CommandRefused) && !(error instanceof NodeUnavailable)) throw error;
     // The request stands: it is retried until the call has ended.
     session.dismiss('local_hangup');
-    throw nodeError(
-      callId,
-      `The phone node did not confirm the hang-up: ${error.message.replace(/\.?$/, '.')}`,
-    );
+    throw nodeError(callId, `The phone node did not confirm the hang-up: ${asSentence(error.message)}`);
   }
   return deviceIdOf(key, slot ?? { nodeId: session.call.nodeId, slot: '' });
 }

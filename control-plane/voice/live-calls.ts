@@ -12,6 +12,7 @@ import { catchUp } from '../bus/catch-up.ts';
 import { RefusalLog } from '../bus/refusal-log.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
+import { reportedTime } from '../store/database/database.ts';
 import { untilAvailable } from '../store/database/until-available.ts';
 import { isLinked } from '../store/fleet/node-links.ts';
 import {
@@ -31,7 +32,6 @@ import {
   recordersOf,
   refuseChanged,
   reportedCall,
-  toDate,
 } from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 import { endForgottenCalls, GONE_MS, loseUnreported, lostCallLog, MISSING_MS } from './lost-calls.ts';
@@ -317,7 +317,7 @@ export class LiveCalls implements CallWatch {
     const now = new Date(this.#parts.clock.now());
     this.#missing.delete(session);
     session.wasUp(now);
-    const isNews = session.advance(frame.state, toDate(frame.answered_at, now));
+    const isNews = session.advance(frame.state, reportedTime(frame.answered_at, now));
     session.mediaChanged(frame.has_media);
     return isNews;
   }

@@ -34,7 +34,7 @@ const LINES = { burst: 500, perSecond: 1 };
 export function lostCallLog({ clock, log }: Pick<Base, 'clock' | 'log'>): (callId: string) => void {
   const lines = new TokenBucket(clock, LINES);
   return (callId) => {
-    if (lines.takes()) log.warn({ call: callId }, 'call given up: its node no longer reports it');
+    if (lines.tryTake()) log.warn({ call: callId }, 'call given up: its node no longer reports it');
   };
 }
 

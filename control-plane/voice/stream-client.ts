@@ -96,7 +96,7 @@ export function onMessages(
   socket.on('message', (data: Buffer, isBinary) => {
     if (socket.readyState !== socket.OPEN) return;
     const cost = Math.ceil(data.length / (isBinary ? unitBytes : textUnitBytes));
-    if (allowance.limit.takes(Math.max(cost, isBinary ? 1 : textCost))) {
+    if (allowance.limit.tryTake(Math.max(cost, isBinary ? 1 : textCost))) {
       onMessage(data, isBinary);
       return;
     }

@@ -1,5 +1,4 @@
 // Manufacturer, model, revision and IMEI (3GPP TS 27.007 §5). The model has the answers.
-
 import { ok } from '../at/answer.ts';
 import type { ModemModel } from '../equipment/modem-model.ts';
 import { type CommandHandler, commandFamily, forms } from './behavior.ts';

@@ -1,5 +1,4 @@
 // Registration, operator, signal, time (3GPP TS 27.007 §7 and §8.5).
-
 import { CME, cme, ok } from '../at/answer.ts';
 import { NETWORK_OFFSET_QUARTER_HOURS } from '../carrier/numbering.ts';
 import type { MobileEquipment } from '../equipment/mobile-equipment.ts';

@@ -1,5 +1,4 @@
 // Messages that go out: from the terminal and from a store (3GPP TS 27.005 §3.5.1, §3.5.2, §4.3).
-
 import { type Answer, CMS, cms, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { Submission } from '../carrier/carrier.ts';

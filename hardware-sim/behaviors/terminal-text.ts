@@ -1,5 +1,4 @@
 // Strings and message texts as the terminal sees them, by the character set of +CSCS (3GPP TS 27.005 §3.1).
-
 import type { PortSettings } from '../at/settings.ts';
 import { packSeptets, septetsByCharacter } from '../pdu/gsm7.ts';
 import { hexFromOctets, octetsFromHex, PduError } from '../pdu/octets.ts';

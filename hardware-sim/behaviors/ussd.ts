@@ -1,5 +1,4 @@
 // USSD: codes to the carrier and its answers (3GPP TS 27.007 §7.15).
-
 import { CME, cme, ok } from '../at/answer.ts';
 import type { PortSettings } from '../at/settings.ts';
 import { answerToCode, answerToReply, type UssdAnswer } from '../carrier/ussd-service.ts';

@@ -1,5 +1,4 @@
 // Keys that one side of a call presses: their tones in place of its voice, one after another.
-
 import { NETWORK_RATE_HZ } from '../audio/frame.ts';
 import { SampleQueue } from '../audio/sample-queue.ts';
 import { dtmfTone } from '../audio/tone.ts';

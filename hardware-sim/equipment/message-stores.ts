@@ -1,5 +1,4 @@
 // The numbered slots that a modem keeps messages in. Every change is in the journal before it counts.
-
 import { MEMORIES, type Memory } from '../at/settings.ts';
 import type { RackJournal } from '../state/rack-journal.ts';
 import { storeOf } from '../state/rack-state.ts';

@@ -1,5 +1,4 @@
 // Calls of Huawei sticks: ^ORIG, ^CONF, ^CONN, ^CEND, and voice that AT^DDSETEX=2 switches on.
-
 import { CME, cme, ok } from '../at/answer.ts';
 import { commandFamily, forms } from '../behaviors/behavior.ts';
 import { hangUp, press } from '../behaviors/calls.ts';

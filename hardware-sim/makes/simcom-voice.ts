@@ -1,5 +1,4 @@
 // Calls of SIMCom modems: +CLCC by itself, VOICE CALL, and samples that AT+CPCMREG=1 switches on during a call.
-
 import { type Answer, CME, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import { type CommandContext, commandFamily, forms } from '../behaviors/behavior.ts';

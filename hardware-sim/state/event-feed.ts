@@ -1,5 +1,4 @@
 // Events on the air and in the slots, for clients that follow them live.
-
 import { BoundedLog } from './bounded-log.ts';
 
 /** Kinds of events. */

@@ -1,5 +1,4 @@
 // The voice of one modem during a call: every 20 ms of its clock one frame to the host and one from it.
-
 import type { Random } from '#shared/random.ts';
 import type { ModemSettings } from '../at/settings.ts';
 import { bytesOf, FRAME_MS, frameSamplesOf, peakOf, type SampleRateHz, samplesOf } from '../audio/frame.ts';

@@ -1,5 +1,4 @@
 // The telephone in a modem: its calls, their voice, and the sound card that some modems have.
-
 import type { Random } from '#shared/random.ts';
 import type { SampleRateHz } from '../audio/frame.ts';
 import type { FrameClock } from '../audio/frame-clock.ts';

@@ -1,5 +1,4 @@
 // The errors of an AT command: one class for each case that callers handle differently.
-
 import type { CallResult, FinalResult } from './result-code.ts';
 
 /** Base of all failures of a command. */

@@ -1,5 +1,4 @@
 // Reads the configuration file of a node.
-
 import { EXIT_CODES } from '#shared/operator/operator-error.ts';
 import { ConfigFileError, parseConfigText, readConfigText } from '#shared/process/config-file.ts';
 import { howToGetAt } from '../system/file-owners.ts';

@@ -1,5 +1,4 @@
 // Sends a modem the queries that the checks need, one at a time.
-
 import { messageOf } from '#shared/error-message.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { findProfile } from '../profiles/find-profile.ts';

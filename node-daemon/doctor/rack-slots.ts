@@ -1,5 +1,4 @@
 // Which slots there are to examine: those of the rack, and devices that it does not use though they are modems.
-
 import { join } from 'node:path';
 import { type Clock, sleep } from '#shared/clock.ts';
 import { compareNaturally } from '#shared/natural-order.ts';

@@ -1,5 +1,4 @@
 // Keeps this node linked to its control plane: one link at a time, the next one open before the current one ends, and waits between tries.
-
 import type { Timer } from '#shared/clock.ts';
 import { APPROVAL_PENDING_STATUS, LINK_CLOSE } from '#shared/link/close.ts';
 import type { SlotEvent } from '#shared/link/messages.ts';

@@ -1,5 +1,4 @@
 // The media link of one call. Each call has its own WebSocket, so that a stalled call delays no message and no other call.
-
 import { WebSocket } from 'ws';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';

@@ -1,5 +1,4 @@
 // Decides when to connect again after a link ended or was refused. Pure.
-
 import { backOffMs } from '#shared/back-off.ts';
 import {
   APPROVAL_PENDING_STATUS,

@@ -1,5 +1,4 @@
 // All modems of the host: those at configured ports, and those that appear and disappear over USB.
-
 import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
 import { compareNaturally } from '#shared/natural-order.ts';

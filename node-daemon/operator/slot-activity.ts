@@ -1,5 +1,4 @@
 // Counts the events in each slot since the daemon began, for a table that an operator watches. Contains no number and no text.
-
 import type { Timer } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';

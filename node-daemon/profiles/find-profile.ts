@@ -1,5 +1,4 @@
 // Finds the profile of a modem: by its USB id before it is opened, by its own identification afterwards.
-
 import { isSameUsbId, type UsbId } from '../usb/usb-device.ts';
 import { GENERIC } from './generic.ts';
 import { HUAWEI } from './huawei.ts';

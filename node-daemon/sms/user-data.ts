@@ -1,5 +1,4 @@
 // Decodes TP-User-Data: the header's information elements and the text after them (3GPP TS 23.040 §9.2.3.24).
-
 import { type Coding, indicationOf, type WaitingIndication } from './data-coding.ts';
 import { fillBitsAfter, textOfSeptets, unpackSeptets } from './gsm7.ts';
 import { lockingShiftTable, singleShiftTable } from './national-language.ts';

@@ -1,5 +1,4 @@
 // The page of one slot: its state, its signal over a day in detail, its events.
-
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import { callSettingsDetail } from '#shared/operator/call-settings.ts';

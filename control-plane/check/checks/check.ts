@@ -1,5 +1,4 @@
 // The definition of a check, and what all of them are given.
-
 import { messageOf } from '#shared/error-message.ts';
 import type { Outcome } from '#shared/operator/findings.ts';
 import type { Config } from '../../config/config.ts';

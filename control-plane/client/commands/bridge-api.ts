@@ -1,5 +1,4 @@
 // The options of `simrack bridge --api`: its address, its credentials and the app for texts.
-
 import { isLoopback } from '#shared/loopback.ts';
 import type { SimrackClient } from '../simrack-client.ts';
 import { ACCOUNT_SID_PATTERN, newAuthToken } from '../twilio-api/credentials.ts';

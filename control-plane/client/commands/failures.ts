@@ -1,5 +1,4 @@
 // Exit codes and error texts of failed commands, and of those that Ctrl-C or SIGTERM ends.
-
 import { messageOf } from '#shared/error-message.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { onOneLine } from '#shared/process/terminal.ts';

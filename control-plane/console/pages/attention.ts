@@ -1,5 +1,4 @@
 // The problems that need the operator now, the worst on top.
-
 import { type Html, html } from '#shared/html.ts';
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import type { Json } from '#shared/operator/procedure.ts';

@@ -1,5 +1,4 @@
 // Lists of what happened: to slots, and to a number.
-
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber, withMaskedNumbers } from '../../domain/shown-value.ts';
 import type { SlotHistoryEvent } from '../../store/operations/events.ts';

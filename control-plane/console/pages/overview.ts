@@ -1,5 +1,4 @@
 // The first page: the whole fleet at a glance, and what it does.
-
 import { type Html, html } from '#shared/html.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import type { ListedAlert } from '../../domain/alert.ts';

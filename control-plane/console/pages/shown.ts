@@ -1,5 +1,4 @@
 // Times, numbers and states as the pages write them.
-
 import { type Html, html } from '#shared/html.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import { slotPath } from '../actions/paths.ts';

@@ -1,5 +1,4 @@
 // One slot: what sits in it, how it hears the network, what happened to it.
-
 import { shownCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { VoiceSettings } from '#shared/link/slot.ts';

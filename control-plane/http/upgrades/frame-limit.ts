@@ -17,7 +17,7 @@ export function limitFrames(
   const limit = new TokenBucket(clock, FRAMES);
   for (const kind of kinds)
     socket.on(kind, () => {
-      if (limit.takes()) return;
+      if (limit.tryTake()) return;
       if (socket.readyState === socket.OPEN) {
         emitMetric({ kind: 'rate_limited', limit: 'frames' });
         socket.close(PRESENCE_CLOSE.tooManyMessages, 'too many frames');

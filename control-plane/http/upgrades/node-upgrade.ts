@@ -75,7 +75,7 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'rep
       const node = await check(authorization);
       refuseWhileDraining(authorization);
       if (socket.destroyed) return;
-      if (!links.of(node.nodeId).takes()) throw tooManyLinks();
+      if (!links.of(node.nodeId).tryTake()) throw tooManyLinks();
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
         limitClosing(webSocket);
         const session = new NodeSession(webSocket, node, {

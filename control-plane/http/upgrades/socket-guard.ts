@@ -75,7 +75,8 @@ export class SocketGuard {
     const open = this.#bearers.get(keyOf(authorization))?.sockets.size ?? 0;
     if (open >= this.#parts.socketsPerToken)
       throw tooMany(`A token may have at most ${this.#parts.socketsPerToken} open WebSockets.`);
-    if (!this.#openingsOf(subscription.id).takes()) throw tooMany('This number opens WebSockets too often.');
+    if (!this.#openingsOf(subscription.id).tryTake())
+      throw tooMany('This number opens WebSockets too often.');
     return subscription;
   }
 

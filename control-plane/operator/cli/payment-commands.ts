@@ -1,5 +1,4 @@
 // `control-plane payment …`: the state of payments, the history of one, and the refund of money that bought nothing, or its end.
-
 import { getAddress } from 'viem';
 import { systemClock } from '#shared/clock.ts';
 import type { Json } from '#shared/operator/procedure.ts';

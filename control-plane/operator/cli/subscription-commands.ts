@@ -1,5 +1,4 @@
 // `control-plane subscription …`: the list, one with its payments, another number, more days, and the end of one, with its refund.
-
 import { getAddress } from 'viem';
 import * as z from 'zod';
 import { systemClock } from '#shared/clock.ts';

@@ -1,5 +1,4 @@
 // The list of changes by operators and probes.
-
 import { isE164 } from '#shared/identities.ts';
 import type { Listing } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';

@@ -1,5 +1,4 @@
 // Numbers as operators see and change them: out of service, retired, imported from a list.
-
 import { sql } from 'kysely';
 import { shownTime } from '#shared/operator/listing.ts';
 import { type ServiceState, SLOT_STATUS } from '#shared/operator/slot-health.ts';

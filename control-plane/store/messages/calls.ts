@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Answerer, AskedAnswerer, CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
-import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { type Database, type DatabaseTransaction, reportedTime } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import type { CallsTable, StreamStatistics } from '../database/tables.ts';
 import { ownerOfCall } from '../operations/probe-calls.ts';
@@ -232,16 +232,13 @@ export async function endCall(
   fact: CallEnded,
   now: Date,
 ): Promise<{ end: EndedCall | undefined; isCustomers: boolean } | undefined> {
-  // The node's clock may be ahead. Years before the epoch are no times that a receipt can state.
-  const notAfterNow = (reported: string): Date =>
-    new Date(Math.max(0, Math.min(Date.parse(reported), now.getTime())));
   const known =
     (await lockCall(trx, fact.call_id)) ??
-    (await insertMissed(trx, await missedCall(trx, nodeId, fact, notAfterNow(fact.started_at)), now));
+    (await insertMissed(trx, await missedCall(trx, nodeId, fact, reportedTime(fact.started_at, now)), now));
   if (known === undefined || known.ended_by_node || known.nodeId !== nodeId) return undefined;
   const { state, ended_by_node: _, seen_at: seenAt, ...call } = known;
-  const answeredAt = fact.answered_at === null ? call.answeredAt : notAfterNow(fact.answered_at);
-  const endedAt = notAfterNow(fact.ended_at);
+  const answeredAt = fact.answered_at === null ? call.answeredAt : reportedTime(fact.answered_at, now);
+  const endedAt = reportedTime(fact.ended_at, now);
   const { reason, cause } = fact;
   await trx
     .updateTable('calls')

@@ -1,5 +1,4 @@
 // Calls of delivery probes: they belong to no subscription, even if the number was sold a moment ago.
-
 import type { CallDirection } from '#shared/voice/call.ts';
 import { isTolerablySame } from '../../domain/probe-text.ts';
 import type { Database } from '../database/database.ts';

@@ -1,5 +1,4 @@
 // Checks of the audio of calls.
-
 import { ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { diagnosisOf } from '../makes/find-diagnosis.ts';
 import { modemCheck } from './check.ts';

@@ -1,5 +1,4 @@
 // The definition of a check: a pure function from the examined facts to one outcome.
-
 import { type Outcome, skipped } from '#shared/operator/findings.ts';
 import type { LinkFailure, LinkState } from '../../link/control-link.ts';
 import type { HostView } from '../seen/host-view.ts';

@@ -1,5 +1,4 @@
 // Checks of the daemon's configuration file, data folder and modems.
-
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { enrollCommand } from '../../config/enroll-command.ts';
 import { FREE_BYTES_GOOD, FREE_FILES_GOOD } from '../../journal/disk-room.ts';

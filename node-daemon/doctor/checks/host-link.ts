@@ -1,5 +1,4 @@
 // Checks of the connection to the control plane: enrollment, network and link.
-
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';

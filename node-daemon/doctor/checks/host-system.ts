@@ -1,5 +1,4 @@
 // Checks of the host's system: Node.js, threads, clock, ModemManager, udev rules and sound programs.
-
 import { ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { findUsbProduct } from '../../profiles/find-profile.ts';
 import { THREADS_KEPT } from '../../system/hang-guard.ts';

@@ -1,5 +1,4 @@
 // Checks of the modem itself: profile, message storage and clock.
-
 import { ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';

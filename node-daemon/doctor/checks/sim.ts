@@ -1,5 +1,4 @@
 // Checks of the SIM: card, PIN, number and service center.
-
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { reasonAdvice, reasonWords } from '#shared/operator/slot-reasons.ts';
 import { fieldsOf } from '../../at/fields.ts';

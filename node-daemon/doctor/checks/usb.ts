@@ -1,5 +1,4 @@
 // Checks of a modem as a USB device: mode, driver, power, speed and autosuspend.
-
 import { ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { findUsbProduct } from '../../profiles/find-profile.ts';
 import type { SlotCheck } from './check.ts';

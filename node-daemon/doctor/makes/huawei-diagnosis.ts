@@ -1,5 +1,4 @@
 // The diagnosis of Huawei's sticks: is voice unlocked? Sources: chan_dongle, the Huawei datacard AT command interface specification.
-
 import { ok, problem, skipped } from '#shared/operator/findings.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import { GENERIC_DIAGNOSIS, type MakeDiagnosis } from './make-diagnosis.ts';

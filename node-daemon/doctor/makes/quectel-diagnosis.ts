@@ -1,5 +1,4 @@
 // The diagnosis of Quectel's EC2x: its PCM, GPS and VoLTE. Source: the AT commands manuals of EC2x.
-
 import { ok, problem, skipped } from '#shared/operator/findings.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { ModemView } from '../seen/slot-view.ts';

@@ -1,5 +1,4 @@
 // The diagnosis of SIMCom's SIM7600: its sample rate. Sources: the SIM7500_SIM7600 AT command manual, reports of users.
-
 import { ok, skipped, warning } from '#shared/operator/findings.ts';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import { GENERIC_DIAGNOSIS, type MakeDiagnosis } from './make-diagnosis.ts';

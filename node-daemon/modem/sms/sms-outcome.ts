@@ -1,5 +1,4 @@
 // The outcome of a message that the modem did not accept. Pure.
-
 import { messageOf } from '#shared/error-message.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { AtError, AtTimeoutError, CmeError, CmsError, PortClosedError } from '../../at/at-error.ts';

@@ -1,5 +1,4 @@
 // `node-daemon at <slot> <command>`: one AT command line, in turn with the daemon's own.
-
 import { EXIT_CODES } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';

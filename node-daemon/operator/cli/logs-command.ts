@@ -1,5 +1,4 @@
 // `node-daemon logs`: the last lines of the running daemon's log.
-
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';

@@ -1,5 +1,4 @@
 // The table of `watch`: how all slots are, as lines of a terminal. Pure.
-
 import type { Cell, View } from '#shared/operator/listing.ts';
 import { type Health, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { onOneLine } from '#shared/process/terminal.ts';

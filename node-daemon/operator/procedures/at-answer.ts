@@ -1,5 +1,4 @@
 // A command line of an operator on the AT channel, in turn with the daemon's own: its answer, and how it ended.
-
 import { messageOf } from '#shared/error-message.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import {

@@ -45,8 +45,7 @@ t.test('two operators at once: of one payment, and of two with the same nonce', 
       await until('the other', () => waiting >= 2, 30_000);
       return forward();
     };
-    const env = { RPC_URL: operatorLine.url };
-    return Promise.all([control(order(both[0]), env), controlApart(order(both[1]), env)]);
+    return Promise.all(both.map((id) => controlApart(order(id), { RPC_URL: operatorLine.url })));
   };
   const [first, second] = await together(one, one);
   t.match(first, { status: 0, stdout: REFUNDED });

@@ -124,11 +124,25 @@ async function decrypted(
         ? 'it is encrypted with a passphrase: give --passphrase-file'
         : 'it is encrypted for a recipient: give --identity-file',
     );
+  const fileKey = await fileKeyOf(header, key);
+  const decrypter = new Decrypter();
+  decrypter.addIdentity({ unwrapFileKey: () => fileKey });
+  return decrypter.decrypt(ReadableStream.from(source) as ReadableStream<Uint8Array>);
+}
+
+/** By the key that opened it. A restore reads a backup twice, and deriving a key from a passphrase takes seconds. */
+const fileKeys = new WeakMap<BackupKey, { header: string; fileKey: Uint8Array }>();
+
+async function fileKeyOf(header: string, key: BackupKey): Promise<Uint8Array> {
+  const known = fileKeys.get(key);
+  if (known?.header === header) return known.fileKey;
   const decrypter = new Decrypter();
   if ('passphrase' in key) decrypter.addPassphrase(key.passphrase);
   else for (const identity of key.identities) decrypter.addIdentity(identity);
   try {
-    return await decrypter.decrypt(ReadableStream.from(source) as ReadableStream<Uint8Array>);
+    const fileKey = await decrypter.decryptHeader(Buffer.from(header, 'latin1'));
+    fileKeys.set(key, { header, fileKey });
+    return fileKey;
   } catch (cause) {
     // The library's error for a key that fits no stanza; other errors are about the file.
     if (!/no identity matched/.test(String((cause as Error).message))) throw cause;
@@ -158,10 +172,11 @@ async function headerOf(path: string): Promise<string | undefined> {
     if (text.startsWith(ARMOR))
       throw new BackupError('it is in ASCII armor: decrypt it with "age --decrypt", and restore the output');
     if (!text.startsWith(MAGIC)) return undefined;
-    const end = text.indexOf('\n--- ');
-    // The library would read a line without an end for ever.
-    if (end < 0) throw new BackupError('it ends too early, or its beginning is damaged');
-    return text.slice(0, end);
+    // Its last line authenticates it. The library would read a line without an end for ever.
+    const end = text.indexOf('\n', text.indexOf('\n--- ') + 1);
+    if (!text.includes('\n--- ') || end < 0)
+      throw new BackupError('it ends too early, or its beginning is damaged');
+    return text.slice(0, end + 1);
   } finally {
     await handle.close();
   }

@@ -22,17 +22,32 @@ function readMap(file) {
   }
 }
 
+/**
+ * Places in the sources, by those in the build. Node reads the stack of each write that fails because its client has gone. To read a map
+ * takes up to half a second: clients could keep the program busy.
+ */
+const places = new Map();
+const PLACES_MAX = 1_000;
+
 /** The frame with its place in the source. */
 function sourceFrame(frame) {
   const file = frame.getFileName();
   const line = frame.getLineNumber();
   const column = frame.getColumnNumber();
   if (!file?.startsWith('file:') || line === null || column === null) return String(frame);
+  const built = `${file}:${line}:${column}`;
+  if (!places.has(built)) {
+    if (places.size === PLACES_MAX) places.clear();
+    places.set(built, sourcePlace(file, line, column) ?? built);
+  }
+  return String(frame).replace(built, places.get(built));
+}
+
+function sourcePlace(file, line, column) {
   const entry = mapOf(file)?.findEntry(line - 1, column - 1) ?? {};
-  if (entry.originalSource === undefined) return String(frame);
+  if (entry.originalSource === undefined) return undefined;
   const source = fileURLToPath(new URL(entry.originalSource, file));
-  const place = `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
-  return String(frame).replace(`${file}:${line}:${column}`, place);
+  return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
 }
 
 /** Called by V8 when the stack of an error is first read. */

@@ -209,10 +209,20 @@ t.test('three backups at once are whole, and the first one gets the name', TIMEO
 });
 
 t.test('Ctrl-C in the middle leaves nothing', TIMEOUT, async (t) => {
-  const { url } = await backedUp(t, rig.postgres, 100_000);
+  const { url, db } = await backedUp(t, rig.postgres, 1_000);
   const folder = temporaryFolder(t);
+  // The backup waits for this lock after it has read other tables.
+  const holder = await db.startTransaction().execute();
+  t.teardown(() => holder.rollback().execute());
+  await sql`lock table webhooks`.execute(holder);
+  const waiting = async () =>
+    (
+      await sql`select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
+        db,
+      )
+    ).rows.length;
   const stopped = await control(['backup', join(folder, 'x')], { DATABASE_URL: url }, (child) => {
-    void until('it is begun', () => readdirSync(folder).length > 0, 60_000).then(() => child.kill('SIGINT'));
+    void until('it waits', async () => (await waiting()) > 0, 60_000).then(() => child.kill('SIGINT'));
   });
   t.match(stopped, { status: null, stdout: '' });
   t.same(readdirSync(folder), []);

@@ -1,19 +1,20 @@
-// Which instances may start beside each other on one database, as programs.
+// Which instances may start beside each other on one database. The one that must not start is a program.
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { openAsItIs } from '#control-plane/store/database/database.ts';
-import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
-import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { startServiceProcess } from '../../fixtures/service/service-process.ts';
 import { until } from '../../fixtures/until.ts';
 
 const skip = skipWithoutNats();
 const TIMEOUT = { timeout: 120_000 };
 
-const [chain, postgres] = await Promise.all([startPaidChain(), openDatabases()]);
-t.teardown(() => Promise.all([chain.stop(), postgres.stop()]));
+const rig = await createRig();
+const { chain, postgres } = rig;
+
+const isReady = async (url: string): Promise<boolean> => (await fetch(`${url}/health/ready`)).status === 200;
 
 const start = (t: Test, databaseUrl: string, natsUrl?: string) =>
   startServiceProcess(t, {
@@ -30,10 +31,10 @@ t.test('two without NATS_URL: the second refuses, until the first has ended', TI
     /ended with 1: [\s\S]*stop it, or set the same NATS_URL for all instances/,
   );
   t.ok(first.isAlive(), 'the first goes on');
-  t.equal((await fetch(`${first.url}/health/ready`)).status, 200);
+  t.ok(await isReady(first.url));
   const [status, second] = await Promise.all([first.stop(), start(t, databaseUrl)]);
   t.equal(status, 0);
-  t.equal((await fetch(`${second.url}/health/ready`)).status, 200, 'it waited for the end of the first');
+  t.ok(await isReady(second.url), 'it waited for the end of the first');
 });
 
 t.test('one with NATS_URL and one without: the second refuses', { skip, ...TIMEOUT }, async (t) => {
@@ -43,9 +44,9 @@ t.test('one with NATS_URL and one without: the second refuses', { skip, ...TIMEO
     [url, undefined, /stop it, or set the same NATS_URL for all instances/],
   ] as const) {
     const databaseUrl = await postgres.createMigrated();
-    const first = await start(t, databaseUrl, firsts);
+    const first = await rig.start(t, { databaseUrl, natsUrl: firsts === undefined ? undefined : [firsts] });
     await t.rejects(start(t, databaseUrl, seconds), advice);
-    t.ok(first.isAlive());
+    t.ok(await isReady(first.url));
   }
 });
 
@@ -53,12 +54,13 @@ t.test('two with NATS_URL run; one with a wrong password refuses', { skip, ...TI
   const { url } = await startNats(t, ['--user', 'u', '--pass', 'p']);
   const databaseUrl = await postgres.createMigrated();
   const right = url.replace('//', '//u:p@');
-  const both = [await start(t, databaseUrl, right), await start(t, databaseUrl, right)];
+  const both = [];
+  for (const _ of ['first', 'second']) both.push(await rig.start(t, { databaseUrl, natsUrl: [right] }));
   await t.rejects(
     start(t, databaseUrl, url.replace('//', '//u:wrong@')),
     /ended with 1: [\s\S]*NATS refuses this service/,
   );
-  for (const each of both) t.ok(each.isAlive());
+  for (const { url } of both) t.ok(await isReady(url));
 });
 
 t.test(

@@ -7,7 +7,7 @@ import { isWhole } from '../../fixtures/sweep.ts';
 import { randomSeed } from '../../history/seed.ts';
 import { startServiceChild } from './fuzz/service-child.ts';
 
-const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 8_000 : 4_000));
+const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 8_000 : 2_000));
 const AT_ONCE = 8;
 
 const rig = await createRig();

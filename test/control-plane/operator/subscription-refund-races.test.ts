@@ -4,6 +4,7 @@ import { ALICE } from '../../dev-stack/wallets.ts';
 import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
 import { paidSubscriber } from '../../fixtures/payments/paid-subscriber.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { someOf } from '../../fixtures/sweep.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };
@@ -13,13 +14,15 @@ const OWED = (PRICE * 364n) / 365n + PRICE;
 const rig = await createRig();
 const { dollar } = rig.chain;
 
-for (const [method, nth, fate, states] of [
+/** Where an end is killed, and the states of its payments then. */
+const KILLS = [
   ['eth_getBalance', 1, 'after', ['applied', 'applied']],
   ['eth_getBalance', 3, 'after', ['refunding', 'refunding']],
   ['eth_sendRawTransaction', 1, 'before', ['refunding', 'refunding']],
   ['eth_sendRawTransaction', 1, 'after', ['refunding', 'refunding']],
   ['eth_sendRawTransaction', 2, 'before', ['refunding', 'refunded']],
-] as const)
+] as const;
+for (const [method, nth, fate, states] of someOf(t, KILLS, 3))
   t.test(`killed ${fate} ${method} ${nth}: the same command finishes it`, TIMEOUT, async (t) => {
     const { control, db, id, isActive, killedAt, order, payments, sentBack } = await paidSubscriber(t, rig, {
       years: 2,
@@ -46,7 +49,7 @@ for (const [method, nth, fate, states] of [
   });
 
 t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, async (t) => {
-  const { controlApart, line, operator, order, sentBack } = await paidSubscriber(t, rig);
+  const { control, controlApart, line, operator, order, sentBack } = await paidSubscriber(t, rig);
   /** Both have the same plan before either ends it. */
   let waiting = 0;
   let estimates = 0;
@@ -63,8 +66,8 @@ t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, a
     else if (estimates === 4) await until('the other is done', () => isDone, 30_000);
     return forward();
   };
-  const both = [order(), order()].map(async (args) => {
-    const answer = await controlApart(args, { RPC_URL: line.url });
+  const both = [control, controlApart].map(async (run) => {
+    const answer = await run(order(), { RPC_URL: line.url });
     isDone = true;
     return answer;
   });
@@ -83,7 +86,7 @@ t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, a
 });
 
 t.test('two operators with two amounts: the first one counts', TIMEOUT, async (t) => {
-  const { controlApart, order, line, sentBack } = await paidSubscriber(t, rig);
+  const { control, controlApart, order, line, sentBack } = await paidSubscriber(t, rig);
   let waiting = 0;
   line.interfere = async (method, forward) => {
     if (method !== 'eth_getBalance') return forward();
@@ -91,9 +94,11 @@ t.test('two operators with two amounts: the first one counts', TIMEOUT, async (t
     await until('the other', () => waiting >= 2, 30_000);
     return forward();
   };
-  const answers = await Promise.all(
-    ['--refund=10', '--refund=20'].map((refund) => controlApart(order(refund), { RPC_URL: line.url })),
-  );
+  const env = { RPC_URL: line.url };
+  const answers = await Promise.all([
+    control(order('--refund=10'), env),
+    controlApart(order('--refund=20'), env),
+  ]);
   t.same(answers.map(({ status }) => status).sort(), [0, 2], answers.map(({ stderr }) => stderr).join());
   t.match(answers.find(({ status }) => status === 2)?.stderr, /Nothing was done: sub_.* has changed/);
   t.equal(await sentBack(), answers[0]?.status === 0 ? 10_000_000n : 20_000_000n);

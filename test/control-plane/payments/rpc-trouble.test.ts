@@ -17,7 +17,7 @@ const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
 const MINUTE_MS = 60_000;
 const RPC_TIMEOUT_MS = 300;
 /** Cases of an ordinary run, of about thirty. */
-const SHORT_RUN = 12;
+const SHORT_RUN = 6;
 
 type Interference = typeof rpc.interfere;
 

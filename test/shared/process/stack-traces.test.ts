@@ -34,6 +34,25 @@ t.test('a trace shows lines of the sources, and of the build where there is no m
   t.match(run(), /TypeError: no luck\n {4}at .*failing\.mjs:1:/);
 });
 
+const AGAIN = `import { rmSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+
+for (let count = 0; count < 2; count += 1) {
+  console.log(new Error('gone').stack);
+  rmSync(new URL(\`\${import.meta.url}.map\`), { force: true });
+  await setTimeout(10);
+}
+`;
+
+t.test('a map is read once for a place, however many errors come from it', async (t) => {
+  const folder = temporaryFolder(t);
+  const [source, built] = [join(folder, 'again.ts'), join(folder, 'again.mjs')];
+  writeFileSync(source, AGAIN);
+  buildSync({ entryPoints: [source], outfile: built, sourcemap: true, minify: true, format: 'esm' });
+  const printed = execFileSync(process.execPath, ['--require', STACK_TRACES, built], { encoding: 'utf8' });
+  t.equal(printed.match(/again\.ts:5:15\b/g)?.length, 2, printed);
+});
+
 t.test('an error with a name or a message of its own has a trace', async (t) => {
   const print = (expression: string): string =>
     execFileSync(process.execPath, ['--require', STACK_TRACES, '--print', expression], { encoding: 'utf8' });

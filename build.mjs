@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serialize } from 'node:v8';
-import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { sql } from 'kysely';
 
 const PROJECT = dirname(fileURLToPath(import.meta.url));
 
@@ -100,7 +100,7 @@ await build({
 });
 
 /** An empty embedded database with all tables: a new one is a copy of it. Postgres and the migrations would take five times as long. */
-const EMPTY_DATABASE = join(PROJECT, 'dist/empty-database.gz');
+const EMPTY_DATABASE = join(PROJECT, 'dist/empty-database.parts');
 const DATABASE = join(PROJECT, 'control-plane/store/database');
 
 const changedMs = (path) => stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
@@ -116,14 +116,31 @@ if ((await changedMs(EMPTY_DATABASE)) <= Math.max(...(await Promise.all(madeFrom
     bundle: true, format: 'esm', platform: 'node', packages: 'external', logLevel: 'warning', plugins: [ownFiles],
   });
   const { openDatabase } = await import(program);
-  await (await openDatabase({ folder })).close();
-  // By path in the folder: the bytes of a file, or null for a folder. An archive of tar takes longer to unpack.
+  const { db, close } = await openDatabase({ folder });
+  // A copy needs neither the log of the migrations nor the databases that Postgres copies new ones from: they are most of the files.
+  for (const statement of [
+    'update pg_database set datistemplate = false',
+    'drop database template0',
+    'drop database template1',
+    'set wal_recycle = off',
+    'select pg_switch_wal()',
+    'checkpoint',
+  ])
+    await sql.raw(statement).execute(db);
+  await close();
+  // By path in the folder: a file without the zeros at its end, and their number, or null for a folder. Nothing is compressed, since each new
+  // database would take the time to unpack it.
   const parts = new Map();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    parts.set(relative(folder, path), entry.isFile() ? await readFile(path) : null);
+    parts.set(relative(folder, path), entry.isFile() ? withoutZeros(await readFile(path)) : null);
   }
-  await writeFile(`${EMPTY_DATABASE}.new`, gzipSync(serialize(parts)));
+  await writeFile(`${EMPTY_DATABASE}.new`, serialize(parts));
   await rename(`${EMPTY_DATABASE}.new`, EMPTY_DATABASE);
   await Promise.all([rm(folder, { recursive: true }), rm(program)]);
+}
+
+function withoutZeros(file) {
+  const length = file.findLastIndex((byte) => byte !== 0) + 1;
+  return { bytes: file.subarray(0, length), zeros: file.length - length };
 }

@@ -4,7 +4,6 @@ import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { report } from '@tapjs/reporter';
 import t from 'tap';
 import { againstThree } from './against-three.ts';
 import { fastFolder, SHARED_SERVER, startPostgres } from './fixtures/database/postgres.ts';
@@ -108,8 +107,11 @@ async function run(): Promise<void> {
     TAP_TIMEOUT: String(timeoutMs / 1000),
     ...(whole ? { [IS_WHOLE]: '1' } : {}),
   };
-  // It reads only coverage settings of tap's own configuration.
-  if (reporter !== 'tap') await report(reporter, t, { get: () => undefined, values: {} } as never);
+  if (reporter !== 'tap') {
+    const { report } = await import('@tapjs/reporter');
+    // It reads only coverage settings of tap's own configuration.
+    await report(reporter, t, { get: () => undefined, values: {} } as never);
+  }
   const nodeOptions = `NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''}`;
   // Through env: tap's own options of Node would record the coverage of the file and of every program that it starts.
   const play = ({ files, instances, niceness }: Play): void => {

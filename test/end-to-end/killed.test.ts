@@ -8,6 +8,8 @@ import { isWhole } from '../fixtures/sweep.ts';
 import { until } from '../fixtures/until.ts';
 
 const OUTSIDE = '+13105550188';
+/** Leaves the programs time to start again. Texts wait for each of them, all the same. */
+const PACE_MS = 100;
 const VICTIMS = {
   1: ['node-daemon', 'control-plane', 'hardware-sim', 'node-daemon', 'hardware-sim', 'control-plane'],
   3: ['control-plane-1', 'control-plane-2', 'node-daemon', 'control-plane-3', 'control-plane-1'],
@@ -21,7 +23,7 @@ function keepTrying(name: string, attempt: (body: string) => Promise<boolean>) {
     for (let n = 1; !stopping.signal.aborted; n += 1) {
       const body = `${name} ${n}`;
       if (await attempt(body).catch(() => false)) accepted.push(body);
-      await pause(40);
+      await pause(PACE_MS);
     }
   })();
   const stop = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { type DevStack, type DevStackFile, startDevStack } from '../dev-stack/dev-stack.ts';
 import { plantTestDollar } from '../dev-stack/test-dollar.ts';
 import { PRICE } from '../fixtures/chain/paid-chain.ts';
-import { startPostgres } from '../fixtures/database/postgres.ts';
+import { openDatabases } from '../fixtures/database/postgres.ts';
 import { buyNumber } from '../fixtures/payments/payer.ts';
 import { NO_SENDING_LIMITS } from '../fixtures/service/no-sending-limits.ts';
 import { until } from '../fixtures/until.ts';
@@ -44,8 +44,8 @@ export class Rack {
   }
 
   static async start({ modems, dataDir, logLevel }: RackOptions): Promise<Rack> {
-    const postgres = await startPostgres();
-    const databaseUrl = await postgres.createDatabase();
+    const postgres = await openDatabases();
+    const databaseUrl = await postgres.createMigrated();
     // The stack hands its environment on to the programs.
     Object.assign(process.env, {
       DATABASE_URL: databaseUrl,

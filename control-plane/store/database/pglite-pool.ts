@@ -1,9 +1,18 @@
 // PGlite behind the interface of a `pg` pool, so that one Kysely dialect serves both. Callers take turns with its one connection.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writevSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deserialize } from 'node:v8';
-import { gunzipSync } from 'node:zlib';
 import { PGlite, types } from '@electric-sql/pglite';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { DatabaseUnavailable } from '../../domain/refusal.ts';
@@ -12,7 +21,7 @@ import { DatabaseUnavailable } from '../../domain/refusal.ts';
 const WAITERS_MAX = 10_000;
 
 /** With all tables, made by `npm run build`. Without it, as in development, Postgres sets the database up, which takes longer. */
-const EMPTY_DATABASE = fileURLToPath(new URL('../../../dist/empty-database.gz', import.meta.url));
+const EMPTY_DATABASE = fileURLToPath(new URL('../../../dist/empty-database.parts', import.meta.url));
 
 /** ENOSPC in the file system of WebAssembly. */
 const NO_SPACE = 51;
@@ -81,12 +90,28 @@ async function make(folder: string, mayHaveTables: boolean): Promise<void> {
 }
 
 function copyEmpty(folder: string): void {
-  // By path: the bytes of a file, or null for a folder, which comes before what is in it.
-  const parts = deserialize(gunzipSync(readFileSync(EMPTY_DATABASE))) as Map<string, Buffer | null>;
-  for (const [path, bytes] of parts)
-    if (bytes === null) mkdirSync(join(folder, path), { mode: 0o700 });
-    else writeFileSync(join(folder, path), bytes, { mode: 0o600 });
+  // By path; null for a folder, which comes before what is in it.
+  const parts: Map<string, { bytes: Buffer; zeros: number } | null> = deserialize(
+    readFileSync(EMPTY_DATABASE),
+  );
+  for (const [path, file] of parts)
+    if (file === null) mkdirSync(join(folder, path), { mode: 0o700 });
+    else write(join(folder, path), file);
 }
+
+/** Zeros are written: Postgres does not expect a full disk where a file has room. */
+function write(path: string, { bytes, zeros }: { bytes: Buffer; zeros: number }): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    const written = writevSync(file, [bytes, Buffer.alloc(zeros)]);
+    if (written < bytes.length + zeros) throw Object.assign(new Error('short write'), { code: 'ENOSPC' });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** At its start Postgres clears its buffers: with the default of 128 MB, that takes half a second and the memory. */
+const START = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'];
 
 /** The values of `pg`. */
 const PARSERS = {
@@ -96,7 +121,7 @@ const PARSERS = {
 };
 
 const open = (folder: string): Promise<PGlite> =>
-  PGlite.create(folder, { parsers: PARSERS }).catch((error: unknown) => {
+  PGlite.create(folder, { parsers: PARSERS, startParams: START }).catch((error: unknown) => {
     throw unusable(folder, error);
   });
 

@@ -4,7 +4,7 @@ import { dieAtAwaits } from '../../fixtures/payments/payment-lives.ts';
 import { someOf } from '../../fixtures/sweep.ts';
 
 t.test('killed at an await', { timeout: 380_000 }, async (t) => {
-  const points = await dieAtAwaits(t, { isRenewal: true, choose: (points) => someOf(t, points, 12) });
+  const points = await dieAtAwaits(t, { isRenewal: true, choose: (points) => someOf(t, points, 6) });
   t.comment(points.join('\n'));
   for (const file of ['payments/relayer.ts', 'store/money/payment-application.ts'])
     t.ok(

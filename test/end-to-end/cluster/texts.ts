@@ -8,7 +8,7 @@ import { ask } from './request.ts';
 
 const OUTSIDE = '+13105550188';
 
-const PAUSE_MS = 40;
+const PAUSE_MS = 100;
 /** A send whose instance died is settled two minutes later. */
 const SETTLED_TIMEOUT_MS = 180_000;
 /** Time for which an MCP client waits for a text. */

@@ -1,7 +1,7 @@
 // The sound card of a modem as programs see it: in the USB tree, and with the real arecord and aplay.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { bytesOf, samplesOf } from '#hardware-sim/audio/frame.ts';
@@ -120,6 +120,17 @@ t.test('arecord and aplay have the voice of a call, as clean as it is', { skip }
   t.match(audio, { route: 'usb', sample_rate_hz: 8000, bytes_dropped: 0 });
 });
 
+/** Whether a program has the pipe of a card open. */
+function usesCard({ pid }: ChildProcess): boolean {
+  const files = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(files).some((file) => /\.(capture|playback)$/.test(readlinkSync(join(files, file))));
+  } catch {
+    // It has closed a file meanwhile.
+    return false;
+  }
+}
+
 t.test('a card that is pulled out ends its users, and cannot be opened', { skip }, async (t) => {
   const { rack, modem, terminal } = await startModem(t, { usbAudio: true });
   await terminal.command('AT+QINDCFG="ccinfo",1,0');
@@ -131,8 +142,8 @@ t.test('a card that is pulled out ends its users, and cannot be opened', { skip 
   const exits = [once(recorder, 'exit'), once(player, 'exit')];
   player.stdin?.on('error', () => undefined);
   player.stdin?.write(Buffer.alloc(64_000));
-  await new Promise((resolve) => recorder.stdout?.once('data', resolve));
   recorder.stdout?.resume();
+  await until('both have the card open', () => usesCard(recorder) && usesCard(player));
   modem.power.unplug();
   const [[recorderCode], [playerCode]] = (await Promise.all(exits)) as [[unknown], [unknown]];
   t.not(recorderCode, 0);

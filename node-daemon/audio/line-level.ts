@@ -43,7 +43,7 @@ export class LineLevel {
    * Returns whether to write a frame now. Returns false if the modem had a frame left over all the time: one late frame would
    * otherwise delay all later audio for the rest of the call. The modem has enough, so the omission is not heard.
    */
-  tryTake(): boolean {
+  takes(): boolean {
     if (this.#windowLeft > 0) return true;
     const hasSurplus = this.#windowMin >= 1;
     this.#windowLeft = WINDOW_FRAMES;

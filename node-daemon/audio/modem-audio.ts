@@ -113,7 +113,7 @@ export class ModemAudio {
   /** Writes one frame to the modem for the one that it sent, unless it has too many. */
   #answer(resamplers: Resamplers | undefined, samples: number): void {
     // Audio that the modem does not accept now is not late later: silence is left out, and other audio waits in the buffer.
-    if (this.#isPaused || !this.#level.tryTake()) return;
+    if (this.#isPaused || !this.#level.takes()) return;
     const frame = this.#buffer.pull();
     const wide = frame ?? new Int16Array(FRAME_SAMPLES);
     const narrow = resamplers === undefined ? wide : resamplers.down.process(wide).subarray(0, samples);

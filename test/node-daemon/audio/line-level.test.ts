@@ -19,7 +19,7 @@ function line({ frames, bursts = 1, stallAt }: { frames: number; bursts?: number
     const answers = level.gave(unread, frame * 20);
     unread = 0;
     for (let answer = 0; answer < answers; answer += 1) {
-      if (!level.tryTake()) continue;
+      if (!level.takes()) continue;
       level.given(frame * 20);
       held += 1;
     }
@@ -53,7 +53,7 @@ t.test('frames that come close together: the answer to the first is not there fo
     if (held > 0) held -= 1;
     else silences += 1;
     level.gave(1, atMs);
-    if (!level.tryTake()) return;
+    if (!level.takes()) return;
     level.given(atMs + 1);
     held += 1;
   };

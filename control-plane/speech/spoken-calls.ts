@@ -8,7 +8,7 @@ import type { Base } from '../bus/base.ts';
 import { NoAnswer, NoResponder } from '../bus/bus.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { shownAnswerer } from '../hearing/answered-by.ts';
-import { storableText } from '../store/database/database.ts';
+import { storableText } from '../store/database/reported-values.ts';
 import type { CallSession } from '../voice/call-session.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import type { StreamPlaces } from '../voice/stream-places.ts';

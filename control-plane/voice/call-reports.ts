@@ -4,7 +4,7 @@ import type { Base } from '../bus/base.ts';
 import type { RefusalLog } from '../bus/refusal-log.ts';
 import { AnswerDetection } from '../hearing/answer-detection.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { reportedTime, storableText } from '../store/database/database.ts';
+import { reportedTime, storableText } from '../store/database/reported-values.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import { type CallRow, findLiveCall, noteCallUp } from '../store/messages/calls.ts';

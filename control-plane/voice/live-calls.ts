@@ -12,7 +12,7 @@ import { catchUp } from '../bus/catch-up.ts';
 import { RefusalLog } from '../bus/refusal-log.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import type { CallWatch } from '../nodes/fleet.ts';
-import { reportedTime } from '../store/database/database.ts';
+import { reportedTime } from '../store/database/reported-values.ts';
 import { untilAvailable } from '../store/database/until-available.ts';
 import { isLinked } from '../store/fleet/node-links.ts';
 import {

@@ -5,7 +5,7 @@ import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import type { Base } from '../bus/base.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { storableText } from '../store/database/database.ts';
+import { storableText } from '../store/database/reported-values.ts';
 import type { CallSession } from './call-session.ts';
 import type { LiveCalls } from './live-calls.ts';
 import { RawStream } from './raw-stream.ts';

@@ -1,7 +1,8 @@
 // Links of nodes across all instances, how far journals are committed, and the state that nodes report.
 import { sql } from 'kysely';
 import type { SlotEvent } from '#shared/link/messages.ts';
-import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { storableText } from '../database/reported-values.ts';
 
 /** Events kept per node, the newest ones. Only the console shows them. */
 const EVENTS_PER_NODE_MAX = 1_000;

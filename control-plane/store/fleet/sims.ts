@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import type { Slot, VoiceSettings } from '#shared/link/slot.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import { type ClaimDecision, decideClaims, newSimsMax, type SimSlot } from '../../domain/sim-claim.ts';
-import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
+import { storableText } from '../database/reported-values.ts';
 import { disputeNumbers, dropOldRivals } from './number-disputes.ts';
 import { countNewSims, proveExpected, readExpected } from './sim-proof.ts';
 import {

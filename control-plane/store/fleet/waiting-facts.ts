@@ -2,7 +2,8 @@
 // its new SIM before the former holder released it.
 import { sql } from 'kysely';
 import type { Fact, FactOf } from '#shared/link/messages.ts';
-import { type Database, type DatabaseTransaction, storableText } from '../database/database.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
+import { storableText } from '../database/reported-values.ts';
 import { STAMP_LEAD_MAX_MS, ZONE_ERROR_MAX_MS } from './holdings.ts';
 import { addRefusals } from './node-refusals.ts';
 import { findHeldAs } from './sim-tenures.ts';

@@ -2,8 +2,9 @@
 import { sql } from 'kysely';
 import type { Answerer, AskedAnswerer, CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
-import { type Database, type DatabaseTransaction, reportedTime } from '../database/database.ts';
+import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
+import { reportedTime } from '../database/reported-values.ts';
 import type { CallsTable, StreamStatistics } from '../database/tables.ts';
 import { ownerOfCall } from '../operations/probe-calls.ts';
 import { makeRoomForUnsold } from './unsold-calls.ts';

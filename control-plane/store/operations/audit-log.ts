@@ -1,7 +1,8 @@
 // The audit log: who asked for which change, when, and with what result. Rows are only added, and completed with their result.
 import { sql } from 'kysely';
-import { type Database, storableText } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { AuditResult } from '../database/operation-tables.ts';
+import { storableText } from '../database/reported-values.ts';
 import { allOf, contains, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 
 export interface AuditEntry {

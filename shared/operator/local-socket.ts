@@ -104,6 +104,8 @@ export async function* linesOf(response: IncomingMessage, asked: LocalRequest): 
 export async function openLocal(asked: LocalRequest): Promise<IncomingMessage> {
   const { socketPath, method, path, headers = {}, input, timeoutMs, signal } = asked;
   const outgoing = request({
+    // A connection of its own: a kept one may be that of a program that has stopped, and the request would be cut off.
+    agent: false,
     socketPath,
     method,
     path,

@@ -7,7 +7,8 @@ import { isWhole } from '../../fixtures/sweep.ts';
 import { randomSeed } from '../../history/seed.ts';
 import { startServiceChild } from './fuzz/service-child.ts';
 
-const ROUND_MS = Number(process.env['FUZZ_MS'] ?? (isWhole() ? 8_000 : 2_000));
+const BURSTS = Number(process.env['FUZZ_BURSTS'] ?? (isWhole() ? 1_000 : 150));
+/** Connections of a burst at most. */
 const AT_ONCE = 8;
 
 const rig = await createRig();
@@ -126,19 +127,15 @@ function wrongWith({ body, headers, status }: RawAnswer, isHead: boolean): strin
   return isWhole && requestId === headers.get('x-request-id') ? undefined : body;
 }
 
-t.test('random octets on a connection', async (t) => {
-  let connections = 0;
+t.test('random octets on a connection', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(octets, { minLength: 1, maxLength: AT_ONCE }), async (some) => {
       const problems = await Promise.all(some.map(problemOf));
-      connections += some.length;
       const [problem] = problems.filter((each) => each !== undefined);
       if (problem !== undefined) throw new Error(problem);
     }),
-    { seed, numRuns: 1_000_000, interruptAfterTimeLimit: ROUND_MS, markInterruptAsFailure: false },
+    { seed, numRuns: BURSTS },
   );
-  t.comment(`${connections} connections`);
-  t.ok(connections > 100);
 });
 
 t.test('clients that go away in the middle of everything', async (t) => {

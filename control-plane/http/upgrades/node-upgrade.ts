@@ -12,12 +12,10 @@ import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
 import type { UpgradeHandler } from '../server.ts';
 import { limitClosing } from './frame-limit.ts';
+import { stopping, tryLater } from './upgrades.ts';
 
 /** Concurrent checks of proofs; more than any fleet that reconnects together. */
 const CHECKS_MAX = 1_000;
-
-/** By then another instance is running, or this one again. */
-const RETRY_AFTER_SECONDS = 1;
 
 /** For a node that opens links too often. */
 const RELINK_AFTER_SECONDS = 5;
@@ -55,7 +53,7 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'rep
     // It reconnected to the instance that sent it away: there is no other instance.
     const nodeId = readProof(authorization)?.nodeId;
     for (const session of sessions) if (session.nodeId === nodeId) session.hasNowhereToGo();
-    throw tryLater('This instance is stopping.');
+    throw stopping();
   }
 
   async function check(authorization: string | undefined) {
@@ -101,6 +99,3 @@ function tooManyLinks(): Refusal {
     headers: { 'Retry-After': String(RELINK_AFTER_SECONDS) },
   });
 }
-
-const tryLater = (message: string): Refusal =>
-  new Refusal('restarting', message, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });

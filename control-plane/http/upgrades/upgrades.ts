@@ -16,6 +16,14 @@ export interface UpgradeHandlers {
   ) => Promise<void>;
 }
 
+/** By then another instance is running, or this one again. */
+const RETRY_AFTER_SECONDS = 1;
+
+export const tryLater = (message: string): Refusal =>
+  new Refusal('restarting', message, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
+
+export const stopping = (): Refusal => tryLater('This instance is stopping.');
+
 const VOICE_PATH = /^\/voice\/(stream|presence)\/([^/]+)$/;
 
 /** Limits refused proofs of nodes and refused tickets per address. Tokens have a limit of their own. */

@@ -25,7 +25,7 @@ import { writeAnswer } from '../raw-answer.ts';
 import { limitClosing, limitFrames } from './frame-limit.ts';
 import { ReasonedSocket } from './reasoned-socket.ts';
 import type { SocketGuard } from './socket-guard.ts';
-import type { UpgradeHandlers } from './upgrades.ts';
+import { stopping, type UpgradeHandlers } from './upgrades.ts';
 
 /** Watchers of presence send nothing. */
 const PRESENCE_MESSAGE_BYTES_MAX = 1024;
@@ -49,7 +49,7 @@ interface VoiceUpgradeParts extends Omit<OpenStreamParts, 'allowances'> {
 type VoiceUpgrades = Omit<UpgradeHandlers, 'nodeLink'> & {
   /** Open sockets by kind. */
   open(): Record<'media' | 'stream' | 'presence', number>;
-  /** Closes all remaining sockets, within a limited time. */
+  /** Refuses new sockets, and closes all that are open, within a limited time. */
   stop(): Promise<void>;
 };
 
@@ -64,6 +64,16 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
   };
   const presences = server(PRESENCE_MESSAGE_BYTES_MAX);
   const medias = server(MEDIA_FRAME_BYTES_MAX);
+  let isStopping = false;
+  /** The last step: nothing may be awaited between it and a check before. */
+  const accept = (
+    server: WebSocketServer,
+    [request, socket, head]: Parameters<UpgradeHandler>,
+    onOpen: (client: WebSocket) => void,
+  ): void => {
+    if (isStopping) throw stopping();
+    if (!socket.destroyed) server.handleUpgrade(request, socket, head, onOpen);
+  };
   const keep = (socket: WebSocket, request: IncomingMessage, subscription: Subscription): void =>
     guard.keep(socket, request.headers.authorization, subscription);
 
@@ -75,8 +85,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
           headers: { 'WWW-Authenticate': 'SimrackMedia' },
         });
       }
-      if (socket.destroyed) return;
-      medias.handleUpgrade(request, socket, head, (link) => {
+      accept(medias, [request, socket, head], (link) => {
         keepAlive(link, parts, MEDIA_PING_MS);
         limitFrames(link, clock, CONTROL_FRAMES);
         limitClosing(link);
@@ -87,8 +96,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       const subscription = await guard.admit(request);
       const protocol = protocolOf(query);
       checkSubprotocol(request);
-      if (socket.destroyed) return;
-      streams[protocol].handleUpgrade(request, socket, head, (client) => {
+      accept(streams[protocol], [request, socket, head], (client) => {
         keep(client, request, subscription);
         limitFrames(client, clock, CONTROL_FRAMES);
         limitClosing(client);
@@ -99,8 +107,7 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       const subscription = await guard.admit(request);
       check(PRESENCE_QUERY, Object.fromEntries(query));
       await checkOwnNumber(parts, subscription, number);
-      if (socket.destroyed) return;
-      presences.handleUpgrade(request, socket, head, (client) => {
+      accept(presences, [request, socket, head], (client) => {
         keep(client, request, subscription);
         limitFrames(client, clock, ['message', ...CONTROL_FRAMES]);
         parts.presence.add(client, subscription);
@@ -111,7 +118,10 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       stream: Object.values(streams).reduce((open, { clients }) => open + clients.size, 0),
       presence: presences.clients.size,
     }),
-    stop: () => closeAll([...Object.values(streams), presences, medias], clock),
+    stop(): Promise<void> {
+      isStopping = true;
+      return closeAll([...Object.values(streams), presences, medias], clock);
+    },
   };
 }
 

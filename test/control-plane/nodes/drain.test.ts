@@ -1,11 +1,15 @@
 // A control plane that stops: it notifies its nodes, lets commands end, refuses new links, and hands over to another.
 import { once } from 'node:events';
+import { sql } from 'kysely';
 import t from 'tap';
 import WebSocket from 'ws';
+import { inTransaction } from '#control-plane/store/database/database.ts';
 import { makeProof } from '#node-daemon/link/identity.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { refusedUpgrade } from '../../fixtures/agents/telephone.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
 import { acceptAll, linkNode, ScriptedNode } from '../../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -58,6 +62,29 @@ t.test('new links are refused with Retry-After, and the stop does not wait for t
   await stopping;
   t.equal(node.closeCode, LINK_CLOSE.goingAway);
   t.ok(performance.now() - begunAt < 1_900, 'sooner than one that may still try another instance');
+});
+
+t.test('a client whose token is still being checked when the sockets close is sent away', async (t) => {
+  const { url, databaseUrl, service, headers, number } = await subscriber(t, rig);
+  const db = await openTestDatabase(t, databaseUrl, 2);
+  const { stopping, refused } = await inTransaction(db, async (trx) => {
+    await sql`lock table tokens in access exclusive mode`.execute(trx);
+    const refused = refusedUpgrade(url, `/voice/presence/${number}`, headers);
+    await until('it is being checked', async () => {
+      const { rows } = await sql`select from pg_locks where not granted`.execute(db);
+      return rows.length === 1;
+    });
+    const stopping = service.stop();
+    const isClosed = () =>
+      fetch(`${url}/health/live`).then(
+        () => false,
+        () => true,
+      );
+    await until('the port is closed', isClosed);
+    return { stopping, refused };
+  });
+  t.match(await refused, { status: 503, body: { error: 'restarting' } });
+  await stopping;
 });
 
 t.test(

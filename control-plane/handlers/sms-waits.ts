@@ -8,6 +8,7 @@ import { checkSender } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
 import type { WaitPlaces } from '../waits/wait-places.ts';
+import { Waiter } from '../waits/waiter.ts';
 import type { InboxClaims, Received } from './sms.ts';
 
 /** Other instances do not report the messages that they store, so the store is polled. */
@@ -36,20 +37,21 @@ export interface Claimant {
   onProgress(seconds: number): void;
 }
 
-interface Waiter {
-  subscription: Subscription;
-  /** Set when a message may have arrived, the time is over, or the token is no longer valid: then it checks. */
-  isRung: boolean;
-  isOver: boolean;
+class ClaimWaiter extends Waiter {
+  readonly subscription: Subscription;
+  isOver = false;
   /** The token may have been revoked since it was checked. */
-  isDoubtful: boolean;
-  /** Wakes it while it sleeps. */
-  wake: () => void;
+  isDoubtful = false;
+
+  constructor(subscription: Subscription) {
+    super();
+    this.subscription = subscription;
+  }
 }
 
 export class SmsWaits {
   readonly #parts: SmsWaitsParts;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Set<ClaimWaiter>();
   readonly #givingBack = new Set<Promise<void>>();
   #pollTimer: Timer | undefined;
   #isDraining = false;
@@ -63,7 +65,7 @@ export class SmsWaits {
       for (const waiter of this.#waiters) {
         if (waiter.subscription.id !== event.subscriptionId) continue;
         if (event.kind === 'subscription_changed') waiter.isDoubtful = true;
-        ring(waiter);
+        waiter.ring();
       }
     });
   }
@@ -109,29 +111,23 @@ export class SmsWaits {
   async #wait(claimant: Claimant, seconds: number, claim: () => Promise<Received>): Promise<Received> {
     if (seconds === 0) return this.#claim(claimant, claim);
     const leave = this.#parts.places.take(claimant.key);
-    const waiter: Waiter = {
-      subscription: claimant.subscription,
-      isRung: false,
-      isOver: false,
-      isDoubtful: false,
-      wake: () => undefined,
-    };
+    const waiter = new ClaimWaiter(claimant.subscription);
     // Before the first check, so that a message that arrives during it is not missed.
     this.#waiters.add(waiter);
     const over = this.#parts.clock.after(seconds * 1000, () => {
       waiter.isOver = true;
-      ring(waiter);
+      waiter.ring();
     });
     const progress = this.#reportProgress(claimant);
     try {
       for (;;) {
-        waiter.isRung = false;
+        waiter.hasBegun();
         const { isOver } = waiter;
         await this.#checkToken(claimant, waiter);
         const received = await this.#claim(claimant, claim);
         if (received.count > 0 || isOver) return received;
         this.#pollStore();
-        await rung(waiter, claimant.signal);
+        await waiter.rung(claimant.signal);
       }
     } finally {
       this.#waiters.delete(waiter);
@@ -143,7 +139,7 @@ export class SmsWaits {
   /** Ends every wait with `restarting`, and refuses new ones. */
   drain(): void {
     this.#isDraining = true;
-    for (const waiter of this.#waiters) ring(waiter);
+    for (const waiter of this.#waiters) waiter.ring();
     this.#pollTimer?.cancel();
   }
 
@@ -153,7 +149,7 @@ export class SmsWaits {
   }
 
   /** Only when the token is in doubt, not before every claim: it delays the claim. */
-  async #checkToken({ check, subscription }: Claimant, waiter: Waiter): Promise<void> {
+  async #checkToken({ check, subscription }: Claimant, waiter: ClaimWaiter): Promise<void> {
     const { bus, clock } = this.#parts;
     if (!waiter.isDoubtful && bus.isConnected && isActive(subscription, new Date(clock.now()))) return;
     waiter.isDoubtful = false;
@@ -204,33 +200,11 @@ export class SmsWaits {
     try {
       const ids = [...new Set([...this.#waiters].map(({ subscription }) => subscription.id))];
       const filled = ids.length === 0 ? new Set() : new Set(await inbox.filled(ids));
-      for (const waiter of this.#waiters) if (filled.has(waiter.subscription.id)) ring(waiter);
+      for (const waiter of this.#waiters) if (filled.has(waiter.subscription.id)) waiter.ring();
     } catch (error) {
       log.warn({ err: error }, 'polling the store for messages failed');
     }
     this.#pollTimer = undefined;
     if (this.#waiters.size > 0) this.#pollStore();
   }
-}
-
-function ring(waiter: Waiter): void {
-  waiter.isRung = true;
-  waiter.wake();
-}
-
-/** Resolves when the waiter is to check; rejects when the signal aborts first. */
-function rung(waiter: Waiter, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    waiter.wake = () => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    };
-    if (waiter.isRung) waiter.wake();
-  });
 }

@@ -1,7 +1,8 @@
 // Asks a node to restart the modem of one slot.
 import { randomUUID } from 'node:crypto';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
-import { type CommandLink, CommandRefused, NodeUnavailable } from './node-link.ts';
+import { type CommandLink, NodeUnavailable } from './node-link.ts';
 
 /** The node first finishes sending a message, if there is one. */
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -15,7 +16,7 @@ export async function restartModem(link: CommandLink, slot: string, force: boole
       { id: `restart_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
     );
   } catch (error) {
-    if (error instanceof CommandRefused) throw new OperatorRefusal(wordsOf(error, link.nodeId));
+    if (error instanceof CommandRefusal) throw new OperatorRefusal(wordsOf(error, link.nodeId));
     if (!(error instanceof NodeUnavailable)) throw error;
     if (!error.isSent) throw new OperatorRefusal(`${link.nodeId} did not get the request: ${error.message}`);
     throw new OperatorUnfinished(
@@ -24,7 +25,7 @@ export async function restartModem(link: CommandLink, slot: string, force: boole
   }
 }
 
-function wordsOf({ code, message }: CommandRefused, node: string): string {
+function wordsOf({ code, message }: CommandRefusal, node: string): string {
   if (code === 'command_unknown') return `${node} is too old to restart a modem from here. Upgrade it.`;
   if (code === 'line_busy') return 'This modem has a call. Wait until it ends, or use force.';
   return message;

@@ -1,5 +1,5 @@
 // A link to a node as the rest of the service sees it: commands, and the two ways in which they fail.
-import type { CommandErrorCode } from '#shared/link/frame.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { CommandName, CommandParams, CommandResults } from '#shared/link/messages.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric, type Limit } from '../metrics/metric-events.ts';
@@ -7,7 +7,7 @@ import { emitMetric, type Limit } from '../metrics/metric-events.ts';
 /** Commands to a node, over its link at this instance or through the instance that has it. */
 export interface CommandLink {
   readonly nodeId: string;
-  /** Sends a command and waits for its result. Throws `CommandRefused` or `NodeUnavailable`. */
+  /** Sends a command and waits for its result. Throws `CommandRefusal` or `NodeUnavailable`. */
   command<N extends CommandName>(
     name: N,
     params: CommandParams<N>,
@@ -30,29 +30,15 @@ export interface NodeLink extends CommandLink {
   close(code: number, reason: string): void;
 }
 
-/** The node did not try the command and never will. */
-export class CommandRefused extends Error {
-  override name = 'CommandRefused';
-  readonly code: CommandErrorCode;
-  /** With `rate_limited`: when another command may pass, where the node says it. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(code: CommandErrorCode, message: string, retryAfterMs?: number) {
-    super(message);
-    this.code = code;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
 /** Whether the node refused a command because it does not have the call. */
 export const isCallUnknown = (error: unknown): boolean =>
-  error instanceof CommandRefused && error.code === 'call_unknown';
+  error instanceof CommandRefusal && error.code === 'call_unknown';
 
 /** Wait for a node that refuses for a limit without a retry time. */
 const RATE_LIMIT_WAIT_MS = 60_000;
 
 /** The refusal `rate_limited` for the client whose command the node refused with that code. Counts it as one of `limit`. */
-export function rateLimited(limit: Limit, { message, retryAfterMs }: CommandRefused): Refusal {
+export function rateLimited(limit: Limit, { message, retryAfterMs }: CommandRefusal): Refusal {
   emitMetric({ kind: 'rate_limited', limit });
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? RATE_LIMIT_WAIT_MS) / 1000));
   return new Refusal('rate_limited', message, { headers: { 'Retry-After': String(seconds) } });

@@ -1,4 +1,6 @@
 // Resolves sends whose request ended before their outcome was known, with a link or an instance: only the node knows it.
+
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { Base } from '../bus/base.ts';
 import { FRESH_MS } from '../bus/replay-guard.ts';
 import { emitTextEnd } from '../metrics/metric-events.ts';
@@ -10,7 +12,7 @@ import {
   type UnsettledStatus,
 } from '../store/messages/messages.ts';
 import { uncountSend } from '../store/messages/sending.ts';
-import { CommandRefused, type NodeLink } from './node-link.ts';
+import type { NodeLink } from './node-link.ts';
 
 const ANSWER_TIMEOUT_MS = 5_000;
 
@@ -93,7 +95,7 @@ export class OpenSends {
       emitTextEnd((await recordOutcome(db, open.commandId, outcome)).end);
       return true;
     } catch (error) {
-      if (error instanceof CommandRefused) {
+      if (error instanceof CommandRefusal) {
         emitTextEnd((await setUnsettled(db, open.commandId, { status: 'failed', why: 'node_refused' })).end);
         await uncountSend(db, open.commandId);
         return true;

@@ -1,6 +1,7 @@
 // Sends one SMS: records it first, hands it to the node once, and returns when the carrier took it.
 import { randomBytes } from 'node:crypto';
 import { asSentence } from '#shared/error-message.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { isOfCarrier } from '#shared/sms/failure-class.ts';
 import { segmentText } from '#shared/sms/segmentation.ts';
@@ -17,7 +18,7 @@ import { admitSend, uncountSend } from '../store/messages/sending.ts';
 import { forgetSentText } from '../store/messages/sent-texts.ts';
 import { admitted } from './admitted-send.ts';
 import type { Fleet } from './fleet.ts';
-import { CommandRefused, NodeUnavailable, rateLimited } from './node-link.ts';
+import { NodeUnavailable, rateLimited } from './node-link.ts';
 import { whyUnserved } from './unserved.ts';
 
 export interface OutboundParts extends Pick<Base, 'db' | 'bus' | 'clock' | 'log'>, SendingLimits {
@@ -117,7 +118,7 @@ async function giveUp(
   commandId: string,
   { error, count }: { error: unknown; count: (sent: SendOutcome) => void },
 ): Promise<never> {
-  if (error instanceof CommandRefused) {
+  if (error instanceof CommandRefusal) {
     count(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
     const { end } = await setUnsettled(db, commandId, { status: 'failed', why: 'node_refused' });
     await uncountSend(db, commandId);

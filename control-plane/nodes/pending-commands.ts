@@ -1,7 +1,8 @@
 // Commands of one link that wait for their result.
 import type { Clock } from '#shared/clock.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { NodeFrame } from '#shared/link/frame.ts';
-import { CommandRefused, NodeUnavailable } from './node-link.ts';
+import { NodeUnavailable } from './node-link.ts';
 
 /** Commands in flight on one link; a rack has tens of modems, each with one command at a time. */
 const PENDING_MAX = 1_000;
@@ -58,7 +59,7 @@ export class PendingCommands {
 
   refuse(frame: Extract<NodeFrame, { type: 'refusal' }>): void {
     const { id, code, message, retry_after_ms: retryAfterMs } = frame;
-    this.#waiters.get(id)?.reject(new CommandRefused(code, message, retryAfterMs));
+    this.#waiters.get(id)?.reject(new CommandRefusal(code, message, { retryAfterMs }));
   }
 
   /** Ends every wait: the link is gone. */

@@ -1,6 +1,7 @@
 // Gives a node the PINs of the locked cards that it holds, sealed for its key.
 import { randomUUID } from 'node:crypto';
 import { Encrypter } from 'age-encryption';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import { type PinKey, pinKeyText, type SealedPin } from '#shared/link/pin-seal.ts';
 import type { Slot } from '#shared/link/slot.ts';
 import type { Base } from '../bus/base.ts';
@@ -13,7 +14,7 @@ import {
   takePin,
   type WaitingPin,
 } from '../store/cards/card-pins.ts';
-import { type CommandLink, CommandRefused, NodeUnavailable } from './node-link.ts';
+import { type CommandLink, NodeUnavailable } from './node-link.ts';
 import { isSignedBy } from './node-signature.ts';
 
 const COMMAND_TIMEOUT_MS = 5_000;
@@ -104,7 +105,7 @@ export class PinDelivery {
       });
       log.info({ iccid }, 'the node has the PIN of a card');
     } catch (error) {
-      const isRead = error instanceof CommandRefused;
+      const isRead = error instanceof CommandRefusal;
       const isLate = isRead && error.code === 'deadline_passed';
       if (isRead || (error instanceof NodeUnavailable && !error.isSent))
         await returnPin(db, { iccid, isLate, isRead, nodeId, pin: sealed });

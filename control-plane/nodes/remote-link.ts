@@ -1,9 +1,10 @@
 // Commands to a node whose link is at another instance: a request on the subject of the node, and its answer.
 import * as z from 'zod';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import { type CommandErrorCode, commandErrorCodeSchema } from '#shared/link/frame.ts';
 import { type CommandName, commandSchemas } from '#shared/link/messages.ts';
 import { type Bus, NoAnswer, NoResponder } from '../bus/bus.ts';
-import { type CommandLink, CommandRefused, NodeUnavailable } from './node-link.ts';
+import { type CommandLink, NodeUnavailable } from './node-link.ts';
 
 /** The instance with the link gives up first, and says what it knows. */
 const MARGIN_MS = 1_000;
@@ -61,7 +62,7 @@ function resultOf(answer: unknown): unknown {
     throw new NodeUnavailable(message, isSent);
   }
   const { code, message, retryAfterMs } = parsed.data.refused;
-  throw new CommandRefused(code, message, retryAfterMs);
+  throw new CommandRefusal(code, message, { retryAfterMs });
 }
 
 /** Serves the commands of other instances until the returned function is called. */
@@ -77,7 +78,7 @@ async function answer(link: CommandLink, asked: unknown): Promise<Answer> {
   try {
     return { result: await link.command(name, params, { id, timeLeftMs, timeoutMs }) };
   } catch (error) {
-    if (error instanceof CommandRefused) {
+    if (error instanceof CommandRefusal) {
       const { code, message, retryAfterMs } = error;
       return { refused: { code, message, retryAfterMs } };
     }

@@ -1,10 +1,10 @@
 // One call between two SIMs: dialed, seen to ring at the other end, answered, and hung up by both after a second.
 import { sleep } from '#shared/clock.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import { linkedSignal } from '#shared/process/linked-signal.ts';
 import type { Base } from '../bus/base.ts';
 import { isTolerablySame } from '../domain/probe-text.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { CommandRefused } from '../nodes/node-link.ts';
 import { type CallRow, deleteUntriedCall, putCall } from '../store/messages/calls.ts';
 import type { Probe, ProbeOutcome } from '../store/operations/probes.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
@@ -119,7 +119,7 @@ async function end({ db, live }: CallParts, id: string, arrivedId: string | unde
   if (caller?.call.state === 'dialing') {
     // The node refused it, or it is still being set up.
     await caller.hangUp('abandoned').catch(async (error: unknown) => {
-      if (!(error instanceof CommandRefused)) return caller.dismiss('abandoned');
+      if (!(error instanceof CommandRefusal)) return caller.dismiss('abandoned');
       live.forget(id);
       await deleteUntriedCall(db, id).catch(() => undefined);
     });

@@ -6,6 +6,7 @@ import type { Database } from '../store/database/database.ts';
 import { type CallRow, findRinging } from '../store/messages/calls.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import type { WaitPlaces } from '../waits/wait-places.ts';
+import { Waiter } from '../waits/waiter.ts';
 
 /** Events of other instances may get lost, so the store is read again; clients that wait expect a sign of life every 10 s. */
 const POLL_EVERY_MS = 5_000;
@@ -28,17 +29,10 @@ interface Waiting {
   onProgress(seconds: number): void;
 }
 
-interface Waiter {
-  subscriptionId: string;
-  /** Something may ring since it looked. */
-  isRung: boolean;
-  /** Wakes it while it sleeps. */
-  wake: () => void;
-}
-
 export class CallWaits {
   readonly #parts: CallWaitsParts;
-  readonly #waiters = new Set<Waiter>();
+  /** With the id of the subscription. */
+  readonly #waiters = new Map<Waiter, string>();
   #isDraining = false;
 
   constructor(parts: CallWaitsParts) {
@@ -56,32 +50,21 @@ export class CallWaits {
     const endAtMs = begunAtMs + seconds * 1_000;
     const { key, signal, subscriptionId } = waiting;
     const leave = seconds === 0 ? undefined : this.#parts.places.take(key);
-    const waiter: Waiter = { subscriptionId, isRung: false, wake: () => undefined };
-    this.#waiters.add(waiter);
+    const waiter = new Waiter();
+    this.#waiters.set(waiter, subscriptionId);
     try {
       for (;;) {
         if (this.#isDraining)
           throw new Refusal('restarting', 'The service is restarting. Send the request again.');
-        waiter.isRung = false;
+        waiter.hasBegun();
         const call = await this.#ringing(subscriptionId);
         const leftMs = endAtMs - clock.now();
         if (call !== undefined || leftMs <= 0) {
           await waiting.check();
           return call;
         }
-        signal.throwIfAborted();
-        await new Promise<void>((resolve, reject) => {
-          const finish = (outcome: () => void): void => {
-            timer.cancel();
-            signal.removeEventListener('abort', onAbort);
-            outcome();
-          };
-          const onAbort = (): void => finish(() => reject(signal.reason));
-          const timer = clock.after(Math.min(POLL_EVERY_MS, leftMs), () => finish(resolve));
-          signal.addEventListener('abort', onAbort, { once: true });
-          waiter.wake = () => finish(resolve);
-          if (waiter.isRung) waiter.wake();
-        });
+        const timer = clock.after(Math.min(POLL_EVERY_MS, leftMs), () => waiter.ring());
+        await waiter.rung(signal).finally(() => timer.cancel());
         waiting.onProgress(Math.round((clock.now() - begunAtMs) / 1_000));
       }
     } finally {
@@ -93,7 +76,7 @@ export class CallWaits {
   /** Ends every wait with `restarting`, and refuses new ones. */
   drain(): void {
     this.#isDraining = true;
-    for (const waiter of this.#waiters) ring(waiter);
+    for (const waiter of this.#waiters.keys()) waiter.ring();
   }
 
   async #ringing(subscriptionId: string): Promise<CallRow | undefined> {
@@ -114,11 +97,6 @@ export class CallWaits {
 
   #onChanged({ direction, state, subscriptionId }: CallRow): void {
     if (direction !== 'inbound' || state !== 'ringing') return;
-    for (const waiter of this.#waiters) if (waiter.subscriptionId === subscriptionId) ring(waiter);
+    for (const [waiter, id] of this.#waiters) if (id === subscriptionId) waiter.ring();
   }
-}
-
-function ring(waiter: Waiter): void {
-  waiter.isRung = true;
-  waiter.wake();
 }

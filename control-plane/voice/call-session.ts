@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import type { Timer } from '#shared/clock.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { CommandParams } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Answerer, LiveCallState } from '#shared/voice/call.ts';
@@ -10,9 +11,10 @@ import { callCloseCode, causeOfClose } from '#shared/voice/release-cause.ts';
 import type { Base } from '../bus/base.ts';
 import type { Fleet } from '../nodes/fleet.ts';
 import type { audioBudgets } from '../nodes/frame-limiter.ts';
-import { CommandRefused, isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
+import { isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
 import type { CallRow } from '../store/messages/calls.ts';
 import { AudioBridge } from './audio-bridge.ts';
+import { CallEnding, type HangUpReason } from './call-ending.ts';
 import { Goodbye } from './goodbye.ts';
 import type { MediaTickets } from './media-tickets.ts';
 import type { StreamClient, StreamedCall } from './stream-client.ts';
@@ -22,9 +24,8 @@ import type { StreamPlaces } from './stream-places.ts';
 /** A modem answers ATA and ATH within seconds; after that the node reports the result anyway. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Pauses between attempts to open a media link, and to hang up an unwanted call. */
+/** The pause between attempts to open a media link. */
 const MEDIA_RETRY_MS = 500;
-const HANG_UP_RETRY_MS = 5_000;
 /** Nothing announces that the instance with the node's link can be reached again. */
 const OFFLINE_RETRY_MS = 1_000;
 
@@ -40,8 +41,6 @@ const REOPEN_MS = 2_000;
 /** An instance that does not answer once may be slow. Twice in a row, with its media link gone, it is dead. */
 const UNANSWERED_MAX = 2;
 
-/** Either the subscriber ends the call, or it has no subscriber any more. */
-type HangUpReason = CommandParams<'hang_up'>['reason'];
 type CallCommand = 'answer' | 'hang_up' | 'open_media';
 
 const STATE_RANK = { dialing: 0, ringing: 1, active: 2 } as const;
@@ -77,9 +76,7 @@ export class CallSession implements StreamedCall {
   #claim: Timer | undefined;
   #retry: Timer | undefined;
   #connecting: Promise<void> | undefined;
-  #hangingUp: Promise<void> | undefined;
-  /** The node has taken the command. */
-  #isHungUp = false;
+  readonly #ending: CallEnding;
   #goodbye: Goodbye | undefined;
   #mediaAttempts = 0;
   /** The last attempt reached no node. */
@@ -87,8 +84,6 @@ export class CallSession implements StreamedCall {
   #linkedAtMs = 0;
   /** The node has answered it; the report that it is active follows. */
   #isAnswered = false;
-  /** Why the call is unwanted; undefined while it is wanted. */
-  #unwanted: HangUpReason | undefined;
   #isOver = false;
   #undeliveredFrames = 0;
   #wasStreamed = false;
@@ -110,6 +105,11 @@ export class CallSession implements StreamedCall {
       log: this.#log,
       onLinkClosed: (code) => this.#onMediaClosed(code),
       onAudio: (frame) => parts.onAudio?.(frame, this.#call),
+    });
+    this.#ending = new CallEnding({
+      ...parts,
+      log: this.#log,
+      hangUp: (reason) => this.#command('hang_up', { call_id: call.callId, reason }),
     });
     if (call.state === 'active') this.#awaitClient(parts.unclaimedMs);
   }
@@ -208,36 +208,25 @@ export class CallSession implements StreamedCall {
 
   /** Whether its end was requested: the line is free in a moment. */
   get isEnding(): boolean {
-    return this.#hangingUp !== undefined || this.#unwanted !== undefined || this.#isHungUp;
+    return this.#ending.hasBegun;
   }
 
-  /** Asks the node to end the call. Throws `CommandRefused` or `NodeUnavailable`. The end itself is reported later. */
+  /** Asks the node to end the call. Throws `CommandRefusal` or `NodeUnavailable`. The end itself is reported later. */
   hangUp(reason: HangUpReason = 'local_hangup'): Promise<void> {
-    this.#hangingUp ??= this.#command('hang_up', { call_id: this.#call.callId, reason })
-      .then(() => {
-        this.#isHungUp = true;
-      })
-      .finally(() => {
-        this.#hangingUp = undefined;
-      });
-    return this.#hangingUp;
+    return this.#ending.hangUp(reason);
   }
 
   /** Asks the node to end an unwanted call; retries as often as necessary. */
   dismiss(reason: HangUpReason): void {
     if (this.#isOver) return;
-    this.#unwanted ??= reason;
-    this.hangUp(this.#unwanted).catch((error: unknown) => {
-      if (isCallUnknown(error)) this.#parts.onGone();
-      this.#log.warn({ err: error }, 'hanging up a call failed');
-      this.#after(HANG_UP_RETRY_MS, () => this.dismiss(reason));
-    });
+    this.#retry?.cancel();
+    this.#ending.dismiss(reason);
   }
 
   /** The node is linked again, and still has the call. */
   relinked(): void {
-    if (this.#unwanted !== undefined) this.dismiss(this.#unwanted);
-    else if (this.#client !== undefined && !this.#audio.isLinked) this.#connect();
+    if (this.#ending.again()) return;
+    if (this.#client !== undefined && !this.#audio.isLinked) this.#connect();
   }
 
   /** The call has ended. */
@@ -257,6 +246,7 @@ export class CallSession implements StreamedCall {
     this.#isOver = true;
     this.#claim?.cancel();
     this.#retry?.cancel();
+    this.#ending.over();
     this.#goodbye?.cancel();
     this.#closeClient(closing);
   }
@@ -346,7 +336,7 @@ export class CallSession implements StreamedCall {
 
   #onNoMedia(error: unknown): void {
     if (this.#isOver || this.#client === undefined) return;
-    const isRefused = error instanceof CommandRefused;
+    const isRefused = error instanceof CommandRefusal;
     // Some modems have no audio before the far end answers; then it is requested again.
     if (isRefused && this.#call.direction === 'outbound' && this.#call.state !== 'active') return;
     const isOffline = error instanceof NodeUnavailable && !error.isSent;

@@ -1,13 +1,14 @@
 // Places a call: records it first, hands it to the node once, and returns when the far end rings or the call fails.
 import { randomBytes } from 'node:crypto';
 import { asSentence } from '#shared/error-message.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
 import type { Base } from '../bus/base.ts';
 import { destinationNotAllowed } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { CommandRefused, NodeUnavailable, rateLimited } from '../nodes/node-link.ts';
+import { NodeUnavailable, rateLimited } from '../nodes/node-link.ts';
 import { whyUnserved } from '../nodes/unserved.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
 import { type CallRow, deleteUntriedCall, findOpenCallOfSim, putCall } from '../store/messages/calls.ts';
@@ -99,7 +100,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   );
   if (error instanceof NodeUnavailable)
     throw unreachable('The phone node is offline. The call was not placed.', { reason: 'node_offline' });
-  if (!(error instanceof CommandRefused)) throw error;
+  if (!(error instanceof CommandRefusal)) throw error;
   if (error.code === 'line_busy') throw await busyAtNode(parts, session.call);
   if (error.code === 'rate_limited') throw rateLimited('calls', error);
   if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);

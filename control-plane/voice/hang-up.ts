@@ -1,9 +1,10 @@
 // Ends a call on request: the node gets the command, and presence reports the end when the network confirms it.
 import { createHmac } from 'node:crypto';
 import { asSentence } from '#shared/error-message.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { CommandRefused, isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
+import { isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
 import type { Database } from '../store/database/database.ts';
 import { secretOf } from '../store/database/secrets.ts';
 import { slotOfSim } from '../store/fleet/sims.ts';
@@ -25,7 +26,7 @@ export async function hangUp(
     await session.hangUp();
   } catch (error) {
     if (isCallUnknown(error)) throw notFound(callId);
-    if (!(error instanceof CommandRefused) && !(error instanceof NodeUnavailable)) throw error;
+    if (!(error instanceof CommandRefusal) && !(error instanceof NodeUnavailable)) throw error;
     // The request stands: it is retried until the call has ended.
     session.dismiss('local_hangup');
     throw nodeError(callId, `The phone node did not confirm the hang-up: ${asSentence(error.message)}`);

@@ -43,8 +43,8 @@ export function cms(code: number): Answer {
 }
 
 /** Thrown by a behavior deep in its work; the modem gives the answer it carries. */
-export class CommandRefused extends Error {
-  override name = 'CommandRefused';
+export class CommandRefusal extends Error {
+  override name = 'CommandRefusal';
   readonly answer: Answer;
 
   constructor(answer: Answer) {

@@ -1,6 +1,6 @@
 // A behavior: a family of commands that a modem answers.
 import type { Answer } from '../at/answer.ts';
-import { CME, CommandRefused, cme, ok } from '../at/answer.ts';
+import { CME, CommandRefusal, cme, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { PortSettings } from '../at/settings.ts';
 import type { MobileEquipment } from '../equipment/mobile-equipment.ts';
@@ -17,7 +17,7 @@ export interface Behavior {
   name: string;
   /** Names of its commands, such as `+CMGF`; absent in a behavior that decides by itself. */
   commands?: readonly string[];
-  /** `undefined` leaves the command to the next behavior. May throw `CommandRefused`. */
+  /** `undefined` leaves the command to the next behavior. May throw `CommandRefusal`. */
   answer(command: AtCommand, context: CommandContext): Answer | Promise<Answer> | undefined;
 }
 
@@ -62,13 +62,13 @@ interface NumberRange {
   refusal?: Answer;
 }
 
-/** Parameter `index` as a whole number in range. Throws `CommandRefused`. */
+/** Parameter `index` as a whole number in range. Throws `CommandRefusal`. */
 export function numberParameter(command: AtCommand, index: number, range: NumberRange): number {
   const text = command.parameters[index] ?? '';
   if (text === '' && range.fallback !== undefined) return range.fallback;
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= range.min && value <= range.max) return value;
-  throw new CommandRefused(range.refusal ?? cme(CME.incorrectParameters));
+  throw new CommandRefusal(range.refusal ?? cme(CME.incorrectParameters));
 }
 
 /** Parameter `index` as text; `undefined` when omitted. */

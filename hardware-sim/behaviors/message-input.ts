@@ -1,5 +1,5 @@
 // A message that the terminal sends after the "> " prompt (3GPP TS 27.005 §3.5.1 and §4.3).
-import { type Answer, CMS, CommandRefused, cms } from '../at/answer.ts';
+import { type Answer, CMS, CommandRefusal, cms } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import { linePduOf, tpduOfLinePdu } from '../pdu/address.ts';
 import { PduError } from '../pdu/octets.ts';
@@ -17,7 +17,7 @@ export interface InputMessage {
   linePdu: string;
 }
 
-/** Answers with the prompt; `complete` may throw `CommandRefused`. */
+/** Answers with the prompt; `complete` may throw `CommandRefusal`. */
 export function messagePrompt(
   { port }: CommandContext,
   complete: (body: string) => Answer | Promise<Answer>,
@@ -25,7 +25,7 @@ export function messagePrompt(
   return { kind: 'prompt', isShown: true, repeatsPrompt: port.messageFormat === 1, complete };
 }
 
-/** `<length>` of a PDU: octets of the TPDU. Throws `CommandRefused`. */
+/** `<length>` of a PDU: octets of the TPDU. Throws `CommandRefusal`. */
 export function pduLengthParameter(command: AtCommand): number {
   return numberParameter(command, 0, {
     min: 1,
@@ -34,11 +34,11 @@ export function pduLengthParameter(command: AtCommand): number {
   });
 }
 
-/** A PDU in hex; its TPDU must have the announced length. Throws `CommandRefused`. */
+/** A PDU in hex; its TPDU must have the announced length. Throws `CommandRefusal`. */
 export function pduMessage(body: string, announcedLength: number): InputMessage {
   const linePdu = body.replace(/\s/g, '');
   const tpdu = refusing(CMS.invalidPduParameter, () => tpduOfLinePdu(linePdu));
-  if (tpdu.length !== announcedLength) throw new CommandRefused(cms(CMS.invalidPduParameter));
+  if (tpdu.length !== announcedLength) throw new CommandRefusal(cms(CMS.invalidPduParameter));
   return { tpdu, linePdu };
 }
 
@@ -68,7 +68,7 @@ export function refusing<T>(code: number, step: () => T): T {
   try {
     return step();
   } catch (error) {
-    if (error instanceof PduError) throw new CommandRefused(cms(code));
+    if (error instanceof PduError) throw new CommandRefusal(cms(code));
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // The SIM card: PIN, ICCID, IMSI, own number, phone book (3GPP TS 27.007 §8.3 and §8.11 to §8.14). Each maker has its own
 // command for the ICCID.
-import { CME, CMS, CommandRefused, cme, cms, ok } from '../at/answer.ts';
+import { CME, CMS, CommandRefusal, cme, cms, ok } from '../at/answer.ts';
 import type { SimIdentity } from '../equipment/identity.ts';
 import { cmeCodeOf, cmsCodeOf, type SimState } from '../equipment/sim-card.ts';
 import {
@@ -15,11 +15,11 @@ import { quoted } from './terminal-text.ts';
 
 const PIN_STATES: Partial<Record<SimState, string>> = { ready: 'READY', pin: 'SIM PIN', puk: 'SIM PUK' };
 
-/** The card. Throws `CommandRefused` while it cannot be read. */
+/** The card. Throws `CommandRefusal` while it cannot be read. */
 function requireSim({ equipment }: CommandContext): SimIdentity {
   const { card, state } = equipment.sim;
   const code = cmeCodeOf(state);
-  if (code !== undefined || card === undefined) throw new CommandRefused(cme(code ?? 10));
+  if (code !== undefined || card === undefined) throw new CommandRefusal(cme(code ?? 10));
   return card.identity;
 }
 
@@ -31,11 +31,11 @@ export function iccidOf(context: CommandContext): string {
     : requireSim(context).iccid;
 }
 
-/** READY, SIM PIN or SIM PUK. Throws `CommandRefused` for the states that are errors. */
+/** READY, SIM PIN or SIM PUK. Throws `CommandRefusal` for the states that are errors. */
 export function shownSimState(context: CommandContext): string {
   const { state } = context.equipment.sim;
   const shown = PIN_STATES[state];
-  if (shown === undefined) throw new CommandRefused(cme(cmeCodeOf(state) ?? 13));
+  if (shown === undefined) throw new CommandRefusal(cme(cmeCodeOf(state) ?? 13));
   return shown;
 }
 
@@ -132,10 +132,10 @@ export const simCard = commandFamily('sim card', {
   '+CPBR': phoneBookRead,
 });
 
-/** Throws `CommandRefused` with the state of the SIM. */
+/** Throws `CommandRefusal` with the state of the SIM. */
 export function requireMessaging({ equipment }: CommandContext): void {
   const code = cmsCodeOf(equipment.sim.state);
-  if (code !== undefined) throw new CommandRefused(cms(code));
+  if (code !== undefined) throw new CommandRefusal(cms(code));
   // Some seconds after the start the card is ready and its messages are not read yet.
-  if (!equipment.isMessagingReady) throw new CommandRefused(cms(CMS.simBusy));
+  if (!equipment.isMessagingReady) throw new CommandRefusal(cms(CMS.simBusy));
 }

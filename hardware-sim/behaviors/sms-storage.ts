@@ -1,5 +1,5 @@
 // Messages in the modem's stores: list, read, delete, write (3GPP TS 27.005 §3.4.2, §3.4.3, §3.5.3, §3.5.4).
-import { type Answer, CMS, CommandRefused, cms, ok } from '../at/answer.ts';
+import { type Answer, CMS, CommandRefusal, cms, ok } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import type { StoredMessage } from '../state/records.ts';
 import { type CommandContext, commandFamily, forms, numberParameter } from './behavior.ts';
@@ -23,7 +23,7 @@ function statusParameter(command: AtCommand, { port }: CommandContext): number {
   const text = command.parameters[0] ?? '';
   if (port.messageFormat === 0) return numberParameter(command, 0, { min: 0, max: STATUS_ALL });
   const status = (STATUS_NAMES as readonly string[]).indexOf(text.toUpperCase());
-  if (status === -1) throw new CommandRefused(cms(CMS.invalidTextParameter));
+  if (status === -1) throw new CommandRefusal(cms(CMS.invalidTextParameter));
   return status;
 }
 

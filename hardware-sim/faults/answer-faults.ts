@@ -1,6 +1,6 @@
 // Faults that spoil the answer to a command: wrong, late, lost, noisy.
 import { type Clock, sleep } from '#shared/clock.ts';
-import { type Answer, CMS, CommandRefused, cme, cms, type Prompt } from '../at/answer.ts';
+import { type Answer, CMS, CommandRefusal, cme, cms, type Prompt } from '../at/answer.ts';
 import type { AtCommand } from '../at/at-line.ts';
 import { JournalError } from '../state/rack-journal.ts';
 import type { FaultSet } from './fault-set.ts';
@@ -77,7 +77,7 @@ function answered(attempt: Attempt, answer: () => Answer | Promise<Answer>): Ans
 }
 
 function answerTo(error: unknown, attempt: Attempt): Answer {
-  if (error instanceof CommandRefused) return error.answer;
+  if (error instanceof CommandRefusal) return error.answer;
   attempt.onFailure(error);
   return cms(error instanceof JournalError ? CMS.memoryFailure : CMS.unknownError);
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { problemOfDestination } from '#shared/destination.ts';
 import { DEFAULT_DESTINATIONS, type Destinations } from '#shared/destination-list.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { CommandErrorCode } from '#shared/link/frame.ts';
 import {
   type CommandName,
@@ -18,7 +19,6 @@ import type { Rack } from '../modem/rack.ts';
 import { TAKES_PIN } from '../modem/sim/sim-pin.ts';
 import type { SendLimits } from '../modem/sms/send-limits.ts';
 import { NODE_STOPPED } from '../modem/sms/unfinished-commands.ts';
-import { CommandRefusal } from '../slot/command-refusal.ts';
 import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
 import type { PinBox } from './pin-box.ts';

@@ -1,5 +1,6 @@
 // One modem: opens it, serves it, and recovers it whenever it is lost. No other modem is affected.
 import { type Clock, sleep } from '#shared/clock.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Random } from '#shared/random.ts';
@@ -8,7 +9,6 @@ import type { CommandEnd } from '../at/command-end.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { CarrierSettings, SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
-import { CommandRefusal } from '../slot/command-refusal.ts';
 import { DeviceHistory, ModemLocation } from '../slot/location.ts';
 import type { Place } from '../slot/place.ts';
 import { SlotRecord } from '../slot/slot-record.ts';

@@ -1,5 +1,6 @@
 // Controls the line of one SIM: dials, answers, hangs up, and follows its one call until the modem reports its end.
 import type { Clock, Timer } from '#shared/clock.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { Logger } from '#shared/log.ts';
 import type { DialOutcome } from '#shared/voice/call.ts';
 import { CAUSE, type EndReason, reasonOfCause } from '#shared/voice/release-cause.ts';
@@ -8,7 +9,6 @@ import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import { type CallEvent, commonCallEvent } from '../profiles/call-event.ts';
 import type { MakeVoice } from '../profiles/profile.ts';
-import { CommandRefusal } from '../slot/command-refusal.ts';
 import { askCause, endLeftCalls, hangUpAll, listCalls } from './call-list.ts';
 import { dialString } from './dial-string.ts';
 import { KeyPresser } from './key-presser.ts';

@@ -1,5 +1,6 @@
 // One SIM's telephone for the control plane: a line with its call, the audio of the call, and the audio's media link.
 import type { Clock } from '#shared/clock.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { Logger } from '#shared/log.ts';
 import type { AudioStatistics, DialOutcome, LiveCall } from '#shared/voice/call.ts';
 import { MEDIA_CLOSE } from '#shared/voice/close-code.ts';
@@ -10,7 +11,6 @@ import type { Rate } from '../audio/frame-cutter.ts';
 import { ModemAudio } from '../audio/modem-audio.ts';
 import type { OpenPcm } from '../audio/pcm-device.ts';
 import type { CardAudio, MakeVoice, SerialAudio } from '../profiles/profile.ts';
-import { CommandRefusal } from '../slot/command-refusal.ts';
 import { AudioSwitch } from './audio-switch.ts';
 import { type CallEnd, LineControl } from './line-control.ts';
 import type { LineCall } from './state/line-state.ts';

@@ -1,7 +1,8 @@
 // Limits messages per SIM and per recipient, with sliding windows over the commands in the journal.
+
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { SendLimitSettings, SendRate } from '../../config/node-config.ts';
 import type { ReadonlyCommandMap } from '../../journal/command-map.ts';
-import { CommandRefusal } from '../../slot/command-refusal.ts';
 
 /** Maximum number of recipients. The one with the oldest message is forgotten first. */
 const DESTINATIONS_MAX = 100_000;

@@ -5,6 +5,7 @@
 //
 // The modem never waits for the disk: intents become durable in advance, outcomes while the modem sends the next message.
 import type { Clock, Timer } from '#shared/clock.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { CommandParams, SmsOutcome } from '#shared/link/messages.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Random } from '#shared/random.ts';
@@ -13,7 +14,6 @@ import type { AtChannel } from '../../at/channel.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { appendPersistently, type PersistentAppended } from '../../journal/persistent-append.ts';
 import type { NewRecord } from '../../journal/record.ts';
-import { CommandRefusal } from '../../slot/command-refusal.ts';
 import type { SubmitPdu } from '../../sms/tpdu.ts';
 import { SharedLock } from './shared-lock.ts';
 import { failureTextOf, rejected } from './sms-outcome.ts';

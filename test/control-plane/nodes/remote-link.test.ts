@@ -1,8 +1,9 @@
 // Commands to a node at another instance: its answer is believed only as far as it goes. After a doubt the command counts as sent.
 import t from 'tap';
 import { LocalBus } from '#control-plane/bus/local-bus.ts';
-import { type CommandLink, CommandRefused, NodeUnavailable } from '#control-plane/nodes/node-link.ts';
+import { type CommandLink, NodeUnavailable } from '#control-plane/nodes/node-link.ts';
 import { remoteLink, serveRemote } from '#control-plane/nodes/remote-link.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 
 const NODE = 'rack-1';
@@ -37,9 +38,9 @@ t.test('refusals and doubts of the link come back', async (t) => {
       message: 'it left',
       isSent,
     });
-  const refused = new CommandRefused('rate_limited', 'too many', 1_500);
+  const refused = new CommandRefusal('rate_limited', 'too many', { retryAfterMs: 1_500 });
   await t.rejects(hangUp(linked(async () => Promise.reject(refused))), {
-    name: 'CommandRefused',
+    name: 'CommandRefusal',
     code: 'rate_limited',
     message: 'too many',
     retryAfterMs: 1_500,

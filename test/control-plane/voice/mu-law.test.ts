@@ -1,7 +1,7 @@
 // G.711 mu-law against values from the ITU's table and from another program.
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { decodeMuLaw, encodeMuLaw } from '#control-plane/voice/mu-law.ts';
+import { decodeMuLaw, encodeMuLaw } from '#control-plane/voice/streams/mu-law.ts';
 
 const BYTES = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 

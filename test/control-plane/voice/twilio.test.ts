@@ -1,6 +1,6 @@
 // The stream in Twilio's words: what a bot sends and reads, at twice real time and in chunks of 40 ms.
 import t from 'tap';
-import { decodeMuLaw, encodeMuLaw } from '#control-plane/voice/mu-law.ts';
+import { decodeMuLaw, encodeMuLaw } from '#control-plane/voice/streams/mu-law.ts';
 import { twilioServerFrameSchema } from '#shared/api/twilio-frames.ts';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { SendLimitSettings } from '#node-daemon/config/node-config.ts';
 import { CommandMap } from '#node-daemon/journal/command-map.ts';
 import { SendLimits } from '#node-daemon/modem/sms/send-limits.ts';
-import { CommandRefusal } from '#node-daemon/slot/command-refusal.ts';
+import { CommandRefusal } from '#shared/link/command-refusal.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MINUTE_MS = 60_000;

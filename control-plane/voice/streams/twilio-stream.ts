@@ -10,11 +10,11 @@ import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import { causeText } from '#shared/voice/release-cause.ts';
 import type { CreateResampler, Resampler } from '#shared/voice/resample.ts';
-import type { Cleared } from './audio-bridge.ts';
-import { type CallIdentity, parametersOf } from './call-identity.ts';
+import type { Cleared } from '../audio-bridge.ts';
+import { type CallIdentity, parametersOf } from '../call-identity.ts';
+import { IgnoredMessages, type StreamAllowance } from '../stream-allowance.ts';
+import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from '../stream-client.ts';
 import { decodeMuLaw, encodeMuLaw } from './mu-law.ts';
-import { IgnoredMessages, type StreamAllowance } from './stream-allowance.ts';
-import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
 
 /** Bots send whole sentences in one message: this is two minutes of audio. */
 export const TWILIO_MESSAGE_BYTES_MAX = 1_280 * 1024;

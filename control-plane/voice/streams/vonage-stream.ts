@@ -7,11 +7,11 @@ import { jsonOf } from '#shared/json.ts';
 import type { Logger } from '#shared/log.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { causeText } from '#shared/voice/release-cause.ts';
-import { type CallIdentity, parametersOf } from './call-identity.ts';
+import { type CallIdentity, parametersOf } from '../call-identity.ts';
+import { IgnoredMessages, type StreamAllowance } from '../stream-allowance.ts';
+import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from '../stream-client.ts';
 import { AUDIO_BYTES_MAX, RAW_MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, TEXT_COSTS } from './raw-stream.ts';
 import { AudioFormatError, audioOf } from './riff-header.ts';
-import { IgnoredMessages, type StreamAllowance } from './stream-allowance.ts';
-import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
 
 export const VONAGE_MESSAGE_BYTES_MAX = RAW_MESSAGE_BYTES_MAX;
 

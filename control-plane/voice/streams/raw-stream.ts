@@ -10,10 +10,10 @@ import type { Clock } from '#shared/clock.ts';
 import type { Answerer } from '#shared/voice/call.ts';
 import { STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { callClose } from '#shared/voice/release-cause.ts';
-import type { Cleared } from './audio-bridge.ts';
+import type { Cleared } from '../audio-bridge.ts';
+import type { StreamAllowance } from '../stream-allowance.ts';
+import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from '../stream-client.ts';
 import { AudioFormatError, audioOf, RIFF_HEADER_BYTES } from './riff-header.ts';
-import type { StreamAllowance } from './stream-allowance.ts';
-import { onMessages, type StreamClient, type StreamedCall, UnblockedSender } from './stream-client.ts';
 
 /** A minute of audio, which is what the queue holds by default. */
 export const AUDIO_BYTES_MAX = 2 * 1024 * 1024;

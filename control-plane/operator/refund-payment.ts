@@ -1,9 +1,11 @@
 // Sends one payment back, for an operator who has the key: from the command line, or from the console.
+import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { rpcUrlOf } from '../config/config.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { shownValue, shownWallet } from '../domain/shown-value.ts';
-import { connectChain } from '../payments/chain/chain.ts';
+import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
+import { type Chain, connectChain } from '../payments/chain/chain.ts';
 import { backwards, type RefundLedger, refund, refundableTransfer } from '../payments/refund.ts';
 import { connectRefundWallet } from '../payments/refund-wallet.ts';
 import type { Operator } from './procedures/all-procedures.ts';
@@ -19,6 +21,7 @@ export type RefundOptions = Parameters<typeof rpcUrlOf>[0] & {
   readonly unrelated: `0x${string}` | undefined;
   readonly waitMs: number;
   readonly rpcTimeoutMs: number;
+  readonly safeDepthBlocks: number;
 };
 
 /** The key stays in this process: a service that has the database is given the signed transaction, to store it. */
@@ -32,15 +35,15 @@ export async function refundPayment(operator: Operator, id: string, options: Ref
   if (!options.yes)
     throw new OperatorRefusal(`Nothing was done. Run the command with --yes to send ${what}.`);
   const rpc = rpcFor(options, payment.chain_id);
-  const chain = connectChain(rpc);
+  const chain = connectChain({ ...rpc, safeDepthBlocks: options.safeDepthBlocks });
   const hash = await refund(
     {
       ledger,
       clock: options.clock,
       waitMs: options.waitMs,
       wallet: connectRefundWallet({ ...rpc, key: options.key }),
-      isPaid: async (transfer, transferHash) =>
-        (await chain.resultOf(transfer, transferHash)).kind === 'transferred',
+      isPaid: (transfer, transferHash) => isPaid(chain, transfer, transferHash),
+      safeBlock: async () => (await chain.safeBlock()).number,
     },
     id,
     {
@@ -60,7 +63,7 @@ export async function refundPayment(operator: Operator, id: string, options: Ref
 export async function checkRefunds(
   operator: Operator,
   shares: ReadonlyArray<{ id: string; value: string; chain_id: number }>,
-  options: Pick<RefundOptions, 'key' | 'rpcTimeoutMs'> & Parameters<typeof rpcUrlOf>[0],
+  options: Pick<RefundOptions, 'key' | 'rpcTimeoutMs' | 'safeDepthBlocks'> & Parameters<typeof rpcUrlOf>[0],
 ): Promise<void> {
   const ledger = refundLedgerOf(operator);
   /** All refunds from one account together. */
@@ -70,10 +73,9 @@ export async function checkRefunds(
     const wallet = connectRefundWallet({ ...rpc, key: options.key });
     await wallet.checkChain();
     const { transfer, transferHash } = await ledger.find(id);
-    const isPaid =
-      transferHash !== undefined &&
-      (await connectChain(rpc).resultOf(transfer, transferHash)).kind === 'transferred';
-    if (!isPaid) throw new OperatorRefusal(`Nothing was done: the RPC does not show the transfer of ${id}.`);
+    const chain = connectChain({ ...rpc, safeDepthBlocks: options.safeDepthBlocks });
+    if (transferHash === undefined || !(await isPaid(chain, transfer, transferHash)))
+      throw new OperatorRefusal(`Nothing was done: the RPC does not show the transfer of ${id}.`);
     const account = `${chain_id} ${transfer.asset} ${transfer.to}`;
     const refundValue = (sums.get(account) ?? 0n) + BigInt(value);
     sums.set(account, refundValue);
@@ -82,6 +84,16 @@ export async function checkRefunds(
       throw new OperatorRefusal(`Nothing was done: ${error.message}`);
     });
   }
+}
+
+/** Throws `OperatorRefusal` while a reorganization may still take the money back. */
+async function isPaid(chain: Chain, transfer: AuthorizedTransfer, hash: Hex): Promise<boolean> {
+  const result = await chain.resultOf(transfer, hash);
+  if (result.kind !== 'transferred') return false;
+  if (result.blockNumber <= (await chain.safeBlock()).number) return true;
+  throw new OperatorRefusal(
+    `Nothing was done: the money came in ${hash}, in a block that a reorganization may still revert. Run the command again in some minutes.`,
+  );
 }
 
 /** The ledger of refunds of the running service. */

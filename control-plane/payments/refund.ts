@@ -54,8 +54,10 @@ interface RefundParts {
   clock: Clock;
   /** The payee's account on the chain of the payment. Used only when something is to be done there. */
   wallet: RefundWallet;
-  /** Whether the chain shows `transferHash` as the transfer of this very authorization. */
+  /** Whether the chain shows `transferHash` as the transfer of this very authorization. Throws `OperatorRefusal` while its block is not safe. */
   isPaid(transfer: AuthorizedTransfer, transferHash: Hex): Promise<boolean>;
+  /** The newest block that no reorganization reverts. */
+  safeBlock(): Promise<bigint>;
   /** How long to wait for a block. */
   waitMs: number;
 }
@@ -163,7 +165,7 @@ async function finish(
   stored: RefundTransaction,
   order: RefundOrder,
 ): Promise<Hex> {
-  const { clock, ledger, wallet } = parts;
+  const { clock, ledger, safeBlock, wallet } = parts;
   const { id } = payment;
   const transfer = backwards(payment);
   const deadline = clock.now() + parts.waitMs;
@@ -191,6 +193,10 @@ async function finish(
       if (!isFirst || !order.isSignedAgain)
         throw new OperatorUnfinished(`${sent.hash} ${why}. Run the command again with --sign-anew.`);
       refuseSentOtherwise(others);
+      if (!(await wallet.isSpent(sent, transfer, await safeBlock())))
+        throw new OperatorUnfinished(
+          `${sent.hash} ${why}, in a block that a reorganization may still revert. Run the same command in some minutes.`,
+        );
       sent = await ledger.replace(id, sent.hash, await wallet.sign(transfer), `${sent.hash} ${why}`);
     }
     if (isFirst) broadcastProblem = await wallet.broadcast(sent.raw);

@@ -145,9 +145,20 @@ async function claimed(
   const stored = await trx
     .insertInto('payments')
     .values({ ...row, id: `pay_${randomBytes(12).toString('hex')}`, created_at: now })
-    .onConflict((conflict) => conflict.columns(['chain_id', 'asset', 'payer', 'nonce']).doUpdateSet(row))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['chain_id', 'asset', 'payer', 'nonce'])
+        .doUpdateSet(row)
+        .where('payments.state', '=', 'released'),
+    )
     .returningAll()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (stored === undefined) {
+    // An operator began to refund it since it was read: that needs no lock of the reservations.
+    const known = await findKnown(trx, authorization);
+    if (known === undefined) throw new Error('a payment is neither stored nor known');
+    return { kind: 'taken', known };
+  }
   const why = number === undefined ? null : `${number} reserved`;
   await addPaymentEvent(trx, stored.id, { state, transactionHash: null, why, at: now });
   return { kind: 'claimed', payment: toPayment(stored) };

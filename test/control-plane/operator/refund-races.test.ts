@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Hex } from 'viem';
 import { ALICE } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
 import { REFUNDED, unhonoured } from '../../fixtures/payments/unhonoured.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
@@ -81,8 +81,11 @@ t.test(
     operatorLine.interfere = undefined;
     const again = await control(order(refusedByToken));
     t.match(again, { status: 3, stderr: /--sign-anew/ });
+    const signAnew = [...order(refusedByToken), '--sign-anew'];
+    t.match(await control(signAnew), { status: 3, stderr: /a block that a reorganization may still revert/ });
+    await chain.mine({ blocks: SAFE_LAG_BLOCKS });
     t.equal(await sentBack(), 0n);
-    t.match(await control([...order(refusedByToken), '--sign-anew']), { status: 0, stdout: REFUNDED });
+    t.match(await control(signAnew), { status: 0, stdout: REFUNDED });
     t.equal(await sentBack(), PRICE);
 
     await killedAt(nonceTaken, 'eth_sendRawTransaction', 1, 'before');

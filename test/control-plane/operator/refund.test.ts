@@ -2,7 +2,7 @@
 import t from 'tap';
 import { parseAbi } from 'viem';
 import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
 import { REFUNDED, unhonoured } from '../../fixtures/payments/unhonoured.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { someOf } from '../../fixtures/sweep.ts';
@@ -16,8 +16,10 @@ const { dollar } = rig.chain;
 const chain = rig.chain.control;
 
 t.test('refused, with the reason, and nothing is begun', TIMEOUT, async (t) => {
-  const { account, control, ids, order, stateOf } = await unhonoured(t, rig);
+  const { account, control, ids, order, stateOf } = await unhonoured(t, rig, { isSafe: false });
   const [id] = ids as [string];
+  t.match(await control(order(id)), { status: 2, stderr: /a block that a reorganization may still revert/ });
+  await chain.mine({ blocks: SAFE_LAG_BLOCKS });
   const [list, without, keyless, stranger, elsewhere] = await Promise.all([
     control(['payment', 'list', '--stuck']),
     control(order(id).slice(0, -1)),

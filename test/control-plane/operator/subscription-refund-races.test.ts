@@ -123,6 +123,8 @@ t.test(
     t.notOk(await isActive());
     t.match(await control(['payment', 'list', '--stuck']), { stdout: /refunding .* 1795.068493 USDC/ });
     const signAnew = [...order(), '--sign-anew'];
+    t.match(await control(signAnew), { status: 3, stderr: /a block that a reorganization may still revert/ });
+    await rig.chain.control.mine({ blocks: SAFE_LAG_BLOCKS });
     t.match(await control(signAnew), { status: 3, stderr: /The token rejects the transfer: .*blacklisted/ });
     await dollar.administer('unBlacklist', [ALICE.address]);
     t.match(await control(order()), { status: 3, stderr: /--sign-anew/ });

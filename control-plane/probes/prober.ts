@@ -24,6 +24,7 @@ import {
   takeTurn,
 } from '../store/operations/probes.ts';
 import { forgetReached } from '../store/operations/sold-probes.ts';
+import { abandoned } from './outcome.ts';
 import { type CallParts, RING_MS, tryCall } from './probe-call.ts';
 import { type TextParts, tryText } from './probe-text.ts';
 import { type JudgeParts, judgeSlot } from './slot-judge.ts';
@@ -88,18 +89,25 @@ export class Prober {
 
   /** Begins one text between two unassigned numbers, and returns its id. Throws `OperatorRefusal`. */
   async test(from: string, to: string): Promise<{ id: string }> {
+    if (this.#stopping.signal.aborted) throw new OperatorRefusal('The service is stopping.');
     if (this.#tests.size >= TESTS_MAX)
       throw new OperatorRefusal(`${TESTS_MAX} tests are already in progress. Wait until one has ended.`);
     const problem = this.#problemOf(to);
     if (problem !== undefined) throw new OperatorRefusal(`${maskedNumber(to)}: ${problem}`);
-    const pair = await findTestPair(this.#parts.db, { from, to, now: this.#now() });
-    const probe = await this.#begin('sms', pair, { isScheduled: false });
-    const test = this.#try(probe).catch((error: unknown) =>
-      this.#parts.log.error({ err: error, probe: probe.id }, 'probe failed because of an internal error'),
+    // No await before its place is taken.
+    const begun = findTestPair(this.#parts.db, { from, to, now: this.#now() }).then((pair) =>
+      this.#begin('sms', pair, { isScheduled: false }),
+    );
+    const test = begun.then(
+      (probe) =>
+        this.#try(probe).catch((error: unknown) =>
+          this.#parts.log.error({ err: error, probe: probe.id }, 'probe failed because of an internal error'),
+        ),
+      () => undefined,
     );
     this.#tests.add(test);
     void test.finally(() => this.#tests.delete(test));
-    return { id: probe.id };
+    return { id: (await begun).id };
   }
 
   /** Aborts the probes under way. */
@@ -226,9 +234,10 @@ export class Prober {
   async #try(probe: Probe): Promise<void> {
     const { db } = this.#parts;
     const { signal } = this.#stopping;
-    const seen = await (probe.kind === 'sms'
-      ? tryText(this.#parts, probe, signal)
-      : tryCall(this.#parts, probe, signal));
+    const attempt = probe.kind === 'sms' ? tryText : tryCall;
+    const seen = signal.aborted
+      ? abandoned('the service stopped')
+      : await attempt(this.#parts, probe, signal);
     const outcome = await endProbe(db, probe.id, seen, this.#now());
     if (outcome.result === 'delivered') await proveByProbes(db);
     count(probe, outcome);

@@ -1,5 +1,5 @@
 // The composition root of the control plane: builds every part, wires them, starts and stops them in order.
-import { type Clock, systemClock } from '#shared/clock.ts';
+import { type Clock, systemClock, withTimeout } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Random, systemRandom } from '#shared/random.ts';
 import { loadResampler } from '#shared/voice/resample.ts';
@@ -45,6 +45,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** Twice in a stop, for which a supervisor waits ten seconds. */
+const WORK_ENDS_MS = 1_500;
+
 interface ServiceParts {
   log: Logger;
   clock?: Clock;
@@ -85,12 +88,17 @@ export async function startService(config: Config, parts: ServiceParts): Promise
   const rounds = startRounds(base, { sales, telephony, metrics, channels, mail });
   const stop = async (): Promise<void> => {
     api.close();
-    await operations.stop();
-    await rounds.stop();
-    await webhooks.stop();
+    // A node or an RPC that does not answer them must not keep the other nodes from hearing of the stop.
+    const work = Promise.all([operations.stop(), rounds.stop(), webhooks.stop()]);
+    const workEnds = (): Promise<unknown> =>
+      withTimeout(clock, work, WORK_ENDS_MS, () => new Error('too late')).catch((err: unknown) =>
+        log.warn({ err }, 'a round is still under way at the stop'),
+      );
+    await workEnds();
     await ports.stopMetrics();
     await commands.stop();
     await api.stop();
+    await workEnds();
     await close();
   };
   const { operatorFor } = operations;

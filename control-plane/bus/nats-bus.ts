@@ -1,19 +1,13 @@
 // The bus of several instances: events and requests go through NATS. Events reach the parts of this instance without it.
-import { randomUUID, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { randomUUID } from 'node:crypto';
 import {
-  type Authenticator,
   type ConnectionOptions,
   connect,
-  credsAuthenticator,
   type Msg,
   type NatsConnection,
   NoRespondersError,
   RequestError,
   type Subscription,
-  type TlsOptions,
 } from '@nats-io/transport-node';
 import { type Clock, sleep, type Timer, withTimeout } from '#shared/clock.ts';
 import { messageOf } from '#shared/error-message.ts';
@@ -21,6 +15,7 @@ import type { Logger } from '#shared/log.ts';
 import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
 import { LocalBus } from './local-bus.ts';
 import type { MessageSeal } from './message-seal.ts';
+import { CONNECT_TIMEOUT_MS, connectionOptions, type NatsOptions, RECONNECT_MS } from './nats-options.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { FRESH_MS, ReplayGuard, type Stamp } from './replay-guard.ts';
 
@@ -38,11 +33,6 @@ const SHARED: ReadonlySet<BusEvent['kind']> = new Set([
   'node_changed',
 ]);
 
-const CONNECT_TIMEOUT_MS = 5_000;
-const RECONNECT_MS = 500;
-/** A server that does not answer two pings is gone. */
-const PING_MS = 5_000;
-const PINGS_MAX = 2;
 /** Queue group: one of the instances that serve a subject gets each request. */
 const QUEUE = 'one';
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -50,15 +40,6 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const DOUBT_MS = 5 * 60_000;
 /** An instance answers at once whether it serves a subject. */
 const SERVES_TIMEOUT_MS = 5_000;
-
-export interface NatsOptions {
-  /** `nats://` or `tls://` URLs, with user and password or token if needed. */
-  servers: readonly string[];
-  /** File with a user's JWT and seed, as `nsc` writes it. */
-  credentialsFile: string | undefined;
-  /** PEM file of the authority that signed the servers' certificates; undefined: the system's. */
-  caFile: string | undefined;
-}
 
 interface NatsBusParts {
   options: NatsOptions;
@@ -213,7 +194,7 @@ class NatsBus implements Bus {
     const connection = await connect(this.#options);
     if (this.#stopped.signal.aborted) return connection.close();
     this.#connection = connection;
-    connection.subscribe(this.#eventSubject, { callback: (_error, message) => this.#onEvent(message) });
+    this.#subscribe(connection, this.#eventSubject, { callback: (message) => this.#onEvent(message) });
     for (const [name, served] of this.#served) served.subscription = this.#listen(name, served.responder);
     // The server knows of all subscriptions now.
     const flushed = withTimeout(
@@ -276,9 +257,28 @@ class NatsBus implements Bus {
   }
 
   #listen(name: string, responder: Responder): Subscription | undefined {
-    return this.#connection?.subscribe(this.#subjectOf(name), {
-      queue: QUEUE,
-      callback: (_error, message) => void this.#answer(message, responder),
+    const { log } = this.#parts;
+    const callback = (message: Msg): void =>
+      void this.#answer(message, responder).catch((error: unknown) =>
+        log.error({ err: error, subject: message.subject }, 'answering another instance failed'),
+      );
+    return (
+      this.#connection && this.#subscribe(this.#connection, this.#subjectOf(name), { queue: QUEUE, callback })
+    );
+  }
+
+  /** NATS reports a subscription that its user may not have in the place of a message. */
+  #subscribe(
+    connection: NatsConnection,
+    subject: string,
+    { callback, ...options }: { queue?: string; callback: (message: Msg) => void },
+  ): Subscription {
+    return connection.subscribe(subject, {
+      ...options,
+      callback: (error, message) => {
+        if (error === null) callback(message);
+        else this.#parts.log.error({ err: error, subject }, 'NATS refuses a subscription of this service');
+      },
     });
   }
 
@@ -317,73 +317,14 @@ class NatsBus implements Bus {
         return { failed: 'the instance that serves it failed: see its log' };
       },
     );
-    message.respond(seal.seal(`${subject} ${question.id}`, answer));
-  }
-}
-
-export async function connectionOptions({
-  servers,
-  credentialsFile,
-  caFile,
-}: NatsOptions): Promise<ConnectionOptions> {
-  const urls = servers.map((text) => new URL(text));
-  const [first] = urls;
-  const isTls = urls.some(({ protocol }) => protocol === 'tls:');
-  const user = decodeURIComponent(first?.username ?? '');
-  const pass = decodeURIComponent(first?.password ?? '');
-  return {
-    servers: urls.map(({ host }) => host),
-    name: 'simrack-control-plane',
-    timeout: CONNECT_TIMEOUT_MS,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_MS,
-    // Credentials may be changed on the server first, or be back soon.
-    ignoreAuthErrorAbort: true,
-    pingInterval: PING_MS,
-    maxPingOut: PINGS_MAX,
-    noAsyncTraces: true,
-    ...(user !== '' && pass === '' ? { token: user } : {}),
-    ...(pass === '' ? {} : { user, pass }),
-    ...(credentialsFile === undefined ? {} : { authenticator: await authenticatorOf(credentialsFile) }),
-    ...(isTls ? { tls: await tlsOptions(urls, caFile) } : {}),
-  };
-}
-
-async function tlsOptions(urls: readonly URL[], caFile: string | undefined): Promise<TlsOptions> {
-  const hosts = urls.map(({ hostname }) => hostname.replace(/^\[|\]$/g, ''));
-  const options = {
-    // The library names no host for a server that is an IP address, and Node.js then compares the certificate with "localhost".
-    checkServerIdentity(name: string, certificate: PeerCertificate): Error | undefined {
-      const addresses = hosts.filter((host) => isIP(host) !== 0);
-      const names = hosts.includes(name) || addresses.length === 0 ? [name] : addresses;
-      const problems = names.map((each) => checkServerIdentity(each, certificate));
-      return problems.includes(undefined) ? undefined : problems[0];
-    },
-    ...(caFile === undefined ? {} : { ca: await authorityOf(caFile) }),
-  };
-  return options;
-}
-
-// Both files are checked at the start: a connection that fails is repeated for ever, with a line in the log.
-
-const authenticatorOf = (path: string): Promise<Authenticator> =>
-  readOption('NATS_CREDENTIALS_FILE', path, (bytes) => {
-    const authenticator = credsAuthenticator(bytes);
-    authenticator('any text that a server asks to have signed');
-    return authenticator;
-  });
-
-const authorityOf = (path: string): Promise<string> =>
-  readOption('NATS_CA_FILE', path, (bytes) => {
-    new X509Certificate(bytes);
-    return bytes.toString();
-  });
-
-async function readOption<T>(name: string, path: string, read: (bytes: Buffer) => T): Promise<T> {
-  try {
-    return read(await readFile(path));
-  } catch (error) {
-    throw new Error(`${name}: ${path} cannot be used: ${messageOf(error)}`, { cause: error });
+    const respond = (answer: Answer): boolean =>
+      message.respond(seal.seal(`${subject} ${question.id}`, answer));
+    try {
+      respond(answer);
+    } catch (error) {
+      log.error({ err: error, subject }, 'NATS takes no answer of that size: raise its max_payload');
+      respond({ failed: 'its answer is too long for NATS' });
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // Examines NATS without the service: connects, and answers its own request.
 import { randomUUID } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
-import { connectionOptions, type NatsOptions } from './nats-bus.ts';
+import { connectionOptions, type NatsOptions } from './nats-options.ts';
 
 interface SeenNats {
   /** Version of the server. */

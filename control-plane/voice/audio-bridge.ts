@@ -17,6 +17,9 @@ import { FrameLimiter } from '../nodes/frame-limiter.ts';
 import { LiveSourceDetector } from './live-source-detector.ts';
 import { PlayoutQueue } from './playout-queue.ts';
 
+/** Two seconds of audio. */
+const UNSENT_BYTES_MAX = 64 * 1024;
+
 /** Capture frames, each 20 ms, after which an incomplete frame is padded with silence and played. */
 const REST_WAIT_FRAMES = 2;
 
@@ -284,7 +287,8 @@ export class AudioBridge {
   #pump(): void {
     const link = this.#link;
     if (link === undefined || link.readyState !== link.OPEN) return;
-    while (this.#sent < this.#granted) {
+    // A node that takes nothing must not fill the memory, whatever it grants.
+    while (this.#sent < this.#granted && link.bufferedAmount < UNSENT_BYTES_MAX) {
       const audio = this.#queue.shift();
       if (audio === undefined) return;
       link.send(encodePlayout({ sequence: this.#sent, isLive: this.#source.isLive, audio }));

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { connect as connectTo } from '@nats-io/transport-node';
 import t, { type Test } from 'tap';
 import { MessageSeal } from '#control-plane/bus/message-seal.ts';
-import { type NatsOptions, openNatsBus } from '#control-plane/bus/nats-bus.ts';
+import { openNatsBus } from '#control-plane/bus/nats-bus.ts';
+import type { NatsOptions } from '#control-plane/bus/nats-options.ts';
 import { checkBusOptions } from '#control-plane/config/bus-options.ts';
 import { systemClock } from '#shared/clock.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
@@ -43,6 +44,30 @@ t.test('a stranger on the server cannot read what instances say', { skip }, asyn
   await until('served', () => ask().catch(() => undefined));
   await until('question and answer, twice', () => seen.length >= 4);
   t.notMatch(seen.join(), /question|answer|body|heard/);
+});
+
+t.test('a user who may not subscribe, and a server for short answers only', { skip }, async (t) => {
+  const file = join(temporaryFolder(t), 'nats.conf');
+  writeFileSync(
+    file,
+    `max_payload: 65536
+authorization { users: [
+  { user: u, password: p, permissions: { subscribe: ["*.events", "_INBOX.>", "p.node.rack-1"] } }
+] }`,
+  );
+  const { url } = await startNats(t, ['--config', file]);
+  const address = url.replace('nats://', 'nats://u:p@');
+  const [one, other] = [await instance(t, address), await instance(t, address)];
+  other.bus.serve('node.rack-2', async () => 1);
+  await until('it is logged', () => other.lines.length > 0);
+  t.match(other.lines, [
+    { message: 'NATS refuses a subscription of this service', fields: { subject: 'p.node.rack-2' } },
+  ]);
+  other.bus.serve('node.rack-1', async (length) => 'x'.repeat(Number(length)));
+  const ask = (length: number) => one.bus.request('node.rack-1', length, { timeoutMs: 2_000 });
+  await until('served', () => ask(1).catch(() => undefined));
+  await t.rejects(ask(100_000), { name: 'NoAnswer', message: /its answer is too long for NATS/ });
+  t.equal(await ask(1), 'x', 'it serves on');
 });
 
 t.test('TLS with a certificate of an own authority', { skip }, async (t) => {

@@ -87,7 +87,12 @@ t.test('a bad frame closes the link once, and what follows is not read', async (
 
 t.test('a node that never reports what it played does not collect marks without end', async (t) => {
   const clock = new ManualClock();
-  const link = Object.assign(new EventEmitter(), { readyState: 1, OPEN: 1, send: () => undefined });
+  const link = Object.assign(new EventEmitter(), {
+    readyState: 1,
+    OPEN: 1,
+    bufferedAmount: 0,
+    send: () => undefined,
+  });
   const bridge = bridgeOf(clock);
   const reached: string[] = [];
   const listener = { audio: () => undefined, mark: (name: string) => void reached.push(name) };
@@ -105,4 +110,31 @@ t.test('a node that never reports what it played does not collect marks without 
   report(1);
   t.equal(reached.length, 1_000);
   t.equal(reached.at(-1), 'mark 4999', 'the oldest were dropped');
+});
+
+t.test('a node that grants all and reads nothing gets no more than its socket holds', async (t) => {
+  const link = Object.assign(new EventEmitter(), {
+    readyState: 1,
+    OPEN: 1,
+    bufferedAmount: 0,
+    send(frame: Uint8Array) {
+      link.bufferedAmount += frame.length;
+    },
+  });
+  const bridge = bridgeOf(new ManualClock(), { queueFrames: 3_000 });
+  bridge.connect(link as unknown as WebSocket);
+  const audio = new Uint8Array(FRAME_BYTES);
+  const grant = (sequence: number): void => {
+    const frame = encodeCapture({ sequence, played: 0, granted: 2 ** 32 - 1, audio });
+    link.emit('message', Buffer.from(frame), true);
+  };
+  grant(0);
+  bridge.play(new Uint8Array(2_000 * FRAME_BYTES));
+  const held = link.bufferedAmount;
+  t.ok(held > 32_000 && held < 70_000, `${held} bytes`);
+  grant(1);
+  t.equal(link.bufferedAmount, held);
+  link.bufferedAmount = 0;
+  grant(2);
+  t.ok(link.bufferedAmount > 32_000, 'it goes on when the node reads');
 });

@@ -16,7 +16,8 @@ export const RELAYER_OPTIONS = {
   },
   relayerFormerKeyFile: {
     env: 'RELAYER_FORMER_KEY_FILE',
-    about: 'Files with the keys of former relayers, comma-separated: they finish what they have sent',
+    about:
+      'Files with the keys of former relayers, comma-separated; used to finish the transactions that those relayers sent',
     schema: keyFilesSchema.optional(),
   },
   relayerTransfersMin: {

@@ -14,28 +14,34 @@ export const maskedNumber = (number: string): string =>
 export const listedNumber = (number: string, isHeld: boolean): string =>
   isHeld ? maskedNumber(number) : number;
 
-/** "2 customers: +1206…0188, +1206…0189". `numbers`: the first ones. */
-function shownCustomers({ count, numbers }: { count: number; numbers: readonly string[] }): string {
+/** Customers whom an act affects. `numbers`: the first ones. */
+interface Customers {
+  readonly count: number;
+  readonly numbers: readonly string[];
+}
+
+/** "2 customers". */
+const counted = ({ count }: Customers): string => `${count} ${count === 1 ? 'customer' : 'customers'}`;
+
+/** "+1206…0188, +1206…0189, and 3 more". */
+function shownNumbers({ count, numbers }: Customers): string {
   const more = count > numbers.length ? `, and ${count - numbers.length} more` : '';
-  return `${count} ${count === 1 ? 'customer' : 'customers'}: ${numbers.map(maskedNumber).join(', ')}${more}`;
+  return `${numbers.map(maskedNumber).join(', ')}${more}`;
 }
 
 /** The effect of an act on the service of customers. */
 export type CustomerEffect = 'lost' | 'paused' | 'kept' | 'served';
 
-const EFFECTS: Readonly<Record<CustomerEffect, string>> = {
-  lost: 'It takes the service of',
-  paused: 'For about a minute it takes the service of',
-  kept: 'The number is kept by',
-  served: 'It serves',
+const EFFECTS: Readonly<Record<CustomerEffect, (customers: Customers) => string>> = {
+  lost: (customers) => `${counted(customers)} ${customers.count === 1 ? 'loses' : 'lose'} service`,
+  paused: (customers) => `Without service for about a minute: ${counted(customers)}`,
+  kept: (customers) => `The number is kept by ${counted(customers)}`,
+  served: (customers) => `It serves ${counted(customers)}`,
 };
 
-/** "It takes the service of 1 customer: +1206…0188"; undefined if it concerns none. */
-export const shownEffect = (
-  effect: CustomerEffect,
-  customers: { count: number; numbers: readonly string[] },
-): string | undefined =>
-  customers.count === 0 ? undefined : `${EFFECTS[effect]} ${shownCustomers(customers)}`;
+/** "1 customer loses service: +1206…0188"; undefined if it affects none. */
+export const shownEffect = (effect: CustomerEffect, customers: Customers): string | undefined =>
+  customers.count === 0 ? undefined : `${EFFECTS[effect](customers)}: ${shownNumbers(customers)}`;
 
 /** Masks each E.164 number in a text. */
 export const withMaskedNumbers = (text: string): string =>

@@ -1,4 +1,4 @@
-// docs/agents/bot-matrix.md: which bot does what, from the rows that the tests play.
+// docs/agents/bot-matrix.md: which bot does what, from the rows that the tests check.
 import { ABILITIES, ABILITY_TITLES, BOT_ROWS, type BotRow } from '../../test/fixtures/agents/bots/rows.ts';
 import { block, code, table } from './markdown.ts';
 import type { Page } from './page.ts';
@@ -27,7 +27,7 @@ function sectionOf(row: BotRow): string {
             .map((ability) => `- **${ABILITY_TITLES[ability]}**: no. ${lacks[ability]}`)
             .join('\n'),
         ]),
-    `Played with ${playedWith}. [Source](${source}).`,
+    `Tested with ${playedWith}. [Source](${source}).`,
   ];
   return parts.join('\n\n');
 }
@@ -36,7 +36,7 @@ export const BOT_MATRIX_PAGE: Page = {
   file: 'bot-matrix.md',
   title: 'Which bot can do what',
   about:
-    'Each row is a kind of voice bot that a test connects with a call, by the line that is shown here. “yes” is played in that test; “no” is a limit of the bot’s own protocol, with its reason below.',
+    'Each row is a kind of voice bot that a test connects with a call, by the line that is shown here. A test checks each “yes”. A “no” is a limit of the bot’s own protocol, with its reason below.',
   body() {
     const cells = ({ lacks = {} }: BotRow): string[] =>
       ABILITIES.map((ability) => (ability in lacks ? 'no' : 'yes'));

@@ -3,6 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Random } from '#shared/random.ts';
 import type { OpenPort } from '../at/port.ts';
+import type { NodeConfig } from '../config/node-config.ts';
 import type { DaemonSettings } from '../config/options.ts';
 import { type Host, openHost } from '../host/host.ts';
 import { shownSlots } from '../host/shown-slots.ts';
@@ -86,27 +87,45 @@ export async function startDaemon(settings: DaemonSettings, parts: DaemonParts):
   };
 }
 
-/** Values of the file that only a restart changes. */
-const FIXED = [
-  'sendLimits',
-  'destinations',
-  'recovery',
-  'modeSwitch',
-  'metricsPort',
-  'operatorSocket',
-  'drainMs',
-] as const;
+/** Values that only a restart changes, and their keys in the file. */
+const FIXED = {
+  carriers: 'carrier_settings',
+  sendLimits: 'sms',
+  destinations: 'destinations',
+  recovery: 'recovery',
+  modeSwitch: 'mode_switch',
+  metricsPort: 'metrics',
+  operatorSocket: 'operator_socket',
+  drainMs: 'drain_seconds',
+} as const satisfies Partial<Record<keyof NodeConfig, string>>;
+
+/** The same, where an option of the command line overrides the file. */
+const FIXED_OPTIONS = { dataDir: 'data_dir', logLevel: 'log_level' } as const;
 
 async function reload(host: Host, settings: DaemonSettings, next: DaemonSettings): Promise<void> {
   const { config } = next;
   const fixed = [
-    ...(['dataDir', 'logLevel'] as const).filter((key) => next[key] !== settings[key]),
-    ...FIXED.filter((key) => JSON.stringify(config[key]) !== JSON.stringify(settings.config[key])),
+    ...changedKeys(FIXED_OPTIONS, next, settings),
+    ...changedKeys(FIXED, config, settings.config),
   ];
   await host.reconfigure(config);
   host.log.info({ slots: host.rack.slots().map(({ slot }) => slot) }, 'configuration reloaded');
   if (fixed.length > 0) host.log.warn({ changed: fixed }, 'these changes need a restart of the daemon');
 }
+
+/** The keys in the file of those of `fixed` that differ. */
+const changedKeys = <K extends string>(
+  fixed: Readonly<Record<K, string>>,
+  next: Readonly<Record<NoInfer<K>, unknown>>,
+  present: Readonly<Record<NoInfer<K>, unknown>>,
+): string[] =>
+  (Object.entries(fixed) as [K, string][]).flatMap(([key, name]) =>
+    comparable(next[key]) === comparable(present[key]) ? [] : [name],
+  );
+
+/** JSON alone has no contents of sets and maps. */
+const comparable = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, each) => (each instanceof Set || each instanceof Map ? [...each] : each));
 
 /** Starts counting. */
 function startMetrics(host: Host, isLinked: () => boolean): NodeMetrics {

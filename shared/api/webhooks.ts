@@ -69,10 +69,10 @@ export const webhookChangeSchema = z.strictObject({
   events: eventsField.optional(),
   claim: claimField.optional(),
   description: descriptionField.optional(),
-  enabled: z
-    .boolean({ error: 'must be true or false' })
-    .optional()
-    .meta({ description: 'False stops all deliveries. True starts them again, with those that waited.' }),
+  enabled: z.boolean({ error: 'must be true or false' }).optional().meta({
+    description:
+      'False: only tests are sent, and no events are queued. True: events are sent again, beginning with those that waited.',
+  }),
 });
 
 /** Path of everything about one webhook. */

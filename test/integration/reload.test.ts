@@ -71,6 +71,19 @@ t.test(
     t.equal(opened(), before);
     await reload('ignore:\n  - usb_path: 1-1.1\n', '1-1.2 registered, 1-1.3 registered');
     t.ok(opened() > before, 'the missing port was tried again');
+
+    t.notMatch(log, 'these changes need a restart');
+    await writeFile(
+      configFile,
+      'destinations: [CA]\ndrain_seconds: 7\ncarrier_settings:\n  networks:\n    "310260": { apply: false }\n',
+    );
+    daemon().kill('SIGHUP');
+    const warning = await until('a warning', () => /^.*these changes need a restart.*$/m.exec(log)?.[0]);
+    t.same(
+      (JSON.parse(warning) as { changed: string[] }).changed.sort(),
+      ['carrier_settings', 'destinations', 'drain_seconds'],
+      'by the names of the file',
+    );
     t.equal(daemon().exitCode, null);
   },
 );

@@ -75,8 +75,8 @@ export function addSmsCommands(program: Command, session: () => CommandSession):
         .choices(['sent', 'received', 'both'])
         .default('both'),
     )
-    .option('--since <time>', 'Not older than this', dateTime)
-    .option('--until <time>', 'Not newer than this', dateTime)
+    .option('--since <time>', 'Only texts from this time on', dateTime)
+    .option('--until <time>', 'Only texts up to this time', dateTime)
     .option('--limit <n>', 'Maximum number of texts, 1 or more', atLeastOne, LIMIT)
     .action((options: HistoryOptions) => list(session(), options));
   answering(program.command('delete [ids...]'), ['deleted'])
@@ -85,8 +85,8 @@ export function addSmsCommands(program: Command, session: () => CommandSession):
     .addOption(
       new Option('--direction <direction>', 'Only sent, or only received').choices(['sent', 'received']),
     )
-    .option('--since <time>', 'Not older than this', dateTime)
-    .option('--until <time>', 'Not newer than this', dateTime)
+    .option('--since <time>', 'Only texts from this time on', dateTime)
+    .option('--until <time>', 'Only texts up to this time', dateTime)
     .action((ids: string[], options: DeleteOptions) => remove(session(), ids, options));
 }
 

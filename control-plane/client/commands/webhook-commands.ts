@@ -102,8 +102,8 @@ function changeCommand(webhook: Command, session: Session): void {
     .option('--claim', 'Count a text as claimed once the receiver has it')
     .option('--no-claim', 'Leave the texts to be claimed')
     .option('--description <text>', 'A note for yourself')
-    .option('--enable', 'Send events again. Get those that occurred meanwhile with replay')
-    .option('--disable', 'Send nothing. Events that occur meanwhile are not kept')
+    .option('--enable', 'Send events again. Get the texts that were received meanwhile with replay')
+    .option('--disable', 'Send only tests. Events that occur meanwhile are not queued')
     .action(async (id: string, { disable, enable, event, ...options }: ChangeOptions) => {
       if (enable === true && disable === true) throw new UsageError('use --enable or --disable, not both');
       const change = {
@@ -131,7 +131,7 @@ function removeCommand(webhook: Command, session: Session): void {
 
 function rotateCommand(webhook: Command, session: Session): void {
   answering(webhook.command('rotate'), fieldsOf(OPERATION.rotateWebhook))
-    .description('Print a new secret. The old one signs too for a day.')
+    .description('Make a new secret and print it. For a day, requests are also signed with the old one.')
     .argument('<id>')
     .action(async (id: string) => {
       const at = session();

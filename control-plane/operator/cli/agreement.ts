@@ -52,10 +52,10 @@ export async function agreeNaming(
 ): Promise<void> {
   if (isAgreed) return;
   const concerned = shownEffect(effect, await customersOf(operator, of));
-  await agree(`${what}\n${concerned ?? 'No customer is concerned'}`, isAgreed);
+  await agree(`${what}\n${concerned ?? 'No customer is affected'}`, isAgreed);
 }
 
-/** `agreeNaming`, without a question where no customer is concerned. */
+/** `agreeNaming`, without a question where no customer is affected. */
 export async function agreeIfCustomers(
   operator: Operator,
   what: string,

@@ -140,10 +140,10 @@ t.test('a customer without service comes first, with each possible action', asyn
   const ann = await signedIn(fleet.consoleUrl, fleet.key);
   const path = `/numbers/${encodeURIComponent(number)}`;
   await until('in service', async () => (await ann.page(path)).includes('in service'));
-  t.match(await ann.page('/actions/revoke-node?node=rack-1'), /takes the service of 1 customer: \+1206…0001/);
+  t.match(await ann.page('/actions/revoke-node?node=rack-1'), /1 customer loses service: \+1206…0001/);
   const asked = (action: string) => ann.page(`/actions/${action}?node=rack-1&slot=m1`);
   t.match(await asked('slot-out-of-service'), /The number is kept by 1 customer: \+1206…0001\./);
-  t.match(await asked('restart-modem'), /For about a minute it takes the service of 1 customer: \+1206…0001/);
+  t.match(await asked('restart-modem'), /Without service for about a minute: 1 customer: \+1206…0001/);
   const transfer = await ann.get('/actions/transfer-sim?node=rack-1&slot=m1');
   t.equal(transfer.status, 409, 'refused before it asks');
   t.match(await transfer.text(), /reports no SIM of another node/);

@@ -255,7 +255,7 @@ t.test('a revocation names the customers that it cuts off, and asks', async (t) 
   t.match(await control('node', 'revoke', name), {
     status: 2,
     stderr:
-      /^This would happen:\n\S+ is revoked: .*\nIt takes the service of 1 customer: \+1206…0001\nerror: Nothing was changed. Run .* --yes/,
+      /^This would happen:\n\S+ is revoked: .*\n1 customer loses service: \+1206…0001\nerror: Nothing was changed. Run .* --yes/,
   });
   t.match((await control('node', 'list')).stdout, new RegExp(`^${name} +linked`, 'm'));
   for (const [command, effect] of [
@@ -263,7 +263,7 @@ t.test('a revocation names the customers that it cuts off, and asks', async (t) 
       ['out-of-service', name, place, ...UNASKED],
       /no number in it is sold\nThe number is kept by 1 customer/,
     ],
-    [['restart', name, place], /m1 restarts\nFor about a minute it takes the service of 1 customer/],
+    [['restart', name, place], /m1 restarts\nWithout service for about a minute: 1 customer: /],
   ] as const) {
     const asked = await control('slot', ...command);
     t.match(asked, { status: 2, stderr: effect });

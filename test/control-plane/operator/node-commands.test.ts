@@ -55,7 +55,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
     status: 2,
     stdout: '',
     stderr:
-      /lab exists: enrolled, enrolled on \d{4}-\d\d-\d\d \d\d:\d\dZ, 0 SIMs\. The code replaces its key.*\nNo customer is concerned\n.*--yes/,
+      /lab exists: enrolled, enrolled on \d{4}-\d\d-\d\d \d\d:\d\dZ, 0 SIMs\. The code replaces its key.*\nNo customer is affected\n.*--yes/,
   });
   const again = await control('add', 'lab', '--yes');
   t.match(again, { status: 0, stdout: /add --replace[\s\S]*\n {2}node-daemon enroll/ });

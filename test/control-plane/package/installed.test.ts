@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
+import { blocksOf } from '../../docs/pages.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { servicePackage } from '../../fixtures/packages/built-packages.ts';
 import { startDebianHost, whyNoDebianHost } from '../../fixtures/packages/debian-host.ts';
@@ -11,11 +12,17 @@ import { createRig } from '../../fixtures/service/rig.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { isWhole } from '../../fixtures/sweep.ts';
 import { until } from '../../fixtures/until.ts';
+import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const UNIT = 'simrack-control-plane';
 const CONFIG = 'etc/simrack/control-plane.env';
 const KEY = 'etc/simrack/relayer.key';
 const WAIT_MS = 60_000;
+
+/** The commands of docs/service/keys.md that make the first key and the next one. */
+const KEY_COMMANDS = blocksOf(readFileSync(join(PROJECT_FOLDER, 'docs/service/keys.md'), 'utf8'))
+  .filter(({ code }) => code.includes('control-plane relayer '))
+  .map(({ code }) => code) as [string, string];
 
 const skip = whyNoDebianHost() ?? false;
 if (skip === false) {
@@ -93,8 +100,10 @@ async function life(t: Test, rig: Awaited<ReturnType<typeof createRig>>): Promis
   );
 
   await step('configured: it checks itself, is ready once it serves, and runs as its own user', async (t) => {
+    t.match(await host.must(KEY_COMMANDS[0]), /^0x\w{40}\n$/);
+    t.equal((await host.must(`stat -c '%U:%G %a' /${KEY}`)).trim(), 'root:simrack-service 640');
+    // The new one has no gas.
     writeFileSync(join(host.root, KEY), `${RELAYER.privateKey}\n`);
-    await host.must(`chown root:simrack-service /${KEY} && chmod 0640 /${KEY}`);
     configure(databaseUrl);
     t.match((await host.run('simrack-control-plane check 2>&1')).stdout, /checks: 0 problems/);
     await host.must(`systemctl start ${UNIT}`);
@@ -119,6 +128,8 @@ async function life(t: Test, rig: Awaited<ReturnType<typeof createRig>>): Promis
     t.match(await host.must('cd /root; simrack-control-plane node add rack'), /enroll/);
     t.match(await host.must('control-plane node list'), /rack/);
     t.match((await host.run('control-plane slot restart rack m1')).stderr, /rack/);
+    t.match(await host.must(KEY_COMMANDS[1]), /RELAYER_FORMER_KEY_FILE=\/etc\/simrack\/relayer\.key/);
+    t.match(await host.must('ls -l /etc/simrack/relayer-2.key'), /^-rw-r----- 1 root simrack-service /);
   });
 
   await stepOfWhole('systemd and man find nothing in unit and manual page', async (t) => {

@@ -50,7 +50,9 @@ export class Facilitator implements Submitter {
    */
   async submit(payment: Payment): Promise<Submission> {
     const { ledger, log } = this.#parts;
-    if (!(await ledger.setInFlight(payment.id, undefined, this.#now()))) {
+    // Its time stays that of the first hand-over: from then on its number is held for some minutes only.
+    const handedOverAt = payment.state === 'in_flight' ? payment.updatedAt : this.#now();
+    if (!(await ledger.setInFlight(payment.id, undefined, handedOverAt))) {
       return { kind: 'unsigned', cause: new Error('the claim was released meanwhile') };
     }
     if (payment.state === 'claimed') {

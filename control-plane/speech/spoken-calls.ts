@@ -118,7 +118,11 @@ export class SpokenCalls {
     if (session === undefined) throw callNotFound(callId);
     await this.#checkUnstreamed(session);
     signal.throwIfAborted();
-    return this.#here(asked) ?? this.#open(session);
+    const here = this.#here(asked);
+    if (here !== undefined) return here;
+    // It may have ended meanwhile.
+    if (live.find(callId, subscriptionId) !== session) throw callNotFound(callId);
+    return this.#open(session);
   }
 
   async #checkUnstreamed(session: CallSession): Promise<void> {

@@ -60,6 +60,10 @@ export async function dial(
     live.forget(callId);
     throw error;
   }
+  if (signal.aborted) {
+    await forgetUntried(parts, callId);
+    throw signal.reason;
+  }
   const onAbort = (): void => session.dismiss('abandoned');
   const answered = fleet
     .reach(place.nodeId)
@@ -83,6 +87,14 @@ function notConnected(callId: string, { reason, cause }: DialOutcome & { status:
   return unreachable(`The call was not connected: ${reason}.`, { reason, cause, call_id: callId });
 }
 
+/** The node got no command. */
+async function forgetUntried({ db, live, log }: DialParts, callId: string): Promise<void> {
+  live.forget(callId);
+  await deleteUntriedCall(db, callId).catch((cause: unknown) =>
+    log.warn({ err: cause, call: callId }, 'deleting the record of an untried call failed'),
+  );
+}
+
 async function giveUp(parts: DialParts, session: CallSession, error: unknown): Promise<never> {
   const { callId } = session.call;
   const isTried = error instanceof NodeUnavailable && error.isSent;
@@ -94,10 +106,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
       call_id: callId,
     });
   }
-  parts.live.forget(callId);
-  await deleteUntriedCall(parts.db, callId).catch((cause: unknown) =>
-    parts.log.warn({ err: cause, call: callId }, 'deleting the record of an untried call failed'),
-  );
+  await forgetUntried(parts, callId);
   if (error instanceof NodeUnavailable)
     throw unreachable('The phone node is offline. The call was not placed.', { reason: 'node_offline' });
   if (!(error instanceof CommandRefusal)) throw error;

@@ -25,7 +25,10 @@ export async function lockTokens(trx: DatabaseTransaction, subscriptionId: strin
     .executeTakeFirstOrThrow();
 }
 
-/** Revokes every token of a subscription and stores the one that replaces them. */
+/**
+ * Revokes every token of a subscription and stores the one that replaces them. Its time is not before that of any payment so far, whatever
+ * clock that had: a payment that is presented again brings no revoked token back.
+ */
 export async function replaceTokens(
   db: Database,
   token: { hash: Buffer; subscriptionId: string; now: Date },
@@ -33,7 +36,12 @@ export async function replaceTokens(
   await db.transaction().execute(async (trx) => {
     await lockTokens(trx, token.subscriptionId);
     await trx.deleteFrom('tokens').where('subscription_id', '=', token.subscriptionId).execute();
-    await insertToken(trx, token);
+    const { paidAt } = await trx
+      .selectFrom('payments')
+      .select(({ fn }) => fn.max('created_at').as('paidAt'))
+      .where('subscription_id', '=', token.subscriptionId)
+      .executeTakeFirstOrThrow();
+    await insertToken(trx, { ...token, now: new Date(Math.max(Number(token.now), Number(paidAt))) });
   });
 }
 

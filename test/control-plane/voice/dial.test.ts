@@ -1,5 +1,7 @@
 // POST /voice/dial: answers for what becomes of a call, and for calls that may not be made.
+import { sql } from 'kysely';
 import t from 'tap';
+import { inTransaction } from '#control-plane/store/database/database.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/agents/telephone.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
@@ -152,6 +154,30 @@ t.test('a client that aborts the request has the call hung up: no client knows i
   const hungUp = await until('it is hung up', () => node.commands('hang_up')[0]);
   const { call_id: callId } = dialled.params as { call_id: string };
   t.match(hungUp.params, { call_id: callId, reason: 'abandoned' });
+});
+
+t.test('a client that has gone before the call is stored: nothing is dialed', async (t) => {
+  const { databaseUrl, node, headers, number, url, calls, dial } = await telephone(t, rig);
+  const db = await openTestDatabase(t, databaseUrl);
+  const controller = new AbortController();
+  await inTransaction(db, async (trx) => {
+    await sql`lock table calls in exclusive mode`.execute(trx);
+    const asked = fetch(`${url}/voice/dial`, {
+      method: 'POST',
+      signal: controller.signal,
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ phone_number: number, to: FAR_END }),
+    });
+    await until('it waits', async () => {
+      const { rows } = await sql`select from pg_locks where not granted`.execute(db);
+      return rows.length > 0;
+    });
+    controller.abort();
+    await t.rejects(asked);
+  });
+  await until('the line is free', async () => (await dial()).status === 200);
+  t.equal(node.commands('dial').length, 1);
+  t.equal((await calls()).length, 1);
 });
 
 t.test('a token that is revoked while the node dials gets no call: it is hung up', async (t) => {

@@ -34,6 +34,8 @@ export class Connections {
   readonly #log: Logger;
   readonly #onFlood: (socket: Socket) => void;
   readonly #connections = new WeakMap<Duplex, Connection>();
+  /** Between two parsers; the server does not know them. */
+  readonly #waiting = new Set<Duplex>();
 
   /** `onFlood` is called when a connection is dropped for its many requests. */
   constructor({ clock, log }: { clock: Clock; log: Logger }, onFlood: (socket: Socket) => void) {
@@ -77,17 +79,26 @@ export class Connections {
     this.#proceed(socket, connection);
   }
 
-  /** Calls `next` when all requests so far are answered, unless the connection ends with that. */
-  whenAnswered(socket: Duplex, next: () => void): void {
+  /** Calls `next` when all requests so far are answered, unless the connection ends with that. `unreadMs`: as of `idle`. */
+  whenAnswered(socket: Socket, unreadMs: number, next: () => void): void {
     const connection = this.#connectionOf(socket);
-    // Between two parsers no other listener handles the end of a connection.
+    // Between two parsers no other listener handles the end of a connection, or its silence.
     const onError = (): void => void socket.destroy();
-    socket.on('error', onError);
+    const onTimeout = (): void => this.idle(socket, unreadMs);
+    const onClose = (): void => void this.#waiting.delete(socket);
+    this.#waiting.add(socket);
+    socket.on('error', onError).on('timeout', onTimeout).once('close', onClose).setTimeout(unreadMs);
     connection.next = () => {
-      socket.off('error', onError);
+      onClose();
+      socket.off('error', onError).off('timeout', onTimeout).off('close', onClose);
       next();
     };
     this.#proceed(socket, connection);
+  }
+
+  /** Ends the connections that wait to be parsed again. */
+  endWaiting(): void {
+    for (const socket of this.#waiting) socket.destroy();
   }
 
   /** The connection was silent for a while. That is normal while the response is being made, but not while a response waits to be read. */

@@ -100,7 +100,9 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
       server.on('checkExpectation', onRequest);
       server.on('upgrade', (request, socket, head) => {
         if (!isWebSocket(request)) {
-          connections.whenAnswered(socket, () => ignoreUpgrade(server, request, socket, head));
+          connections.whenAnswered(request.socket, unreadTimeoutMs, () =>
+            ignoreUpgrade(server, request, socket, head),
+          );
           return;
         }
         socket.on('error', () => socket.destroy());
@@ -109,7 +111,7 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
         );
       });
     },
-    stop: () => drain(server, clock),
+    stop: () => drain(server, connections, clock),
   };
 }
 
@@ -139,12 +141,15 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-async function drain(server: Server, clock: Clock): Promise<void> {
+async function drain(server: Server, connections: Connections, clock: Clock): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A connection is idle once its response is sent: clients keep it for their next request.
   const idle = every(clock, IDLE_POLL_MS, () => server.closeIdleConnections());
   server.closeIdleConnections();
-  const timeout = clock.after(DRAIN_TIMEOUT_MS, () => server.closeAllConnections());
+  const timeout = clock.after(DRAIN_TIMEOUT_MS, () => {
+    server.closeAllConnections();
+    connections.endWaiting();
+  });
   await closed;
   idle.cancel();
   timeout.cancel();

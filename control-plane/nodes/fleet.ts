@@ -19,6 +19,7 @@ export interface CallWatch {
 export class Fleet {
   readonly #bus: Bus;
   readonly #links = new Map<string, { link: NodeLink; stopServing: () => void }>();
+  #rechecks = 0;
   /** Opens the links of one node one after the other, so that the last request wins. */
   readonly turns = new KeyedQueue();
   // A fleet that connects at once leaves connections of the database to requests and facts: together they take seven of the ten that an
@@ -79,7 +80,12 @@ export class Fleet {
 
   /** The events of nodes that moved while the bus was away are lost. One after the other: requests want the database, too. */
   async #recheckAll(): Promise<void> {
-    for (const { link } of [...this.#links.values()])
+    this.#rechecks += 1;
+    const own = this.#rechecks;
+    for (const { link } of [...this.#links.values()]) {
+      // The bus was away again, and all links are being checked from the first one on.
+      if (own !== this.#rechecks) return;
       if (this.find(link.nodeId) === link) await link.recheck();
+    }
   }
 }

@@ -1,7 +1,6 @@
 // Tracks calls in progress: those of nodes that are linked here, and those of other instances whose stream or dialing client is here.
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { LRUCache } from 'lru-cache';
 import { sleep, type Timer } from '#shared/clock.ts';
 import { KeyedQueue } from '#shared/keyed-queue.ts';
 import type { Random } from '#shared/random.ts';
@@ -27,7 +26,6 @@ import { makeRoomForUnsold } from '../store/messages/unsold-calls.ts';
 import {
   type CallReport,
   findOwner,
-  isOneTooMany,
   isSameCall,
   recordersOf,
   refuseChanged,
@@ -35,12 +33,10 @@ import {
 } from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 import { endForgottenCalls, GONE_MS, loseUnreported, lostCallLog, MISSING_MS } from './lost-calls.ts';
+import { TrackedCalls } from './tracked-calls.ts';
 
 /** A node without a link hangs its calls up after 30 s; any later report is too late. */
 const LINK_LOST_MS = 40_000;
-
-/** Ended calls that are remembered, so that a late report does not begin them again. */
-const ENDED_MAX = 10_000;
 
 type LiveCallsParts = Omit<CallSessionParts, 'onMediaLost' | 'onAudio' | 'onGone'> &
   Pick<Base, 'db' | 'bus'> & { random: Random };
@@ -49,15 +45,8 @@ export class LiveCalls implements CallWatch {
   /** Identifies this instance in its events to the others. */
   readonly instance = randomUUID();
   readonly #parts: LiveCallsParts & { refusals: RefusalLog };
-  readonly #sessions = new Map<string, CallSession>();
-  /** New calls whose subscription is being read. */
-  readonly #pending = new Map<string, CallReport>();
-  readonly #ended = new LRUCache<string, true>({ max: ENDED_MAX });
+  readonly #calls: TrackedCalls;
   readonly #lostTimers = new Map<string, Timer>();
-  /** Calls that another instance tracks: their nodes are linked there. */
-  readonly #elsewhere = new Set<string>();
-  /** Not in the hello of their nodes, or ended as these say, and not reported since: one that is being dialed may be reported later. */
-  readonly #missing = new Set<CallSession>();
   readonly #writes = new KeyedQueue();
   readonly #watchers = new Set<(call: CallRow) => void>();
   readonly #stopCatchingUp: () => void;
@@ -66,6 +55,7 @@ export class LiveCalls implements CallWatch {
 
   constructor(parts: LiveCallsParts) {
     this.#parts = { ...parts, refusals: new RefusalLog(parts, 'call report') };
+    this.#calls = new TrackedCalls(parts.fleet);
     this.#noteLost = lostCallLog(parts);
     setMaxListeners(0, this.#stopping.signal); // One for each call that waits.
     parts.bus.subscribe((event) => {
@@ -83,7 +73,7 @@ export class LiveCalls implements CallWatch {
 
   /** A call of this subscription, or with null an unassigned one; undefined when this instance has none. */
   find(callId: string, subscriptionId: string | null): CallSession | undefined {
-    const session = this.#sessions.get(callId);
+    const session = this.#calls.get(callId);
     return session?.call.subscriptionId === subscriptionId ? session : undefined;
   }
 
@@ -92,8 +82,8 @@ export class LiveCalls implements CallWatch {
     const here = this.find(callId, subscriptionId);
     if (here !== undefined) return here;
     const call = await findOpenCall(this.#parts.db, callId);
-    if (call?.subscriptionId !== subscriptionId || this.#ended.has(callId)) return undefined;
-    if (this.#sessions.has(callId)) return this.find(callId, subscriptionId);
+    if (call?.subscriptionId !== subscriptionId || this.#calls.hasEnded(callId)) return undefined;
+    if (this.#calls.has(callId)) return this.find(callId, subscriptionId);
     const session = this.begin(call);
     // It may have advanced while it was read: that event found no session here.
     this.#followStored([callId]).catch((error: unknown) =>
@@ -103,30 +93,21 @@ export class LiveCalls implements CallWatch {
   }
 
   /** Calls of subscriptions, up or being set up, at nodes that are linked here. Without probes and calls to numbers that are not sold. */
-  *customersCalls(): Iterable<CallRow> {
-    for (const { call } of this.#tracked()) if (call.subscriptionId !== null) yield call;
+  customersCalls(): CallRow[] {
+    return this.#calls.here().flatMap(({ call }) => (call.subscriptionId === null ? [] : [call]));
   }
 
-  /**
-   * Whether the SIM has a call at the node that holds it. Open calls of a former holder do not count, nor those of a node that has no link
-   * any more.
-   */
-  isBusy({ iccid, nodeId }: { iccid: string; nodeId: string }): boolean {
-    const isLinked = this.#parts.fleet.find(nodeId) !== undefined;
-    const isUp = ({ call }: CallSession): boolean =>
-      call.nodeId === nodeId && (isLinked || this.#elsewhere.has(call.callId));
-    const begins = (pending: CallReport): boolean =>
-      pending.nodeId === nodeId && pending.frame.iccid === iccid;
-    return this.ofSim(iccid).some(isUp) || [...this.#pending.values()].some(begins);
+  isBusy(place: { iccid: string; nodeId: string }): boolean {
+    return this.#calls.isBusy(place);
   }
 
   ofSim(iccid: string): CallSession[] {
-    return [...this.#sessions.values()].filter(({ call }) => call.iccid === iccid);
+    return this.#calls.ofSim(iccid);
   }
 
   /** Inbound calls that ring now. */
   ringing(subscriptionId: string): CallRow[] {
-    const calls = [...this.#sessions.values()].map(({ call }) => call);
+    const calls = this.#calls.all().map(({ call }) => call);
     const isRinging = ({ direction, state }: CallRow): boolean =>
       direction === 'inbound' && state === 'ringing';
     return calls.filter((call) => call.subscriptionId === subscriptionId && isRinging(call));
@@ -137,14 +118,13 @@ export class LiveCalls implements CallWatch {
     const recorders = recordersOf(this.#parts, call, (verdict) => session.judged(verdict));
     const onGone = (): void => this.#miss([session], GONE_MS);
     const session: CallSession = new CallSession(call, { ...this.#parts, ...recorders, onGone });
-    this.#sessions.set(call.callId, session);
-    if (this.#parts.fleet.find(call.nodeId) === undefined) this.#elsewhere.add(call.callId);
+    this.#calls.add(session);
     return session;
   }
 
   /** Removes a call that was not dialed after all. */
   forget(callId: string): void {
-    this.#remove(callId)?.release();
+    this.#calls.remove(callId)?.release();
   }
 
   linked(nodeId: string, calls: readonly LiveCall[], heardAt: Date | undefined): void {
@@ -152,11 +132,11 @@ export class LiveCalls implements CallWatch {
     this.#lostTimers.get(nodeId)?.cancel();
     this.#lostTimers.delete(nodeId);
     const reported = new Set(calls.map(({ call_id }) => call_id));
-    const missing = this.#ofNode(nodeId).filter(({ call }) => !reported.has(call.callId));
+    const missing = this.#calls.ofNode(nodeId).filter(({ call }) => !reported.has(call.callId));
     this.#miss(missing, MISSING_MS);
     for (const frame of calls) this.#onReport(nodeId, frame, { isKnown: true });
-    for (const session of this.#ofNode(nodeId)) {
-      const wasElsewhere = this.#elsewhere.delete(session.call.callId);
+    for (const session of this.#calls.ofNode(nodeId)) {
+      const wasElsewhere = this.#calls.elsewhere.delete(session.call.callId);
       if (!reported.has(session.call.callId)) continue;
       session.relinked();
       if (wasElsewhere) this.#publish(session);
@@ -164,7 +144,7 @@ export class LiveCalls implements CallWatch {
     loseUnreported(this.#parts, {
       nodeId,
       reported,
-      isKnown: (callId) => this.#sessions.has(callId) || this.#pending.has(callId),
+      isKnown: (callId) => this.#calls.has(callId) || this.#calls.pending.has(callId),
       lose: (callId) => this.#endAsLost(callId),
     });
   }
@@ -187,7 +167,7 @@ export class LiveCalls implements CallWatch {
 
   /** Housekeeping: ends calls that no instance tracks, and those whose set-up never ends. */
   async endForgotten(): Promise<void> {
-    const tracked = this.#tracked();
+    const tracked = this.#calls.here();
     for (const { call } of tracked) this.#noteUp(call.nodeId, this.#parts.fleet.find(call.nodeId)?.heardAt);
     await endForgottenCalls(this.#parts, tracked, (callId) => this.#endAsLost(callId));
     await this.#followStored();
@@ -199,31 +179,24 @@ export class LiveCalls implements CallWatch {
     this.#stopping.abort();
     this.#parts.refusals.stop();
     for (const timer of this.#lostTimers.values()) timer.cancel();
-    for (const session of this.#sessions.values()) session.release();
+    for (const session of this.#calls.all()) session.release();
     await this.#writes.ended();
-  }
-
-  #tracked(): CallSession[] {
-    const { fleet } = this.#parts;
-    return [...this.#sessions.values()].filter(
-      ({ call }) => !this.#elsewhere.has(call.callId) && fleet.find(call.nodeId) !== undefined,
-    );
   }
 
   /** Another instance tracks the call, whose state is this. */
   #follow({ callId, state, answeredAt }: Pick<CallRow, 'callId' | 'state' | 'answeredAt'>): void {
-    const session = this.#sessions.get(callId);
+    const session = this.#calls.get(callId);
     // An event of an older link may come late.
     if (session === undefined || this.#parts.fleet.find(session.call.nodeId) !== undefined) return;
-    this.#elsewhere.add(callId);
+    this.#calls.elsewhere.add(callId);
     session.advance(state, answeredAt);
     session.relinked();
   }
 
   /** Reads the store for changes that the bus lost. */
-  async #followStored(callIds: readonly string[] = [...this.#elsewhere]): Promise<void> {
+  async #followStored(callIds: readonly string[] = [...this.#calls.elsewhere]): Promise<void> {
     for (const call of await findCallStates(this.#parts.db, callIds)) {
-      if (!this.#elsewhere.has(call.callId)) continue;
+      if (!this.#calls.elsewhere.has(call.callId)) continue;
       if (call.state === 'ended') this.#onEnded(call.callId, call.cause ?? CAUSE.temporaryFailure);
       else this.#follow({ ...call, state: call.state });
     }
@@ -232,39 +205,24 @@ export class LiveCalls implements CallWatch {
   /** A node that lives has the calls that it reported, unless it reports otherwise. */
   #noteUp(nodeId: string, heardAt: Date | undefined): void {
     if (heardAt === undefined) return;
-    for (const session of this.#ofNode(nodeId))
-      if (!this.#elsewhere.has(session.call.callId)) session.wasUp(heardAt);
+    for (const session of this.#calls.ofNode(nodeId))
+      if (!this.#calls.elsewhere.has(session.call.callId)) session.wasUp(heardAt);
   }
 
   /** Gives up those of the calls that their node does not report meanwhile. */
   #miss(sessions: readonly CallSession[], afterMs: number): void {
     if (sessions.length === 0) return;
-    for (const session of sessions) this.#missing.add(session);
-    const lose = (): void => this.#lose(sessions.filter((session) => this.#missing.delete(session)));
+    for (const session of sessions) this.#calls.missing.add(session);
+    const lose = (): void => this.#lose(sessions.filter((session) => this.#calls.missing.delete(session)));
     // The calls of an instance that stops go on.
     sleep(this.#parts.clock, afterMs, this.#stopping.signal).then(lose, () => undefined);
   }
 
-  #ofNode(nodeId: string): CallSession[] {
-    return [...this.#sessions.values()].filter(({ call }) => call.nodeId === nodeId);
-  }
-
-  /** Missing calls leave room on their SIM, but not at the node: it could leave out others in each hello. */
-  #hasTooMany(nodeId: string, iccid: string): boolean {
-    const sessions = this.#ofNode(nodeId);
-    const present = sessions.filter((session) => !this.#missing.has(session)).map(({ call }) => call);
-    const begun = [...this.#pending.values()]
-      .filter((call) => call.nodeId === nodeId && !this.#sessions.has(call.frame.call_id))
-      .map(({ frame }) => frame);
-    const ofSim = [...present, ...begun].filter((call) => call.iccid === iccid).length;
-    return isOneTooMany({ ofNode: sessions.length + begun.length, ofSim });
-  }
-
   #onReport(nodeId: string, frame: LiveCall, { isKnown }: { isKnown: boolean }): void {
     const callId = frame.call_id;
-    if (this.#ended.has(callId)) return;
-    const session = this.#sessions.get(callId);
-    const pending = this.#pending.get(callId);
+    if (this.#calls.hasEnded(callId)) return;
+    const session = this.#calls.get(callId);
+    const pending = this.#calls.pending.get(callId);
     const known = session?.call ?? pending?.frame;
     if ((session?.call.nodeId ?? pending?.nodeId ?? nodeId) !== nodeId) {
       this.#parts.refusals.note('it is a call of another node', { node: nodeId, call: callId });
@@ -273,15 +231,15 @@ export class LiveCalls implements CallWatch {
     } else if (known !== undefined) {
       if (pending !== undefined) pending.frame = frame;
       if (session !== undefined && this.#advance(session, frame)) this.#publish(session);
-    } else if (this.#hasTooMany(nodeId, frame.iccid)) {
+    } else if (this.#calls.hasTooMany(nodeId, frame.iccid)) {
       this.#parts.refusals.note('the node has too many calls', { node: nodeId, call: callId });
     } else {
-      this.#pending.set(callId, { nodeId, frame });
+      this.#calls.pending.set(callId, { nodeId, frame });
       this.#patiently(callId, nodeId, () => this.#beginPending(nodeId, frame, { isKnown }))
         .catch((error: unknown) =>
           this.#parts.log.error({ err: error, call: callId }, 'finding the subscription of a call failed'),
         )
-        .finally(() => this.#pending.delete(callId));
+        .finally(() => this.#calls.pending.delete(callId));
     }
   }
 
@@ -293,7 +251,7 @@ export class LiveCalls implements CallWatch {
     if (owner.subscriptionId === null) await makeRoomForUnsold(db, reported.iccid);
     const now = new Date(clock.now());
     const wanted = (): CallReport | undefined =>
-      this.#ended.has(callId) ? undefined : this.#pending.get(callId);
+      this.#calls.hasEnded(callId) ? undefined : this.#calls.pending.get(callId);
     const callOf = (pending: CallReport): CallRow => reportedCall(pending, owner, now);
     const first = wanted();
     if (first === undefined) return;
@@ -304,7 +262,7 @@ export class LiveCalls implements CallWatch {
     if (!isStored)
       return this.#parts.refusals.note('it has ended, or is of another node', { node: from, call: callId });
     // A client may have opened the stream of the recorded call meanwhile.
-    const opened = this.#sessions.get(callId);
+    const opened = this.#calls.get(callId);
     if (opened !== undefined && (opened.call.nodeId !== from || !isSameCall(opened.call, latest.frame)))
       return refuseChanged(this.#parts, from, callId);
     const session = opened ?? this.begin(callOf(latest));
@@ -315,7 +273,7 @@ export class LiveCalls implements CallWatch {
   /** Whether the report is news of its state. */
   #advance(session: CallSession, frame: LiveCall): boolean {
     const now = new Date(this.#parts.clock.now());
-    this.#missing.delete(session);
+    this.#calls.missing.delete(session);
     session.wasUp(now);
     const isNews = session.advance(frame.state, reportedTime(frame.answered_at, now));
     session.mediaChanged(frame.has_media);
@@ -324,7 +282,8 @@ export class LiveCalls implements CallWatch {
 
   /** The node reports a call once: what the store cannot take now waits for it, while the call goes on and its node is linked here. */
   #patiently(callId: string, nodeId: string, work: () => Promise<unknown>): Promise<unknown> {
-    const isWanted = (): boolean => !this.#ended.has(callId) && this.#parts.fleet.find(nodeId) !== undefined;
+    const isWanted = (): boolean =>
+      !this.#calls.hasEnded(callId) && this.#parts.fleet.find(nodeId) !== undefined;
     return untilAvailable({ ...this.#parts, signal: this.#stopping.signal }, work, isWanted);
   }
 
@@ -334,7 +293,8 @@ export class LiveCalls implements CallWatch {
     const { db, bus, clock, log } = this.#parts;
     const write = async (): Promise<void> => {
       await this.#patiently(call.callId, call.nodeId, () => putCall(db, call, new Date(clock.now())));
-      if (!this.#ended.has(call.callId)) bus.publish({ kind: 'call_changed', instance: this.instance, call });
+      if (!this.#calls.hasEnded(call.callId))
+        bus.publish({ kind: 'call_changed', instance: this.instance, call });
     };
     this.#writes
       .run(call.callId, write)
@@ -342,7 +302,7 @@ export class LiveCalls implements CallWatch {
   }
 
   #onEnded(callId: string, cause: number): void {
-    const session = this.#remove(callId);
+    const session = this.#calls.remove(callId);
     const statistics = session?.statistics;
     session?.end(cause);
     if (!statistics) return;
@@ -353,28 +313,20 @@ export class LiveCalls implements CallWatch {
     );
   }
 
-  #remove(callId: string): CallSession | undefined {
-    const session = this.#sessions.get(callId);
-    this.#ended.set(callId, true);
-    this.#sessions.delete(callId);
-    this.#elsewhere.delete(callId);
-    return session;
-  }
-
   /** Gives them up, unless another instance has the link of the node by now. */
   async #loseCallsOf(nodeId: string): Promise<void> {
     const { db, clock } = this.#parts;
-    const lost = this.#ofNode(nodeId).filter(({ call }) => !this.#elsewhere.has(call.callId));
+    const lost = this.#calls.ofNode(nodeId).filter(({ call }) => !this.#calls.elsewhere.has(call.callId));
     if (lost.length === 0) return;
     // Without the store nothing is known of another link.
     if (!(await isLinked(db, nodeId, new Date(clock.now())).catch(() => false))) return this.#lose(lost);
-    for (const { call } of lost) this.#elsewhere.add(call.callId);
+    for (const { call } of lost) this.#calls.elsewhere.add(call.callId);
     await this.#followStored();
   }
 
   #lose(sessions: readonly CallSession[]): void {
     for (const { call } of sessions) {
-      if (!this.#sessions.has(call.callId)) continue;
+      if (!this.#calls.has(call.callId)) continue;
       this.#endAsLost(call.callId).catch((error: unknown) => {
         this.#parts.log.warn({ err: error, call: call.callId }, 'storing the end of a call failed');
         this.#onEnded(call.callId, CAUSE.temporaryFailure);
@@ -388,7 +340,7 @@ export class LiveCalls implements CallWatch {
     const cause = CAUSE.temporaryFailure;
     this.#noteLost(callId);
     const now = new Date(clock.now());
-    const upAt = this.#sessions.get(callId)?.upAt;
+    const upAt = this.#calls.get(callId)?.upAt;
     const call = await endLostCall(db, callId, { reason: 'contact_lost', cause, upAt, now });
     if (call === undefined) this.#onEnded(callId, cause);
     else {

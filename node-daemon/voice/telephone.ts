@@ -70,7 +70,7 @@ interface TelephoneParts {
   readonly access: AudioAccess | undefined;
   readonly createResampler: CreateResampler;
   readonly calls: CallObserver;
-  /** Called if the modem's audio works again only after a restart. */
+  /** Called after a call if the modem's audio works again only after a restart. The next call may have begun. */
   readonly onAudioDegraded: () => void;
 }
 

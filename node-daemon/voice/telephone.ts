@@ -175,6 +175,11 @@ export class Telephone {
     this.#reportMedia(ongoing);
   }
 
+  /** Refuses further calls. The current one goes on. */
+  refuseCalls(): void {
+    this.#line.refuseCalls();
+  }
+
   /** Call it at the end of the session. */
   close(): void {
     this.#line.close();

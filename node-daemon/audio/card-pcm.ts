@@ -35,6 +35,9 @@ export async function openCardPcm({ clock, device, rateHz }: CardOptions): Promi
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   const both = [recorder, player];
+  const stopBoth = async (): Promise<void> => {
+    await Promise.all(both.map((child) => stopped(child, clock)));
+  };
   let onClose: ((reason: Error) => void) | undefined;
   let closed: Error | undefined;
   let xruns = 0;
@@ -63,6 +66,11 @@ export async function openCardPcm({ clock, device, rateHz }: CardOptions): Promi
   player.stdin.on('error', () => undefined);
   await Promise.all(both.map(started));
   const readOctets = await meterReads(player.pid, clock);
+  if (closed !== undefined) {
+    // Otherwise the card could still be busy at the next attempt.
+    await stopBoth();
+    throw closed;
+  }
   const waitingMax = WAITING_FRAMES_MAX * frameSamples * 2;
   let written = 0;
   return {
@@ -82,9 +90,9 @@ export async function openCardPcm({ clock, device, rateHz }: CardOptions): Promi
       stdin.write(octets);
       return true;
     },
-    async close() {
+    close() {
       closed ??= new Error('the audio was closed');
-      await Promise.all(both.map((child) => stopped(child, clock)));
+      return stopBoth();
     },
   };
 }

@@ -188,21 +188,30 @@ export class Modem {
 
   /**
    * Restarts the modem with the command of its make, after the message that it is sending. Resolves when the restart begins.
-   * Throws `CommandRefusal`: `line_busy` during a call, unless `force` is true; `slot_unavailable` if the modem does not
-   * answer, because its recovery already runs.
+   * Throws `CommandRefusal`: `line_busy` during a call, also one that begins meanwhile, unless `force` is true; `slot_unavailable` if the
+   * modem does not answer, because its recovery already runs.
    */
   async restart({ force }: { force: boolean }): Promise<void> {
-    const { state } = this.#record.slot;
     const { channel } = this.#opened ?? {};
-    if (channel === undefined || this.#isStopping())
-      throw new CommandRefusal('slot_unavailable', `The slot is ${state}: its recovery already runs.`);
-    if (!force && this.telephone?.isBusy === true)
-      throw new CommandRefusal('line_busy', 'The modem has a call.');
-    this.#recovery.requestRestart();
+    const check = (): void => {
+      if (channel === undefined || channel !== this.#opened?.channel || this.#isStopping()) {
+        const { state } = this.#record.slot;
+        throw new CommandRefusal('slot_unavailable', `The slot is ${state}: its recovery already runs.`);
+      }
+      if (!force && this.telephone?.isBusy === true)
+        throw new CommandRefusal('line_busy', 'The modem has a call.');
+    };
+    check();
     const { outbox } = this;
-    outbox?.close();
-    await this.#atMost(STOP_SENDING_MS, outbox?.sendingDone());
-    await channel.close(new Error('the modem is being restarted'));
+    const release = outbox?.pauseSending();
+    try {
+      await this.#atMost(STOP_SENDING_MS, outbox?.sendingDone());
+      check();
+      this.#recovery.requestRestart();
+      await channel?.close(new Error('the modem is being restarted'));
+    } finally {
+      release?.();
+    }
   }
 
   /** Call it when the values of SIM cards have changed. */
@@ -210,11 +219,11 @@ export class Modem {
     this.#session?.simsChanged();
   }
 
-  /** Waits for the message that is being sent, then closes the port. */
+  /** Waits for the message that is being sent, and the end of a call, then closes the port. */
   async stop(): Promise<void> {
-    const outbox = this.outbox;
+    const { outbox, telephone } = this;
     outbox?.close();
-    const { telephone } = this;
+    telephone?.refuseCalls();
     await this.#atMost(
       STOP_SENDING_MS,
       Promise.all([

@@ -12,6 +12,7 @@ import type { ModemProfile } from '../profiles/profile.ts';
 import type { SlotReport } from '../slot/slot-record.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';
 import { CardSettings } from './carrier/card-settings.ts';
+import { restartWhenIdle } from './carrier/idle-restart.ts';
 import { NetworkWatch } from './network/network-watch.ts';
 import { type Pauses, POLL_MS } from './pauses.ts';
 import { SessionEndedError } from './recovery/trouble.ts';
@@ -80,6 +81,7 @@ export class SimService {
   #telephone: Telephone | undefined;
   #outbox: SmsOutbox | undefined;
   #inbox: SmsInbox | undefined;
+  #isAudioDegraded = false;
 
   /** Call it just after the card was read. */
   constructor(parts: SimServiceParts) {
@@ -170,7 +172,7 @@ export class SimService {
   }
 
   async #startCalls(network: NetworkWatch): Promise<void> {
-    const { channel, clock, log, profile, sim, telephony } = this.#parts;
+    const { channel, clock, log, pauses, profile, sim, telephony } = this.#parts;
     if (telephony === undefined) return;
     const { voice } = profile;
     await giveAll(this.#parts, voice.setUp);
@@ -183,7 +185,10 @@ export class SimService {
       voice,
       access: telephony.audioAccess(voice),
       isRegistered: () => network.isRegistered,
-      onAudioDegraded: () => void this.#restart('call audio stopped working'),
+      onAudioDegraded: () => {
+        this.#isAudioDegraded = true;
+        pauses.pollNow();
+      },
     });
     await optional(log, telephone.clear());
     this.#telephone = telephone;
@@ -208,6 +213,7 @@ export class SimService {
       try {
         await this.#poll(network, setUp.settings);
         await settings.applyRest(this);
+        if (this.#isAudioDegraded) await this.#restartForAudio();
         setUp = await improveIndications(this.#parts, setUp);
         misses = 0;
       } catch (error) {
@@ -240,8 +246,15 @@ export class SimService {
     }
   }
 
+  #restartForAudio(): Promise<void> {
+    const restart = (): Promise<void> => this.#restart('call audio stopped working');
+    return restartWhenIdle({ ...this.#parts, restart }, this);
+  }
+
   async #restart(why: string): Promise<void> {
     const { channel, profile } = this.#parts;
+    // A call that begins while the command waits for its turn would be cut off.
+    this.#telephone?.close();
     await ask(channel, atCommand(profile.restartCommand)).catch(() => undefined);
     void channel.close(new SessionEndedError('restarted', why));
   }

@@ -85,6 +85,7 @@ export class LineControl {
   #keys: KeyPresser | undefined;
   #onStep: (() => void) | undefined;
   #lastEnd: CallEnd = { reason: 'network_failure', cause: CAUSE.temporaryFailure };
+  #refusesCalls = false;
   #isClosed = false;
 
   constructor(parts: LineControlParts) {
@@ -110,6 +111,7 @@ export class LineControl {
     const { channel, isRegistered } = this.#parts;
     const number = dialString(to);
     if (number === undefined) throw new CommandRefusal('params_invalid', 'This number must not be dialed.');
+    this.#checkAccepts();
     if (this.#isClosed || !isRegistered())
       throw new CommandRefusal('slot_unavailable', 'The SIM is not registered.');
     if (this.#call !== undefined) throw new CommandRefusal('line_busy', 'The line has a call.');
@@ -133,6 +135,7 @@ export class LineControl {
   /** Answers the ringing call. Rejects with `CommandRefusal` if it has ended. */
   async answer(): Promise<void> {
     const { audioSwitch, channel } = this.#parts;
+    this.#checkAccepts();
     if (this.#call?.direction !== 'inbound' || this.#call.state !== 'ringing')
       throw new CommandRefusal('call_unknown', 'No call is ringing.');
     const generation = this.#generation;
@@ -167,6 +170,11 @@ export class LineControl {
     return this.#keys.press(digits);
   }
 
+  /** Refuses further dials and answers. The current call goes on. */
+  refuseCalls(): void {
+    this.#refusesCalls = true;
+  }
+
   /** Call it at the end of the session, when the call has lost its modem. */
   close(): void {
     this.#isClosed = true;
@@ -185,6 +193,10 @@ export class LineControl {
     if (call.direction === 'outbound') this.#reportCall();
     else this.#watch();
     return this.#generation;
+  }
+
+  #checkAccepts(): void {
+    if (this.#refusesCalls) throw new CommandRefusal('slot_unavailable', 'The modem is being stopped.');
   }
 
   #isCurrent(generation: number): boolean {

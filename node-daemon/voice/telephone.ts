@@ -1,5 +1,5 @@
 // One SIM's telephone for the control plane: a line with its call, the audio of the call, and the audio's media link.
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, sleep } from '#shared/clock.ts';
 import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { Logger } from '#shared/log.ts';
 import type { AudioStatistics, DialOutcome, LiveCall } from '#shared/voice/call.ts';
@@ -18,6 +18,8 @@ import type { LineCall } from './state/line-state.ts';
 /** A card or port may be ready only some time after audio was turned on. */
 const OPEN_ATTEMPTS = 10;
 const OPEN_RETRY_MS = 300;
+/** Frames of one second. Audio that is lost before counts as a failed attempt, because a refused card or port may open first. */
+const STEADY_FRAMES = 50;
 
 /** The node's end of a link with the audio of a call. */
 export interface MediaEnd {
@@ -68,7 +70,7 @@ interface TelephoneParts {
   readonly access: AudioAccess | undefined;
   readonly createResampler: CreateResampler;
   readonly calls: CallObserver;
-  /** Called if the modem's audio works again only after a restart. */
+  /** Called after a call if the modem's audio works again only after a restart. The next call may have begun. */
   readonly onAudioDegraded: () => void;
 }
 
@@ -77,6 +79,8 @@ interface Ongoing {
   live: LiveCall;
   audio: ModemAudio | undefined;
   opening: Promise<void> | undefined;
+  /** Failed attempts in a row to open the audio. */
+  openFailures: number;
   media: MediaEnd | undefined;
   /** Frames that the current audio had played when the current link began. Negative: frames of the link that earlier audio played. */
   playedBefore: number;
@@ -171,6 +175,11 @@ export class Telephone {
     this.#reportMedia(ongoing);
   }
 
+  /** Refuses further calls. The current one goes on. */
+  refuseCalls(): void {
+    this.#line.refuseCalls();
+  }
+
   /** Call it at the end of the session. */
   close(): void {
     this.#line.close();
@@ -197,6 +206,7 @@ export class Telephone {
         live,
         audio: undefined,
         opening: undefined,
+        openFailures: 0,
         media: undefined,
         playedBefore: 0,
         past: null,
@@ -239,7 +249,7 @@ export class Telephone {
     const { access, clock, createResampler, log, voice } = this.#parts;
     if (access === undefined) return;
     const { rateHz } = access.audio;
-    for (let attempt = 1; this.#ongoing === ongoing && attempt <= OPEN_ATTEMPTS; attempt += 1) {
+    while (this.#ongoing === ongoing && ongoing.openFailures < OPEN_ATTEMPTS) {
       try {
         const device = await access.open();
         const audio = new ModemAudio({
@@ -255,12 +265,13 @@ export class Telephone {
           },
         });
         ongoing.audio = audio;
-        device.onClose((error) => void this.#onAudioLost(ongoing, audio, error));
+        device.onClose((error) => this.#onAudioLost(ongoing, audio, error));
         if (this.#ongoing !== ongoing) await audio.close();
         return;
       } catch (error) {
-        log.warn({ err: error, attempt }, 'failed to open call audio');
-        await new Promise<void>((resolve) => clock.after(OPEN_RETRY_MS, resolve));
+        ongoing.openFailures += 1;
+        log.warn({ err: error, attempt: ongoing.openFailures }, 'failed to open call audio');
+        await sleep(clock, OPEN_RETRY_MS);
       }
     }
     // A silent call is useless but costs money.
@@ -268,15 +279,22 @@ export class Telephone {
   }
 
   /** Opens the card or port again after it was lost during a call, because the modem may still have the call. */
-  async #onAudioLost(ongoing: Ongoing, audio: ModemAudio, error: Error): Promise<void> {
+  #onAudioLost(ongoing: Ongoing, audio: ModemAudio, error: Error): void {
     if (this.#ongoing !== ongoing || ongoing.audio !== audio) return;
-    this.#parts.log.warn({ err: error }, 'call audio was lost');
+    const { clock, log } = this.#parts;
+    log.warn({ err: error }, 'call audio was lost');
     // The next audio counts from 0, and the link continues.
     ongoing.playedBefore -= audio.clear().played;
     ongoing.past = sum(ongoing.past, audio.statistics);
     ongoing.audio = undefined;
-    await audio.close();
-    ongoing.opening = this.#openAudio(ongoing);
+    const wasSteady = audio.statistics.captured_frames >= STEADY_FRAMES;
+    ongoing.openFailures = wasSteady ? 0 : ongoing.openFailures + 1;
+    const reopen = async (): Promise<void> => {
+      await audio.close();
+      if (!wasSteady) await sleep(clock, OPEN_RETRY_MS);
+      await this.#openAudio(ongoing);
+    };
+    ongoing.opening = reopen();
   }
 }
 

@@ -66,6 +66,7 @@ interface UssdParts {
 /** The USSD dialogues of one modem, one at a time. */
 export class Ussd {
   readonly #parts: UssdParts;
+  #isBusy = false;
   #onAnswer: ((line: string) => void) | undefined;
   /** The lines so far of an answer with several lines. */
   #lines: string[] = [];
@@ -90,7 +91,8 @@ export class Ussd {
    * `AtError` if the modem refuses, and with `UssdBusyError`, `UssdTimeoutError` and `UssdCancelledError`.
    */
   async run(code: string, replies: readonly string[], options: UssdOptions = {}): Promise<UssdOutcome> {
-    if (this.#onAnswer !== undefined) throw new UssdBusyError('another USSD dialogue is in progress');
+    if (this.#isBusy) throw new UssdBusyError('another USSD dialogue is in progress');
+    this.#isBusy = true;
     this.#lines = [];
     let isOpen = true;
     try {
@@ -103,6 +105,7 @@ export class Ussd {
       this.#onAnswer = () => undefined;
       if (isOpen) await ask(this.#parts.channel, atCommand('AT+CUSD=2')).catch(() => undefined);
       this.#onAnswer = undefined;
+      this.#isBusy = false;
     }
   }
 

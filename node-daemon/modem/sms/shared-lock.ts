@@ -4,6 +4,10 @@ export class SharedLock {
   #holders = 0;
   #waiting: (() => void)[] = [];
 
+  get isHeld(): boolean {
+    return this.#holders > 0;
+  }
+
   /** Takes the lock until the returned function is called. Further calls of that function have no effect. */
   take(): () => void {
     let isHeld = true;
@@ -19,6 +23,6 @@ export class SharedLock {
 
   /** Resolves when there is no holder. */
   async untilFree(): Promise<void> {
-    while (this.#holders > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.isHeld) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }

@@ -183,12 +183,15 @@ export class SmsOutbox {
       }
       await this.#earlierWritten;
       try {
-        await this.#parts.confirmSim();
+        // The card may be exchanged while the lock is held, so it is confirmed last.
+        do {
+          await this.#pauseLock.untilFree();
+          await this.#parts.confirmSim();
+        } while (this.#pauseLock.isHeld);
       } catch (cause) {
         this.#drop(next, new CommandRefusal('slot_unavailable', 'The SIM may have been changed.', { cause }));
         continue;
       }
-      await this.#pauseLock.untilFree();
       // Meanwhile its deadline may have passed, or the modem may have disconnected.
       if (this.#queue[0] === next && this.#parts.isRegistered()) await this.#perform(next);
     }

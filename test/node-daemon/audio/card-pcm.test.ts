@@ -75,23 +75,42 @@ t.test(
   },
 );
 
-t.test('losses of the card are counted, from the messages of arecord and aplay', { skip }, async (t) => {
+/** Puts a folder with programs before those of the host. */
+function putPrograms(t: Test, scripts: Readonly<Record<string, string>>): void {
   const folder = temporaryFolder(t);
-  // As aplay.c of alsa-utils has it; a card without a clock makes none.
-  for (const [program, word] of [
-    ['arecord', 'overrun'],
-    ['aplay', 'underrun'],
-  ] as const) {
-    const real = execFileSync('which', [program], { encoding: 'utf8' }).trim();
-    const script = `#!/bin/sh\necho '${word}!!! (at least 12.345 ms long)' >&2\nexec ${real} "$@"\n`;
-    writeFileSync(join(folder, program), script, { mode: 0o755 });
-  }
+  for (const [name, script] of Object.entries(scripts))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const path = process.env['PATH'];
   process.env['PATH'] = `${folder}:${path}`;
   t.teardown(() => {
     process.env['PATH'] = path;
   });
+}
+
+t.test('losses of the card are counted, from the messages of arecord and aplay', { skip }, async (t) => {
+  // As aplay.c of alsa-utils has it; a card without a clock makes none.
+  const script = (program: string, word: string): string => {
+    const real = execFileSync('which', [program], { encoding: 'utf8' }).trim();
+    return `echo '${word}!!! (at least 12.345 ms long)' >&2\nexec ${real} "$@"`;
+  };
+  putPrograms(t, { arecord: script('arecord', 'overrun'), aplay: script('aplay', 'underrun') });
   const { device, octets } = await openedCard(t);
   await until('both are reported', () => device.xruns === 2);
   await until('audio', () => octets() > FRAME_OCTETS);
 });
+
+for (const [refused, other] of [
+  ['arecord', 'aplay'],
+  ['aplay', 'arecord'],
+] as const)
+  t.test(`a card that refuses ${refused} is not opened, and ${other} is stopped`, async (t) => {
+    putPrograms(t, {
+      [refused]: "echo 'audio open error: Device or resource busy' >&2; exit 1",
+      [other]: 'exec sleep 60',
+    });
+    await t.rejects(openCardPcm({ device: 'hw:CARD=EC25,DEV=0', rateHz: 8_000, clock: systemClock }), {
+      message: new RegExp(`^${refused} exited \\(1\\)`),
+    });
+    for (const name of [other, 'sleep'])
+      t.throws(() => childCalled(name), { message: `${name} does not run` });
+  });

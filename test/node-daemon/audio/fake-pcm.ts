@@ -9,6 +9,7 @@ export class FakePcm implements PcmDevice {
   closes = 0;
   #onAudio: (octets: Uint8Array) => void = () => undefined;
   #onClose: (reason: Error) => void = () => undefined;
+  #gone: Error | undefined;
 
   onAudio(handler: (octets: Uint8Array) => void): void {
     this.#onAudio = handler;
@@ -16,6 +17,7 @@ export class FakePcm implements PcmDevice {
 
   onClose(handler: (reason: Error) => void): void {
     this.#onClose = handler;
+    if (this.#gone !== undefined) handler(this.#gone);
   }
 
   write(octets: Uint8Array): boolean {
@@ -33,6 +35,7 @@ export class FakePcm implements PcmDevice {
   }
 
   vanish(reason: Error): void {
+    this.#gone = reason;
     this.#onClose(reason);
   }
 }

@@ -3,7 +3,7 @@ import t from 'tap';
 import { LOAD_REPORT_MS, linkUrl } from '#node-daemon/link/control-link.ts';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { readProof } from '#shared/link/proof.ts';
-import { LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
+import { LINK_FRAME_BYTES_MAX, LINK_VERSION, LINK_VERSION_MIN } from '#shared/link/version.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';
 import { createLink, receivedFact, SLOT, startLink as setUp } from './link-rig.ts';
@@ -217,7 +217,7 @@ t.test('an invalid frame ends the link with a protocol error', async (t) => {
 t.test('a frame that is too long ends the link', async (t) => {
   const { plane, linked } = await setUp(t);
   await linked();
-  plane.socket?.send(`{"type":"ack","sequence":1,"x":"${'x'.repeat(70_000)}"}`);
+  plane.socket?.send(`{"type":"ack","sequence":1,"x":"${'x'.repeat(LINK_FRAME_BYTES_MAX)}"}`);
   await linked(2);
 });
 

@@ -104,6 +104,34 @@ t.test('an operator’s command comes between two messages, and not while one is
   t.notOk(isGiven);
 });
 
+t.test(
+  'a SIM that is exchanged during an operator’s command sends no message of the former one',
+  async (t) => {
+    const { rig, ended } = await inService(t);
+    let finish: () => void = () => undefined;
+    const given = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    void rig.session?.changing(() => given);
+    const params = { ...PARAMS, iccid: TEST_ICCID };
+    const sent = rig.session?.outbox?.send({
+      commandId: 'c1',
+      params,
+      deadlineAt: rig.clock.now() + 600_000,
+    });
+    const refused = t.rejects(async () => void (await sent), { code: 'slot_unavailable' });
+    await until('the message is recorded', () => rig.journal.state.commands.has('c1'));
+    await rig.pass(5_000);
+    rig.device.iccid = '8901000000000000025';
+    finish();
+    rig.startTime();
+    t.match(await ended, { trouble: 'sim_changed' });
+    rig.stopTime();
+    await refused;
+    t.equal(rig.port.count(/^AT\+CMGS=/), 0);
+  },
+);
+
 t.test('a SIM removal is noticed at once if the modem announces it', async (t) => {
   const { rig, ended } = await inService(t);
   rig.port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 10'));

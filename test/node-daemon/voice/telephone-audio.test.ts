@@ -26,6 +26,7 @@ async function talking() {
   });
   const devices: FakePcm[] = [];
   let canOpen = true;
+  let isBroken = false;
   let record: AudioStatistics | null | undefined;
   const ends: unknown[] = [];
   const calls = {
@@ -50,6 +51,7 @@ async function talking() {
         if (!canOpen) throw new Error('not there');
         const device = new FakePcm();
         devices.push(device);
+        if (isBroken) device.vanish(new Error('arecord exited (1)'));
         return device;
       },
     },
@@ -89,6 +91,10 @@ async function talking() {
     clear: () => events?.onClear(),
     canOpen: (can: boolean) => {
       canOpen = can;
+    },
+    /** Each further card or port is gone as soon as it is open. */
+    breakAll: () => {
+      isBroken = true;
     },
     record: () => record,
     /** The modem gives that many frames, and the client sends what it may. */
@@ -157,4 +163,32 @@ t.test('audio that stays away: the call is ended, since neither side can use it'
   await pass(clock, 5_000);
   t.match(ends, [{ reason: 'modem_lost', cause: 41 }]);
   t.equal(record()?.captured_frames, 50);
+});
+
+t.test('audio that opens and is gone at once: the call is ended after as many attempts', async (t) => {
+  const { breakAll, clock, devices, ends, run } = await talking();
+  run(100);
+  breakAll();
+  devices.at(-1)?.vanish(new Error('the card is gone'));
+  await runTasks();
+  t.ok(devices.length <= 2, `${devices.length} devices without a pause`);
+  await pass(clock, 2_000);
+  t.same(ends, [], 'it may come back');
+  await pass(clock, 5_000);
+  t.match(ends, [{ reason: 'modem_lost', cause: 41 }]);
+  t.equal(devices.length, 11);
+  t.ok(devices.slice(1).every(({ closes }) => closes > 0));
+});
+
+t.test('audio that gives a frame and is gone, again and again: the call is ended too', async (t) => {
+  const { clock, devices, ends, run } = await talking();
+  for (let loss = 0; loss < 10; loss += 1) {
+    t.same(ends, []);
+    run(1);
+    devices.at(-1)?.vanish(new Error('the card is gone'));
+    await pass(clock, 400);
+  }
+  await pass(clock, 2_000);
+  t.match(ends, [{ reason: 'modem_lost', cause: 41 }]);
+  t.equal(devices.length, 10);
 });

@@ -2,29 +2,80 @@
 import t from 'tap';
 import { SLOTS_MAX } from '#node-daemon/config/node-config.ts';
 import { encodeFrame, type NodeFrame, parseNodeFrame } from '#shared/link/frame.ts';
-import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
+import type { Fact } from '#shared/link/messages.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 
-/** A slot of which everything is long, and some as long as it may be. */
+const AT = '2026-11-21T08:00:00.000000+00:00';
+
+/** A slot of which everything is as long as it may be. */
 const longSlot = (index: number) =>
   slotAt(index, {
-    slot: `upper-cabinet-shelf-${index}`,
+    slot: String(index).padStart(64, 's'),
     state: 'sim_locked',
-    reason: 'denied_roaming_in_the_area',
+    reason: 'r'.repeat(64),
     number: '+123456789012345',
-    operator: 'A Mobile Network With A Name',
+    operator: '中'.repeat(64),
     signal_dbm: -113,
-    model: 'Quectel_EC25-EUX EC25EUXGAR08A05M1G',
-    usb_path: `1-1.4.4.4.${index}`,
+    model: 'm'.repeat(64),
+    usb_path: String(index).padStart(64, 'u'),
     storage: { used: 2_147_483_647, total: 2_147_483_647 },
+    swept_at: AT,
+    failed_step: 'f'.repeat(200),
+    voice_settings: { network: '31026012', state: 'differs', why: 'w'.repeat(64), detail: 'd'.repeat(200) },
   });
 
-t.test('the slots of the largest rack fit into a frame, with all their fields', async (t) => {
-  const slots = Array.from({ length: SLOTS_MAX }, (_, index) => longSlot(index));
-  const frame: NodeFrame = { type: 'slots', slots, alarms: [], journal_depth: 2_147_483_647 };
-  const text = encodeFrame(frame);
-  t.ok(Buffer.byteLength(text) < LINK_FRAME_BYTES_MAX, `${Buffer.byteLength(text)} bytes`);
-  t.same(parseNodeFrame(text), frame);
+const longCall = (index: number): LiveCall => ({
+  call_id: String(index).padStart(64, 'c'),
+  iccid: slotAt(index).iccid ?? '',
+  direction: 'outbound',
+  state: 'dialing',
+  peer: 'p'.repeat(32),
+  started_at: AT,
+  answered_at: AT,
+  has_media: false,
+});
+
+const largestRack = <T>(make: (index: number) => T): T[] =>
+  Array.from({ length: SLOTS_MAX }, (_, index) => make(index));
+
+for (const frame of [
+  { type: 'slots', slots: largestRack(longSlot), alarms: Array(32).fill('a'.repeat(64)), journal_depth: 1 },
+  {
+    type: 'hello',
+    version_min: 1,
+    version_max: 1,
+    journal_id: 'j'.repeat(64),
+    oldest_sequence: Number.MAX_SAFE_INTEGER,
+    slots: largestRack(longSlot),
+    alarms: Array(32).fill('a'.repeat(64)),
+    journal_depth: 2_147_483_647,
+    calls: largestRack(longCall),
+  },
+] satisfies NodeFrame[])
+  t.test(
+    `the ${frame.type} of the largest rack fits into a frame, with all fields at their longest`,
+    async (t) => {
+      const text = encodeFrame(frame);
+      t.same(parseNodeFrame(text), frame, `${Buffer.byteLength(text)} bytes`);
+    },
+  );
+
+t.test('the longest text fits into a frame, whatever its characters', async (t) => {
+  for (const character of ['x', '"', 'Δ', '中', '\u0001']) {
+    const fact: Fact = {
+      kind: 'sms_received',
+      iccid: '8901000000000000017',
+      from: '+13105550188',
+      body: character.repeat(40_000),
+      sent_at: AT,
+      received_at: AT,
+      partial: false,
+    };
+    const frame: NodeFrame = { type: 'fact', sequence: 1, fact };
+    const text = encodeFrame(frame);
+    t.same(parseNodeFrame(text), frame, `${Buffer.byteLength(text)} bytes`);
+  }
 });
 
 t.test('a node that reports nothing of its storages and its journal is understood', async (t) => {

@@ -35,13 +35,20 @@ export class CredentialStore {
   readonly #baseUrl: string;
   readonly #folder: string;
   readonly #tokenFile: string | undefined;
+  readonly #platform: NodeJS.Platform | undefined;
 
   /** `tokenFile` replaces the token files named after service and wallet. */
-  constructor(parts: { configHome: string; baseUrl: string; tokenFile?: string | undefined }) {
+  constructor(parts: {
+    configHome: string;
+    baseUrl: string;
+    tokenFile?: string | undefined;
+    platform?: NodeJS.Platform;
+  }) {
     const host = hostOf(new URL(parts.baseUrl)).replace(/[^\w.-]/g, '_');
     this.#folder = join(parts.configHome, 'simrack', host);
     this.#baseUrl = parts.baseUrl;
     this.#tokenFile = parts.tokenFile;
+    this.#platform = parts.platform;
   }
 
   /** File of the token. */
@@ -76,8 +83,13 @@ export class CredentialStore {
 
   /** Two runs at once would sign two payments. Throws `BusyError` while another process pays with this wallet. */
   async whilePaying<T>(wallet: string, work: () => Promise<T>): Promise<T> {
-    const unlock = await lockFolder(this.#folder, `subscribe-${wallet}`, 0o700).catch((error: unknown) => {
-      if (error instanceof FolderInUseError) throw new BusyError('another "simrack subscribe" is running');
+    const holder = 'another "simrack subscribe"';
+    const locked = lockFolder(this.#folder, `subscribe-${wallet}`, 0o700, holder, this.#platform);
+    const unlock = await locked.catch((error: unknown) => {
+      if (error instanceof FolderInUseError) {
+        const hint = error.lockFile === undefined ? '' : `. If it is not, remove ${error.lockFile}`;
+        throw new BusyError(`${holder} is running${hint}`);
+      }
       throw new UsageError((error as Error).message);
     });
     try {

@@ -6,13 +6,16 @@ export async function startOfBody(
   bytesMax: number,
 ): Promise<{ text: string; isWhole: boolean }> {
   const decoder = new TextDecoder();
+  // No `for await`: in some browsers a stream has no iterator.
+  const reader = body?.getReader();
   let text = '';
   let left = bytesMax;
-  for await (const chunk of body ?? []) {
-    const bytes = chunk as Uint8Array;
-    text += decoder.decode(bytes.subarray(0, left), { stream: true });
-    left -= bytes.byteLength;
-    if (left < 0) break;
+  while (reader !== undefined && left >= 0) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value.subarray(0, left), { stream: true });
+    left -= value.byteLength;
   }
+  if (left < 0) await reader?.cancel();
   return { text: text + decoder.decode(), isWhole: left >= 0 };
 }

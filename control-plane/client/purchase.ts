@@ -1,6 +1,7 @@
 // Buys a year and never pays twice: it signs one authorization, and after an unclear response it only repeats that one.
 import { OPERATION } from '#shared/api/operations.ts';
-import { REFUSALS, type RefusalCode } from '#shared/api/refusals.ts';
+import { MOVED_NOTHING } from '#shared/api/payment-rejections.ts';
+import { REFUSALS } from '#shared/api/refusals.ts';
 import { sleep, systemClock } from '#shared/clock.ts';
 import { ApiError, errorOfAnswer, isApiError } from './api-error.ts';
 import type { Answer } from './api-types.ts';
@@ -14,19 +15,12 @@ const SETTLE_TIMEOUT_MS = 300_000;
 /** Default, unless the service states a time. */
 const ASK_AGAIN_MS = 2_000;
 
-/** Any other refusal may come after the authorization was sent to the chain, or from a proxy that gave up or wants money itself. */
-const movedNothing = ({ status, code }: ApiError): boolean =>
-  (status === 402 && code !== 'http_error') ||
-  (code in REFUSALS && (status < 500 || CHARGED_NOTHING.has(code)));
+/** Proxies that want money themselves send some of the codes, but no `message`. */
+const movedNothing = ({ status, code, message }: ApiError): boolean =>
+  MOVED_NOTHING[code] === status && message !== code;
 
-const CHARGED_NOTHING: ReadonlySet<string> = new Set<RefusalCode>([
-  'pool_exhausted',
-  'settlement_unavailable',
-  'overloaded',
-  'restarting',
-]);
-
-const isUnclear = (error: unknown): error is ApiError => error instanceof ApiError && !movedNothing(error);
+const isUnclear = (error: unknown): error is ApiError =>
+  error instanceof ApiError && !movedNothing(error) && !isApiError(error, 'payment_already_used');
 
 /**
  * Throws `ApiError`. After a refusal by code nothing was paid, with two exceptions. After `settlement_pending` it is not known: resume the same
@@ -89,8 +83,8 @@ async function presented(
 }
 
 /**
- * The 402 of a sign-in is no refusal of the payment: its money moved, and an operator has refunded or closed it, or its year is over. Throws
- * `used` then, whose message says which.
+ * No refusal of a sign-in is one of the payment: its money moved. After a 402, an operator has refunded or closed it, or its year is over.
+ * Throws `used` then, whose message says which.
  */
 async function signedIn(signIn: () => Promise<Answer<'signIn'>>, used: ApiError): Promise<Answer<'signIn'>> {
   try {
@@ -105,7 +99,8 @@ const isTransient = (error: unknown): error is ApiError =>
 
 function stillPending(cause: ApiError): ApiError {
   return new ApiError({
-    status: cause.status,
+    // Not that of the cause: a 402 would read as a refusal of the payment.
+    status: cause.isNoAnswer ? cause.status : REFUSALS.settlement_pending.status,
     code: 'settlement_pending',
     details: cause.details,
     cause,

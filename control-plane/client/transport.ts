@@ -2,7 +2,8 @@
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '#shared/api/operations.ts';
 import { jsonOf } from '#shared/json.ts';
 import { allowedKeys } from '#shared/process/suggestion.ts';
-import { errorOfAnswer, noAnswer } from './api-error.ts';
+import { startOfBody } from '#shared/response-body.ts';
+import { ApiError, errorOfAnswer, noAnswer } from './api-error.ts';
 import type { TimesAsText } from './api-types.ts';
 import { checkFields, checkText } from './checked-options.ts';
 import type { RawAnswer } from './payments/offer.ts';
@@ -11,6 +12,9 @@ import type { RawAnswer } from './payments/offer.ts';
 const SLOW_TIMEOUT_MS = 120_000;
 const TIMEOUT_MS = 30_000;
 const SLOW: ReadonlySet<string> = new Set(['/subscribe', '/sms/send', '/voice/dial']);
+
+/** The longest response that is read. */
+const ANSWER_MIB_MAX = 16;
 
 /** Methods of the library whose names are not the id of their operation. */
 const METHOD_NAMES: Readonly<Record<string, string>> = {
@@ -89,9 +93,13 @@ export class Transport {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       if (isRedirect(response)) throw new Error('unexpected redirect: is it the URL of the service?');
-      return { status: response.status, headers: response.headers, json: jsonOf(await response.text()) };
+      const { text, isWhole } = await startOfBody(response, ANSWER_MIB_MAX * 1024 * 1024);
+      if (!isWhole)
+        throw noAnswer('invalid_answer', `${path}: the response is longer than ${ANSWER_MIB_MAX} MiB`);
+      return { status: response.status, headers: response.headers, json: jsonOf(text) };
     } catch (error) {
       signal?.throwIfAborted();
+      if (error instanceof ApiError) throw error;
       if (timeout.aborted) throw noAnswer('timeout', `${method} ${path}: no response in time`, error);
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       throw noAnswer('unreachable', `${this.baseUrl}: ${String((cause as Error).message)}`, error);

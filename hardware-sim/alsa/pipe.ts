@@ -26,8 +26,16 @@ export class Pipe {
     this.path = path;
     rmSync(path, { force: true });
     makeFifo(path);
-    this.#file = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
-    setPipeSize(this.#file, PIPE_BYTES);
+    let file: number | undefined;
+    try {
+      file = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      setPipeSize(file, PIPE_BYTES);
+    } catch (cause) {
+      rmSync(path, { force: true });
+      if (file !== undefined) closeSync(file);
+      throw cause;
+    }
+    this.#file = file;
   }
 
   unreadBytes(): number {

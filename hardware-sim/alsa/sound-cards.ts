@@ -20,14 +20,25 @@ export class SoundCard {
     this.number = number;
     this.id = number === 0 ? CARD_ID : `${CARD_ID}_${number}`;
     this.#onRemoved = onRemoved;
-    this.#capture = new Pipe(join(folder, `${this.id}.${CAPTURE}`));
-    this.#playback = new Pipe(join(folder, `${this.id}.${PLAYBACK}`));
-    this.#links = [CAPTURE, PLAYBACK].map((kind) => {
-      const link = join(folder, `${number}.${kind}`);
-      rmSync(link, { force: true });
-      symlinkSync(`${this.id}.${kind}`, link);
-      return link;
-    });
+    const pipes: Pipe[] = [];
+    const pipe = (kind: string): Pipe => {
+      const made = new Pipe(join(folder, `${this.id}.${kind}`));
+      pipes.push(made);
+      return made;
+    };
+    try {
+      this.#capture = pipe(CAPTURE);
+      this.#playback = pipe(PLAYBACK);
+      this.#links = [CAPTURE, PLAYBACK].map((kind) => {
+        const link = join(folder, `${number}.${kind}`);
+        rmSync(link, { force: true });
+        symlinkSync(`${this.id}.${kind}`, link);
+        return link;
+      });
+    } catch (cause) {
+      for (const made of pipes) made.remove();
+      throw cause;
+    }
   }
 
   writeAll(bytes: Buffer): boolean {

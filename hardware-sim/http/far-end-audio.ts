@@ -7,7 +7,7 @@ import type { Call } from '../calls/call.ts';
 import type { CallSwitch } from '../calls/call-switch.ts';
 import type { FarEndVoice } from '../calls/far-end-voice.ts';
 import { callOf } from './call-routes.ts';
-import { HttpError, STATUSES } from './http-error.ts';
+import { HttpError, refuseUpgrade, STATUSES } from './http-error.ts';
 
 /** Two seconds: the audio that a client may send in advance. */
 const MESSAGE_BYTES_MAX = 64_000;
@@ -37,7 +37,7 @@ export class FarEndAudioServer {
       this.#server.handleUpgrade(incoming, socket, head, (client) => join(client, call, voice));
     } catch (error) {
       const status = error instanceof HttpError ? STATUSES[error.code] : 500;
-      socket.end(`HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      refuseUpgrade(socket, `${status} Refused`);
     }
   }
 

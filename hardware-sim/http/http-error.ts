@@ -1,4 +1,5 @@
 // A request that gets no answer but an error; `server.ts` writes it as {error, message}.
+import type { Duplex } from 'node:stream';
 import { WaveError } from '#shared/voice/wave.ts';
 import { CallRefused } from '../calls/call-switch.ts';
 import { CarrierError } from '../carrier/carrier.ts';
@@ -56,4 +57,9 @@ export function httpErrorOf(error: unknown): HttpError | undefined {
   if (error instanceof PduError) return new HttpError('invalid_request', error.message);
   if (error instanceof UnknownCardError) return new HttpError('unknown_sim', error.message);
   return error instanceof WaveError ? new HttpError('invalid_wav', `wav: ${error.message}`) : undefined;
+}
+
+/** Ends a connection that asked for an upgrade, whether or not the client ends its side: the server stops when all are closed. */
+export function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`, () => socket.destroy());
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
 import { isLoopbackHost } from '#shared/loopback.ts';
 import { portError, stopServer } from '#shared/process/listen.ts';
-import { HttpError, httpErrorOf, STATUSES } from './http-error.ts';
+import { HttpError, httpErrorOf, refuseUpgrade, STATUSES } from './http-error.ts';
 import type { Answers, Route } from './route.ts';
 
 const HOST = '127.0.0.1';
@@ -30,8 +30,7 @@ export async function listen(
   });
   server.on('upgrade', (incoming, socket, head) => {
     socket.on('error', (error) => log.debug({ err: error }, 'client went away'));
-    if (isOfWebPage(incoming))
-      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+    if (isOfWebPage(incoming)) refuseUpgrade(socket, '403 Forbidden');
     else upgrade(incoming, socket, head);
   });
   await new Promise<void>((resolve, reject) => {

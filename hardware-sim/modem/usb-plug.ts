@@ -170,17 +170,28 @@ export class UsbPlug {
       throw cause;
     }
     this.#ttys = ttys;
-    const hasCard = device.description.interfaces.some(({ isSound }) => isSound === true);
-    if (hasCard) this.#card = soundCards.add();
-    device.showInterfaces(
-      new Map(ttys.map((tty) => [tty.usbInterface.number, ttyName(tty.number)])),
-      this.#card,
-    );
+    try {
+      const hasCard = device.description.interfaces.some(({ isSound }) => isSound === true);
+      if (hasCard) this.#card = soundCards.add();
+      device.showInterfaces(
+        new Map(ttys.map((tty) => [tty.usbInterface.number, ttyName(tty.number)])),
+        this.#card,
+      );
+    } catch (cause) {
+      this.#removeTerminals(false);
+      throw cause;
+    }
   }
 
   #closeTerminals(holdsNumbers: boolean): void {
-    const { bus, ports, onDown } = this.#options;
+    const { ports, onDown } = this.#options;
     const wereOpen = ports.areOpen;
+    this.#removeTerminals(holdsNumbers);
+    if (wereOpen) onDown();
+  }
+
+  #removeTerminals(holdsNumbers: boolean): void {
+    const { bus, ports } = this.#options;
     this.#device?.hideInterfaces();
     this.#card?.remove();
     this.#card = undefined;
@@ -189,7 +200,6 @@ export class UsbPlug {
     this.#ttys = [];
     if (holdsNumbers) this.#heldNumbers = numbers;
     else bus.ttyNumbers.release(numbers);
-    if (wereOpen) onDown();
   }
 
   #try(step: () => void): void {

@@ -1,13 +1,22 @@
-// A lock on a folder that ends with the process, even if it is killed: no stale lock file remains.
+// A lock on a folder that ends with the process, even if it is killed.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { takeLockFile } from './lock-file.ts';
 import { onOneLine } from './terminal.ts';
 
 export class FolderInUseError extends Error {
   override name = 'FolderInUseError';
+  /** Where the lock is a file. The number of a process that was killed may be that of another one by now. */
+  readonly lockFile: string | undefined;
+
+  constructor(folder: string, by: string, { lockFile, cause }: { lockFile?: string; cause?: unknown } = {}) {
+    const hint = lockFile === undefined ? '' : `. If that is not so, remove ${lockFile}`;
+    super(`${folder} is in use by ${by}${hint}`, { cause });
+    this.lockFile = lockFile;
+  }
 }
 
 /** The process that has a folder answers within this time, or hangs. */
@@ -19,26 +28,34 @@ const HOLDER_LENGTH_MAX = 256;
  * `FolderInUseError` with what another process that has it gave as its `holder`.
  *
  * The lock is a listening socket in Linux' abstract namespace (unix(7)): the kernel frees it when the
- * process dies, kill -9 included. On other systems nothing is locked.
+ * process dies, kill -9 included. On other systems it is a file beside the folder with the number of the
+ * process: one that no longer runs does not count.
  */
 export async function lockFolder(
   folder: string,
   program: string,
   mode = 0o755,
   holder = `another ${program}`,
+  platform: NodeJS.Platform = process.platform,
 ): Promise<() => Promise<void>> {
   makeFolder(resolve(folder), mode);
-  if (process.platform !== 'linux') return async () => undefined;
-  const digest = createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 32);
-  const path = `\0simrack-${program}-${digest}`;
+  const path = realpathSync(folder);
+  if (platform !== 'linux') {
+    const lockFile = `${path}.${program.replace(/[^\w-]+/g, '_')}.lock`;
+    const by = takeLockFile(lockFile, holder);
+    if (by === undefined) return async () => rmSync(lockFile, { force: true });
+    throw new FolderInUseError(folder, by || `another ${program}`, { lockFile });
+  }
+  const digest = createHash('sha256').update(path).digest('hex').slice(0, 32);
+  const address = `\0simrack-${program}-${digest}`;
   const server = createServer((socket) => socket.on('error', () => undefined).end(holder));
   try {
-    server.listen({ path });
+    server.listen({ path: address });
     await once(server, 'listening');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;
-    const by = (await holderAt(path)) || `another ${program}`;
-    throw new FolderInUseError(`${folder} is in use by ${by}`, { cause });
+    const by = (await holderAt(address)) || `another ${program}`;
+    throw new FolderInUseError(folder, by, { cause });
   }
   server.unref();
   return () => new Promise((resolve) => server.close(() => resolve()));

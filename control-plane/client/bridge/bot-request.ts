@@ -1,4 +1,5 @@
 // An HTTP request to a bot's app or API: its time, its size, and its failures.
+import { linkedSignal } from '#shared/process/linked-signal.ts';
 import { startOfBody } from '#shared/response-body.ts';
 import { type BotCall, BotError } from './bot.ts';
 
@@ -18,12 +19,9 @@ export class AppUnreachableError extends BotError {
 /** Resolves with the body of the answer. Throws `BotError`, and the reason of `signal`. */
 export async function fetchText(url: string, init: RequestInit, signal: AbortSignal): Promise<string> {
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const linked = linkedSignal(signal, timeout);
   try {
-    const response = await fetch(url, {
-      ...init,
-      redirect: 'error',
-      signal: AbortSignal.any([signal, timeout]),
-    });
+    const response = await fetch(url, { ...init, redirect: 'error', signal: linked.signal });
     if (!response.ok) {
       const { text } = await startOfBody(response, PROBLEM_BYTES_MAX);
       const line = firstLineOf(text);
@@ -38,6 +36,8 @@ export async function fetchText(url: string, init: RequestInit, signal: AbortSig
     const problem = cause instanceof Error ? cause.message : message;
     const words = `no answer from ${url}: ${speaksNoTls(cause) ? 'it does not speak TLS: use http://' : problem}`;
     throw isUnsent(cause) ? new AppUnreachableError(words) : new BotError(words);
+  } finally {
+    linked.unlink();
   }
 }
 

@@ -7,7 +7,7 @@ import type { SignedPayment } from '../payments/sign.ts';
 import { BusyError, UsageError, unusable } from './failures.ts';
 
 const credentialsSchema = z.object({
-  base_url: z.string(),
+  base_url: z.url(),
   wallet: z.string().optional(),
   token: z.string(),
   number: z.string().optional(),
@@ -22,16 +22,33 @@ const signedPaymentSchema = z.object({
 /** Names of this machine: a payment that is stored under one of them is found under the others. */
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(?=:|$)/;
 
+const hostOf = ({ host }: URL): string => host.replace(LOOPBACK, '127.0.0.1');
+
+/** The same for each name of this machine. */
+function originOf(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  return `${url.protocol}//${hostOf(url)}`;
+}
+
 /** Wallets are addresses in EIP-55 spelling. Without a wallet, it is the default one of commands that name none. */
 export class CredentialStore {
+  readonly #baseUrl: string;
   readonly #folder: string;
   readonly #tokenFile: string | undefined;
+  readonly #platform: NodeJS.Platform | undefined;
 
   /** `tokenFile` replaces the token files named after service and wallet. */
-  constructor(parts: { configHome: string; baseUrl: string; tokenFile?: string | undefined }) {
-    const host = new URL(parts.baseUrl).host.replace(LOOPBACK, '127.0.0.1').replace(/[^\w.-]/g, '_');
+  constructor(parts: {
+    configHome: string;
+    baseUrl: string;
+    tokenFile?: string | undefined;
+    platform?: NodeJS.Platform;
+  }) {
+    const host = hostOf(new URL(parts.baseUrl)).replace(/[^\w.-]/g, '_');
     this.#folder = join(parts.configHome, 'simrack', host);
+    this.#baseUrl = parts.baseUrl;
     this.#tokenFile = parts.tokenFile;
+    this.#platform = parts.platform;
   }
 
   /** File of the token. */
@@ -39,10 +56,17 @@ export class CredentialStore {
     return this.#tokenFile ?? join(this.#folder, `${wallet ?? 'default'}.json`);
   }
 
-  /** Credentials of this wallet only. Throws `UsageError` for a file that cannot be trusted. */
+  /** Credentials of this wallet only. Throws `UsageError` for a file that cannot be trusted, or that has a token of another service. */
   read(wallet?: string): Credentials | undefined {
-    const kept = readPrivate(this.fileOf(wallet), credentialsSchema);
-    return wallet === undefined || kept?.wallet === wallet ? kept : undefined;
+    const file = this.fileOf(wallet);
+    const kept = readPrivate(file, credentialsSchema);
+    if (kept === undefined || (wallet !== undefined && kept.wallet !== wallet)) return undefined;
+    // Another service would learn the token, or with http every network on the way.
+    if (originOf(kept.base_url) !== originOf(this.#baseUrl))
+      throw new UsageError(
+        `${file} has a token of ${new URL(kept.base_url).origin}, not of ${new URL(this.#baseUrl).origin}: use that URL or another --token-file. If both are the same service, set SIMRACK_TOKEN to the token`,
+      );
+    return kept;
   }
 
   /**
@@ -59,8 +83,13 @@ export class CredentialStore {
 
   /** Two runs at once would sign two payments. Throws `BusyError` while another process pays with this wallet. */
   async whilePaying<T>(wallet: string, work: () => Promise<T>): Promise<T> {
-    const unlock = await lockFolder(this.#folder, `subscribe-${wallet}`, 0o700).catch((error: unknown) => {
-      if (error instanceof FolderInUseError) throw new BusyError('another "simrack subscribe" is running');
+    const holder = 'another "simrack subscribe"';
+    const locked = lockFolder(this.#folder, `subscribe-${wallet}`, 0o700, holder, this.#platform);
+    const unlock = await locked.catch((error: unknown) => {
+      if (error instanceof FolderInUseError) {
+        const hint = error.lockFile === undefined ? '' : `. If it is not, remove ${error.lockFile}`;
+        throw new BusyError(`${holder} is running${hint}`);
+      }
       throw new UsageError((error as Error).message);
     });
     try {

@@ -85,7 +85,11 @@ export class Messages {
     );
     this.#texts.set(sent.sid, sent);
     let isLate = false as boolean;
-    const work = sent.send().finally(() => this.#index(sent));
+    const work = sent.send().then(() => {
+      this.#index(sent);
+      // Without an answer of the service, it has no status yet that was reported.
+      if (url !== undefined && sent.status === 'sending') this.#follow(sent);
+    });
     const sending = work.catch((error: unknown) => {
       if (!isLate) throw error;
       this.#account.note(`a text to ${text.to} was not sent: ${(error as Error).message}`);

@@ -1,4 +1,6 @@
 // One text of the API, from the request to its last status: sent whole, or as numbered texts.
+import { REFUSALS } from '#shared/api/refusals.ts';
+import { sleep, systemClock } from '#shared/clock.ts';
 import { ApiError } from '../api-error.ts';
 import { CLOCK_ERROR_MS, isTooLong, PartlySentError } from '../long-text.ts';
 import type { HistoryMessage } from '../simrack-client.ts';
@@ -14,6 +16,10 @@ import {
 } from './message-json.ts';
 import { invalid, twilioRefusalOf } from './refusal.ts';
 import { randomSid } from './sids.ts';
+
+/** After a lost answer, the service stores the text within this time, or never got it. Less than the time in which an app gets its answer. */
+const STORED_WITHIN_MS = 6_000;
+const READ_AGAIN_MS = 1_000;
 
 interface Part {
   /** The service's id; null while the outcome of the part is unknown. */
@@ -107,9 +113,7 @@ export class TwilioMessage {
   /** Takes over the state of its parts from rows of the history. */
   refresh(rows: readonly HistoryMessage[]): void {
     for (const part of this.#parts) {
-      const row = rows.find((each) =>
-        part.messageId === null ? this.#isUnclaimed(each, part) : each.message_id === part.messageId,
-      );
+      const row = this.#rowOf(part, rows);
       if (row === undefined) continue;
       part.messageId = row.message_id;
       part.status = messageStatusOf(row);
@@ -140,16 +144,38 @@ export class TwilioMessage {
     this.#parts = sent.map(({ body, message_id: messageId }) => ({ messageId, body, status: 'sent' }));
     // Unsent texts after the first one were not tried.
     const [tried] = isPartly ? error.unsent : [this.#request.body];
-    this.#parts.push({ messageId: null, body: tried ?? '', status: 'failed' });
+    const part: Part = { messageId: null, body: tried ?? '', status: 'sending' };
+    this.#parts.push(part);
+    // Without an answer of the service itself, it may not have stored the text yet.
+    const deadline = Date.now() + (error.code in REFUSALS ? 0 : STORED_WITHIN_MS);
+    for (;;) {
+      const rows = await this.#readHistory();
+      if (rows !== undefined && this.#rowOf(part, rows) !== undefined) return;
+      if (Date.now() >= deadline) {
+        if (rows !== undefined) part.status = 'failed';
+        return;
+      }
+      await sleep(systemClock, READ_AGAIN_MS);
+    }
+  }
+
+  /** Undefined if the service does not answer. */
+  async #readHistory(): Promise<readonly HistoryMessage[] | undefined> {
     const { client } = this.phone;
     try {
       const { messages } = await client.messages({ direction: 'sent', since: this.since, limit: 100 });
       this.refresh(messages);
+      return messages;
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
-      const last = this.#parts.at(-1);
-      if (last !== undefined) last.status = 'sending';
+      return undefined;
     }
+  }
+
+  #rowOf(part: Part, rows: readonly HistoryMessage[]): HistoryMessage | undefined {
+    return rows.find((each) =>
+      part.messageId === null ? this.#isUnclaimed(each, part) : each.message_id === part.messageId,
+    );
   }
 
   #isUnclaimed(row: HistoryMessage, part: Part): boolean {

@@ -1,6 +1,6 @@
 // Every refusal of the API, every reason of a refused payment, of a failed call and of a refused command.
-import { REJECTIONS } from '../../../control-plane/payments/rejection.ts';
 import { OPERATION, type Operation, refusalsOf } from '../../../shared/api/operations.ts';
+import { REJECTIONS } from '../../../shared/api/payment-rejections.ts';
 import { REFUSALS, type RefusalCode } from '../../../shared/api/refusals.ts';
 import { COMMAND_ERRORS } from '../../../shared/link/frame.ts';
 import { END_REASON } from '../../../shared/voice/release-cause.ts';

@@ -1,10 +1,10 @@
 // The end of `simrack` when it cannot carry out its command: exit codes, closed pipes, Ctrl-C, and the output on a terminal.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { commandLine } from '../../fixtures/agents/command-line.ts';
@@ -82,6 +82,36 @@ t.test('no server, another server, and a server that limits requests', async (t)
   const limited = await simrack('recover', '--json');
   t.equal(limited.status, 5);
   t.match(limited.failure(), { error: 'rate_limited', status: 429, retry_after_seconds: Number });
+});
+
+t.test('a stored token is sent only to the service that gave it', async (t) => {
+  const tokens: unknown[] = [];
+  const other = createServer((request, response) => {
+    tokens.push(request.headers.authorization);
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const { simrack, kept, folder } = commandLine(t, NOWHERE);
+  const keep = (file: string, baseUrl: string): void => {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, JSON.stringify({ base_url: baseUrl, token: 'secret' }), { mode: 0o600 });
+  };
+  const named = join(folder, 'named.json');
+  keep(named, 'https://elsewhere.example');
+  const url = `http://localhost:${port}`;
+  const says = /token of https:\/\/elsewhere\.example, not of http:\/\/localhost:\d+: .*SIMRACK_TOKEN/;
+  t.match(await simrack('number', '--url', url, '--token-file', named), { status: 2, stderr: says });
+  const stored = kept(`http://127.0.0.1:${port}`, 'default.json');
+  keep(stored, `https://127.0.0.1:${port}`);
+  t.match(await simrack('number', '--url', url), { status: 2, stderr: /token of https:/ }, 'in clear text');
+  t.same(tokens, []);
+  keep(stored, `http://127.0.0.1:${port}/`);
+  t.match(await simrack('number', '--url', url), { status: 3 }, 'another name of this machine');
+  t.same(tokens, ['Bearer secret']);
+  t.match(await simrack('number', '--url', url, '--token', 'given'), { status: 3 });
+  t.same(tokens, ['Bearer secret', 'Bearer given'], 'a token that is given with the URL');
 });
 
 t.test('a reader that stops causes no error, unless a secret shown once is lost', async (t) => {

@@ -11,6 +11,7 @@ import {
 import type { ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
+import { CredentialStore } from '#control-plane/client/commands/credentials.ts';
 import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
 import { commandLine } from '../../fixtures/agents/command-line.ts';
 import { PRICE } from '../../fixtures/chain/paid-chain.ts';
@@ -18,6 +19,7 @@ import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { closePayments } from '../../fixtures/payments/closed-payments.ts';
 import { type Between, paymentsBetween } from '../../fixtures/payments/payments-between.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -105,6 +107,20 @@ t.test('Ctrl-C while it pays, and another one at the same time', async (t) => {
   t.equal(new Set(payments).size, 1);
   t.equal(await paid(), 1n);
 });
+
+for (const platform of ['linux', 'darwin'] as const)
+  t.test(`on ${platform}, a second run at the same time pays nothing`, async (t) => {
+    const parts = { configHome: temporaryFolder(t), baseUrl: 'https://sms.example', platform };
+    const pay = (work: () => Promise<unknown>): Promise<unknown> =>
+      new CredentialStore(parts).whilePaying(ALICE.address, work);
+    await pay(() =>
+      t.rejects(
+        pay(async () => t.fail('a second payment')),
+        { name: 'BusyError' },
+      ),
+    );
+    await pay(async () => t.pass('the first is over'));
+  });
 
 t.test('a payment with an unknown outcome has an exit code of its own', async (t) => {
   const pending = (response: ServerResponse): void => {

@@ -1,7 +1,7 @@
 // The sound card of a modem as programs see it: in the USB tree, and with the real arecord and aplay.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { bytesOf, samplesOf } from '#hardware-sim/audio/frame.ts';
@@ -91,6 +91,37 @@ t.test('cards that are called alike are numbered, and go with their modem', asyn
     'Android_2.capture',
     'Android_2.playback',
   ]);
+});
+
+t.test('a modem whose card cannot be made leaves nothing open', async (t) => {
+  const { rack, modem } = await startModem(t, { usbAudio: true, modems: 1 });
+  const power = async (action: 'on' | 'off') =>
+    (await post(`${rack.url}/modems/m0/power`, { action })).status;
+  const pipes = join(rack.dir, 'alsa');
+  const openPipes = (): string[] =>
+    readdirSync('/proc/self/fd')
+      .map((file) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${file}`);
+        } catch {
+          return '';
+        }
+      })
+      .filter((path) => path.startsWith(pipes));
+  t.equal(openPipes().length, 2);
+  const on = await power('on');
+  await power('off');
+  // In the place of the second pipe.
+  mkdirSync(join(pipes, 'Android.playback'));
+  t.equal(await power('on'), 500);
+  t.equal(modem.power.state, 'absent');
+  t.notOk(existsSync(modem.portPaths.at), 'no terminal');
+  t.same(openPipes(), []);
+  t.same(readdirSync(pipes), ['Android.playback']);
+  rmdirSync(join(pipes, 'Android.playback'));
+  t.equal(await power('on'), on);
+  t.ok(existsSync(modem.portPaths.at));
+  t.equal(openPipes().length, 2);
 });
 
 t.test('arecord and aplay have the voice of a call, as clean as it is', { skip }, async (t) => {

@@ -253,3 +253,32 @@ t.test('a modem whose place has another one by now stays away', async (t) => {
     body: { error: 'place_taken', message: /there is a device at 1-1\.\d already/ },
   });
 });
+
+for (const [name, path, header] of [
+  ['of a web page', '/calls/1/audio', 'Origin: https://page.example\r\n'],
+  ['for a call that is unknown', '/calls/1/audio', ''],
+] as const)
+  t.test(
+    `a client that is refused a WebSocket ${name}, and stays, does not keep it from stopping`,
+    async (t) => {
+      const rack = await startRack(t);
+      const { port } = new URL(rack.url);
+      const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+      t.teardown(() => socket.destroy());
+      socket.on('error', () => undefined);
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += String(chunk);
+      });
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${header}Connection: Upgrade\r\nUpgrade: websocket\r\n` +
+          `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==\r\n\r\n`,
+      );
+      await until('the refusal', () => /^HTTP\/1\.1 40[34] .*\r\n\r\n$/s.test(text));
+      let isStopped = false;
+      void rack.stop().then(() => {
+        isStopped = true;
+      });
+      await until('it has stopped', () => isStopped);
+    },
+  );

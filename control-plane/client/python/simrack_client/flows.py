@@ -45,8 +45,18 @@ _SLOW_SECONDS = 120.0
 _SETTLE_SECONDS = 300.0
 _ASK_AGAIN_SECONDS = 2.0
 _TOOL_WAIT_SECONDS = 50
-# After these a payment cannot have moved anything.
-_CHARGED_NOTHING = ("pool_exhausted", "settlement_unavailable", "overloaded", "restarting")
+# After these codes with these statuses a payment has moved nothing. Others may come after it was sent to the chain, or from a proxy.
+_MOVED_NOTHING = {
+    **dict.fromkeys((
+        "invalid_encoding", "unsupported_version", "unsupported_method", "unsupported_scheme", "unsupported_network",
+        "unsupported_asset", "invalid_challenge", "invalid_domain", "invalid_payee", "invalid_amount",
+        "invalid_signature", "authorization_not_yet_valid", "authorization_expired", "authorization_too_long",
+        "authorization_used", "insufficient_funds", "payer_blocked", "asset_paused", "transfer_refused",
+        "transfer_too_costly", "foreign_account",
+    ), 402),
+    "payment_identifier_reused": 409, "paid_ahead": 409, "rate_limited": 429, "overloaded": 503,
+    "pool_exhausted": 503, "restarting": 503, "settlement_unavailable": 503,
+}
 _TRANSIENT = ("rate_limited", "settlement_unavailable", "overloaded", "restarting", "unavailable", "internal_error")
 # This machine: a tunnel may start here.
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|::1")
@@ -136,9 +146,10 @@ class Flows:
                 try:
                     return {**(yield from self.recover(signer)), "recovered": True}
                 except SimrackError as error:
-                    # The 402 of a sign-in is no refusal of the payment: its money moved, and the 409 says what became of it.
-                    if error.code != "no_active_subscription":
-                        failure = error
+                    # No refusal of a sign-in is one of the payment: its money moved. After a 402, the 409 says what became of it.
+                    if error.code == "no_active_subscription":
+                        raise failure from error
+                    failure = error
                     was_unclear = True
             # After one unclear attempt, a refusal because of time or load proves nothing about that attempt.
             if not _is_unclear(failure) and not (was_unclear and failure.code in _TRANSIENT):
@@ -232,9 +243,10 @@ def _is_transient(error: SimrackError) -> bool:
 
 
 def _is_unclear(error: SimrackError) -> bool:
+    """Proxies that want money themselves send some of the codes, but no `message`."""
     if not isinstance(error, ApiError):
         return isinstance(error, (Unreachable, Timeout, InvalidAnswer))
-    return error.status >= 500 and error.code not in _CHARGED_NOTHING
+    return _MOVED_NOTHING.get(error.code) != error.status or "message" not in error.details
 
 
 def _still_pending(error: SimrackError, payment: str) -> SettlementPending:

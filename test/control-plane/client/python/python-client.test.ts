@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
+import { MOVED_NOTHING } from '#shared/api/payment-rejections.ts';
 import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { ALICE } from '../../../dev-stack/wallets.ts';
 import { received } from '../../../fixtures/agents/subscriber.ts';
@@ -171,6 +172,52 @@ except InvalidAnswer as error:
   const env = { PATH: String(process.env['PATH']), PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1' };
   const ran = spawnSync(PYTHON, ['-c', program], { env, encoding: 'utf8' });
   t.equal(ran.stdout, '404\n', ran.stderr);
+});
+
+t.test('only the service’s own refusals of a payment end it', async (t) => {
+  const program = `
+import json, sys
+from simrack_client.errors import SimrackError
+from simrack_client.flows import Flows, Pause, Request, Response, _MOVED_NOTHING
+class Signer:
+    address = "0x" + "1" * 40
+    def sign_message(self, text): return "0x"
+def refused(status, error, **more): return Response(status, {}, {"error": error, **more})
+def end_of(*answers):
+    flow, sent = Flows(None, "127.0.0.1", None).subscribe(Signer(), 1, None, "the payment", None, 1), []
+    step = next(flow)
+    try:
+        for answer in answers:
+            assert isinstance(step, Request), step
+            if step.path == "/subscribe": sent.append(step.headers.get("X-PAYMENT"))
+            step = flow.send(answer)
+        return sent, "goes on" if isinstance(step, Pause) else step
+    except SimrackError as error:
+        return sent, error.code, getattr(error, "payment", None)
+proxy = {"timeout": (408, "request timeout"), "price": (402, "insufficient_funds"), "page": (403, "forbidden")}
+issued = Response(200, {}, {"nonce": "n1", "message": "Sign in to x SMS\\nNonce: n1"})
+used = refused(409, "payment_already_used", message="Used.")
+print(json.dumps({
+    **{name: end_of(refused(*answer)) for name, answer in proxy.items()},
+    "own": end_of(refused(402, "insufficient_funds", message="Too little.")),
+    "sign-in": end_of(used, issued, refused(401, "signature_mismatch", message="The nonce has expired.")),
+    "over": end_of(used, issued, refused(402, "no_active_subscription", message="None.")),
+    "codes": _MOVED_NOTHING,
+}))
+`;
+  const env = { PATH: String(process.env['PATH']), PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1' };
+  const ran = spawnSync(PYTHON, ['-c', program], { env, encoding: 'utf8' });
+  const { codes, ...ends } = JSON.parse(ran.stdout || ran.stderr) as Record<string, unknown>;
+  const pending = [['the payment'], 'settlement_pending', 'the payment'];
+  t.same(ends, {
+    timeout: pending,
+    price: pending,
+    page: pending,
+    own: [['the payment'], 'insufficient_funds', null],
+    'sign-in': pending,
+    over: [['the payment'], 'payment_already_used', null],
+  });
+  t.same(codes, MOVED_NOTHING, 'the list of the other client');
 });
 
 t.test('the wheel is one that pip installs and Python imports', async (t) => {

@@ -1,6 +1,7 @@
 // The common part of committing facts from a link and facts that waited for their SIM, and the metrics of both.
 import type { Fact } from '#shared/link/messages.ts';
 import type { AudioStatistics } from '#shared/voice/call.ts';
+import { FRAME_MS } from '#shared/voice/media.ts';
 import type { Base } from '../bus/base.ts';
 import type { BusEvent } from '../bus/bus.ts';
 import { isProbeId } from '../domain/probe-text.ts';
@@ -71,18 +72,16 @@ function emitFactMetrics(
       emitMetric({ kind: 'call_ended', call: event.call });
 }
 
-function framesOf({
-  captured_frames,
-  played_frames,
-  late_frames,
-  dropped_frames,
-  lost_frames,
-}: AudioStatistics) {
+/** A node may report any count: more than a day of audio is none. */
+const FRAMES_MAX = (24 * 60 * 60 * 1_000) / FRAME_MS;
+
+function framesOf(audio: AudioStatistics) {
+  const clamped = (count: number): number => Math.min(count, FRAMES_MAX);
   return {
-    captured: captured_frames,
-    played: played_frames,
-    late: late_frames,
-    dropped: dropped_frames,
-    lost: lost_frames,
+    captured: clamped(audio.captured_frames),
+    played: clamped(audio.played_frames),
+    late: clamped(audio.late_frames),
+    dropped: clamped(audio.dropped_frames),
+    lost: clamped(audio.lost_frames),
   };
 }

@@ -7,7 +7,7 @@ import type { DatabaseTransaction } from '../store/database/database.ts';
 import { reportedTime, storableText } from '../store/database/reported-values.ts';
 import { CLOCK_ERROR_MAX_MS, SERVICE_CENTRE_KEEPS_MS, ZONE_ERROR_MAX_MS } from '../store/fleet/holdings.ts';
 import type { KeyedFact } from '../store/fleet/waiting-facts.ts';
-import { endCall } from '../store/messages/calls.ts';
+import { endCall } from '../store/messages/call-ends.ts';
 import {
   insertReceived,
   insertUnreadable,

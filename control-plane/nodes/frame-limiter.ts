@@ -18,8 +18,14 @@ const AUDIO = { burst: 6_000, perSecond: 500 };
 
 /** Cost of a new fact: it has its own window as well. */
 export const FACT_COST = 0.1;
-/** A longer frame counts once more for each 16 Ki characters. */
+/** Characters that cost as much as one more frame. */
 const FRAME_UNIT_LENGTH = 16 * 1024;
+
+/**
+ * Limit of the facts of a SIM, in characters of their frames: ten thousand texts at once, as after days without a link, and two a second in
+ * the long run, which is more than a network delivers. They stay in the database.
+ */
+const FACTS = { burst: 4_000_000, perSecond: 800 };
 
 const REPORT_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;
@@ -48,11 +54,16 @@ export const frameBudgets = (clock: Clock): KeyedBudgets => new KeyedBudgets(clo
 /** The links that nodes may open. */
 export const linkBudgets = (clock: Clock): KeyedBudgets => new KeyedBudgets(clock, LINKS);
 
-/** The messages on media links, of each SIM of a node. */
-export const audioBudgets = (clock: Clock) => {
-  const budgets = new KeyedBudgets(clock, AUDIO);
+const simBudgets = (clock: Clock, size: { burst: number; perSecond: number }) => {
+  const budgets = new KeyedBudgets(clock, size);
   return { of: (nodeId: string, iccid: string): TokenBucket => budgets.of(`${nodeId} ${iccid}`) };
 };
+
+/** The messages on media links, of each SIM of a node. */
+export const audioBudgets = (clock: Clock) => simBudgets(clock, AUDIO);
+
+/** The characters of facts, of each SIM of a node. */
+export const factBudgets = (clock: Clock) => simBudgets(clock, FACTS);
 
 interface FrameLimiterParts {
   clock: Clock;
@@ -77,19 +88,18 @@ export class FrameLimiter {
 
   /** Counts the length of a frame, in characters. */
   measure(length: number): void {
-    const cost = Math.floor(length / FRAME_UNIT_LENGTH);
-    if (cost > 0) this.count(cost);
+    this.count(length / FRAME_UNIT_LENGTH);
   }
 
-  /** Counts a frame that was read. Above the limit, the next ones are read later. */
-  count(cost = 1): void {
-    const { budget, socket } = this.#parts;
+  /** Counts a frame that was read, by its own budget or by another one. Above the limit, the next ones are read later. */
+  count(cost = 1, budget = this.#parts.budget): void {
+    const { socket } = this.#parts;
     if (budget.charge(cost) === 0) return;
     this.#exceeded += 1;
     this.#report();
     if (this.#pause !== undefined) return;
     socket.pause();
-    this.#wait();
+    this.#wait(budget);
   }
 
   /** The link has ended. */
@@ -97,11 +107,11 @@ export class FrameLimiter {
     this.#pause?.cancel();
   }
 
-  #wait(): void {
-    const { budget, clock, socket } = this.#parts;
+  #wait(budget: TokenBucket): void {
+    const { clock, socket } = this.#parts;
     this.#pause = clock.after(budget.debtMs, () => {
       // More frames were in the buffer that had been read, or came on another link.
-      if (budget.debtMs > 0) return this.#wait();
+      for (const each of [budget, this.#parts.budget]) if (each.debtMs > 0) return this.#wait(each);
       this.#pause = undefined;
       socket.resume();
     });

@@ -25,7 +25,7 @@ import { closeLink, type LinkStatus, openLink, renewLink } from '../store/fleet/
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { FACT_WINDOW, FactInbox } from './fact-inbox.ts';
 import type { CallWatch } from './fleet.ts';
-import { FACT_COST, FrameLimiter } from './frame-limiter.ts';
+import { FACT_COST, FrameLimiter, type factBudgets } from './frame-limiter.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { ProvenNode } from './identity-check.ts';
 import { limitLines } from './line-budget.ts';
@@ -50,6 +50,8 @@ export interface NodeSessionParts extends SnapshotParts {
   random: Random;
   /** Budget for frames from this node. */
   budget: TokenBucket;
+  /** The characters of facts that the store takes, of each SIM of a node. */
+  factBudgets: ReturnType<typeof factBudgets>;
   /** A node ends a call that has lost its stream and its link for this long. */
   streamHoldMs: number;
 }
@@ -218,14 +220,14 @@ export class NodeSession implements NodeLink {
     this.#limiter.measure(text.length);
     try {
       if (isBinary) throw new FrameError('binary frame');
-      this.#onFrame(parseNodeFrame(text));
+      this.#onFrame(parseNodeFrame(text), text.length);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'bad frame from a node');
       this.close(LINK_CLOSE.protocolError, 'bad frame');
     }
   }
 
-  #onFrame(frame: NodeFrame): void {
+  #onFrame(frame: NodeFrame, length: number): void {
     if (frame.type === 'hello') {
       if (this.#isGreeted) throw new FrameError('second hello');
       this.#limiter.count();
@@ -236,6 +238,8 @@ export class NodeSession implements NodeLink {
     if (this.#inbox === undefined) throw new FrameError('hello first');
     const isNewFact = frame.type === 'fact' && !this.#inbox.has(frame.sequence);
     this.#limiter.count(isNewFact ? FACT_COST : 1);
+    if (isNewFact && 'iccid' in frame.fact)
+      this.#limiter.count(length, this.#parts.factBudgets.of(this.nodeId, frame.fact.iccid));
     switch (frame.type) {
       case 'fact':
         if (!this.#inbox.push(frame.sequence, frame.fact))

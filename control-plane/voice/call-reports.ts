@@ -4,19 +4,12 @@ import type { Base } from '../bus/base.ts';
 import type { RefusalLog } from '../bus/refusal-log.ts';
 import { AnswerDetection } from '../hearing/answer-detection.ts';
 import type { Fleet } from '../nodes/fleet.ts';
-import { reportedTime, storableText } from '../store/database/reported-values.ts';
+import { reportedTime } from '../store/database/reported-values.ts';
 import { addRefusals } from '../store/fleet/node-refusals.ts';
 import { findHeldAs } from '../store/fleet/sim-tenures.ts';
 import { type CallRow, findLiveCall, noteCallUp } from '../store/messages/calls.ts';
+import { isSameCall, storablePeer } from '../store/messages/same-call.ts';
 import { ownerOfCall } from '../store/operations/probe-calls.ts';
-
-type CallIdentity = Pick<CallRow, 'iccid' | 'direction' | 'peer'>;
-
-/** Whether a report is about the same call. A modem may report the caller late, but never another caller. */
-export const isSameCall = (call: CallIdentity, frame: CallIdentity): boolean =>
-  call.iccid === frame.iccid &&
-  call.direction === frame.direction &&
-  (call.peer === null || storablePeer(call.peer) === storablePeer(frame.peer));
 
 /** Larger than any rack. */
 const CALLS_PER_NODE_MAX = 1_000;
@@ -75,8 +68,6 @@ export async function findOwner(
   refuseChanged(parts, from, callId);
   return undefined;
 }
-
-const storablePeer = (peer: string | null): string | null => (peer === null ? null : storableText(peer));
 
 export interface CallReport {
   nodeId: string;

@@ -14,23 +14,17 @@ import type { CallWatch } from '../nodes/fleet.ts';
 import { reportedTime } from '../store/database/reported-values.ts';
 import { untilAvailable } from '../store/database/until-available.ts';
 import { isLinked } from '../store/fleet/node-links.ts';
+import { endLostCall } from '../store/messages/call-ends.ts';
 import {
   type CallRow,
-  endLostCall,
   findCallStates,
   findOpenCall,
   putCall,
   setStreamStatistics,
 } from '../store/messages/calls.ts';
+import { isSameCall } from '../store/messages/same-call.ts';
 import { makeRoomForUnsold } from '../store/messages/unsold-calls.ts';
-import {
-  type CallReport,
-  findOwner,
-  isSameCall,
-  recordersOf,
-  refuseChanged,
-  reportedCall,
-} from './call-reports.ts';
+import { type CallReport, findOwner, recordersOf, refuseChanged, reportedCall } from './call-reports.ts';
 import { CallSession, type CallSessionParts } from './call-session.ts';
 import { endForgottenCalls, GONE_MS, loseUnreported, lostCallLog, MISSING_MS } from './lost-calls.ts';
 import { TrackedCalls } from './tracked-calls.ts';

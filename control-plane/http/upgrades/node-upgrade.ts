@@ -4,7 +4,7 @@ import { readProof } from '#shared/link/proof.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { emitMetric } from '../../metrics/metric-events.ts';
-import { frameBudgets, linkBudgets } from '../../nodes/frame-limiter.ts';
+import { factBudgets, frameBudgets, linkBudgets } from '../../nodes/frame-limiter.ts';
 import { identify } from '../../nodes/identity-check.ts';
 import { NodeSession, type NodeSessionParts } from '../../nodes/node-session.ts';
 import { reportBudgets } from '../../nodes/report-budget.ts';
@@ -28,7 +28,9 @@ interface NodeUpgrades {
   drain(): Promise<void>;
 }
 
-export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'reportBudget'>): NodeUpgrades {
+export function createNodeUpgrades(
+  parts: Omit<NodeSessionParts, 'budget' | 'reportBudget' | 'factBudgets'>,
+): NodeUpgrades {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: LINK_FRAME_BYTES_MAX,
@@ -38,6 +40,7 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'rep
     writeAnswer(socket, parts.clock, errorAnswerOf(new Refusal('invalid_request', error.message), parts.log)),
   );
   const frames = frameBudgets(parts.clock);
+  const facts = factBudgets(parts.clock);
   const links = linkBudgets(parts.clock);
   const reports = reportBudgets(parts.clock);
   const sessions = new Set<NodeSession>();
@@ -79,6 +82,7 @@ export function createNodeUpgrades(parts: Omit<NodeSessionParts, 'budget' | 'rep
         const session = new NodeSession(webSocket, node, {
           ...parts,
           budget: frames.of(node.nodeId),
+          factBudgets: facts,
           reportBudget: reports.of(node.nodeId),
         });
         sessions.add(session);

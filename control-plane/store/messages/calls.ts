@@ -1,13 +1,10 @@
-// Calls from their first sign to their end. The state of a row only advances, and a call ends once.
+// Calls from their first sign on. The state of a row only advances.
 import { sql } from 'kysely';
-import type { Answerer, AskedAnswerer, CallDirection, CallEnded, LiveCallState } from '#shared/voice/call.ts';
+import type { Answerer, AskedAnswerer, CallDirection, LiveCallState } from '#shared/voice/call.ts';
 import type { EndReason } from '#shared/voice/release-cause.ts';
-import type { Database, DatabaseTransaction } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
-import { reportedTime } from '../database/reported-values.ts';
 import type { CallsTable, StreamStatistics } from '../database/tables.ts';
-import { ownerOfCall } from '../operations/probe-calls.ts';
-import { makeRoomForUnsold } from './unsold-calls.ts';
 
 /** A call that is up or being set up. */
 export interface CallRow {
@@ -34,7 +31,7 @@ export interface EndedCall extends Omit<CallRow, 'state'> {
   cause: number;
 }
 
-const toValues = (call: CallRow, now: Date) => ({
+export const toValues = (call: CallRow, now: Date) => ({
   id: call.callId,
   // The subscription may have been purged since.
   subscription_id: sql<string | null>`(select id from subscriptions where id = ${call.subscriptionId})`,
@@ -209,7 +206,7 @@ const CALL_STATES = ['dialing', 'ringing', 'active', 'ended'] as const;
 const LIVE_STATES = ['dialing', 'ringing', 'active'] as const;
 
 /** Those of a `CallRow`. */
-const CALL_COLUMNS = [
+export const CALL_COLUMNS = [
   'id as callId',
   'subscription_id as subscriptionId',
   'number',
@@ -222,98 +219,6 @@ const CALL_COLUMNS = [
   'answered_at as answeredAt',
   'answered_by as answeredBy',
 ] as const;
-
-/**
- * Ends a call as its node reports, even a call that was unknown; a repeated report changes nothing. `end`: if it is the first one.
- * `isCustomers`: the call belongs to a subscription. Undefined if this node has reported the end before, or has no such call.
- */
-export async function endCall(
-  trx: DatabaseTransaction,
-  nodeId: string,
-  fact: CallEnded,
-  now: Date,
-): Promise<{ end: EndedCall | undefined; isCustomers: boolean } | undefined> {
-  const known =
-    (await lockCall(trx, fact.call_id)) ??
-    (await insertMissed(trx, await missedCall(trx, nodeId, fact, reportedTime(fact.started_at, now)), now));
-  if (known === undefined || known.ended_by_node || known.nodeId !== nodeId) return undefined;
-  const { state, ended_by_node: _, seen_at: seenAt, ...call } = known;
-  const answeredAt = fact.answered_at === null ? call.answeredAt : reportedTime(fact.answered_at, now);
-  const endedAt = reportedTime(fact.ended_at, now);
-  const { reason, cause } = fact;
-  await trx
-    .updateTable('calls')
-    .set({
-      state: 'ended',
-      answered_at: answeredAt,
-      ended_at: endedAt,
-      reason,
-      cause,
-      audio: fact.audio === null ? null : JSON.stringify(fact.audio),
-      ended_by_node: true,
-      seen_at: state === 'ended' ? seenAt : now,
-    })
-    .where('id', '=', fact.call_id)
-    .execute();
-  const end = state === 'ended' ? undefined : { ...call, answeredAt, endedAt, reason, cause };
-  return { end, isCustomers: call.subscriptionId !== null };
-}
-
-const lockCall = (trx: DatabaseTransaction, callId: string) =>
-  trx
-    .selectFrom('calls')
-    .select([...CALL_COLUMNS, 'ended_by_node', 'seen_at'])
-    .where('id', '=', callId)
-    .forUpdate()
-    .executeTakeFirst();
-
-/** Another instance may record it at the same moment. */
-async function insertMissed(trx: DatabaseTransaction, call: CallRow, now: Date) {
-  if (call.subscriptionId === null) await makeRoomForUnsold(trx, call.iccid);
-  await trx
-    .insertInto('calls')
-    .values(toValues(call, now))
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
-  return lockCall(trx, call.callId);
-}
-
-async function missedCall(
-  trx: DatabaseTransaction,
-  nodeId: string,
-  { call_id: callId, iccid, direction, peer }: CallEnded,
-  startedAt: Date,
-): Promise<CallRow> {
-  const owner = await ownerOfCall(trx, { callId, iccid, direction, peer }, startedAt);
-  const call = { callId, iccid, nodeId, direction, peer, ...owner };
-  return { ...call, state: 'ringing', startedAt, answeredAt: null, answeredBy: null };
-}
-
-/**
- * Ends a call that its node no longer reports; a later report of the node corrects that. It ends when it was last known to be up: `upAt`, or
- * later as recorded. Undefined when the call has ended already.
- */
-export async function endLostCall(
-  db: Database,
-  callId: string,
-  { reason, cause, upAt, now }: { reason: EndReason; cause: number; upAt: Date | undefined; now: Date },
-): Promise<EndedCall | undefined> {
-  const row = await db
-    .updateTable('calls')
-    .set({
-      state: 'ended',
-      reason,
-      cause,
-      // The node's clock, which gave the time of the answer, may be ahead. `greatest` ignores nulls.
-      ended_at: sql<Date>`least(${now}::timestamptz, greatest(up_at, answered_at, ${upAt ?? null}::timestamptz))`,
-      seen_at: now,
-    })
-    .where('id', '=', callId)
-    .where('state', '<>', 'ended')
-    .returning([...CALL_COLUMNS, 'ended_at as endedAt'])
-    .executeTakeFirst();
-  return row && { ...row, endedAt: row.endedAt ?? now, reason, cause };
-}
 
 /** Records that an instance still has these calls, and when each was last known to be up. */
 export async function vouchForCalls(

@@ -1,6 +1,8 @@
 // SIMs that move between honest nodes, and what a node may still report of a SIM that it held.
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { endLostCall } from '#control-plane/store/messages/call-ends.ts';
+import { type CallRow, putCall } from '#control-plane/store/messages/calls.ts';
 import type { FactOf } from '#shared/link/messages.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
@@ -208,4 +210,44 @@ t.test('a former holder dates nothing into the time after it held the SIM', asyn
     calls.every(({ started_at, ended_at }) => started_at <= ended_at),
     'none begins after its end',
   );
+});
+
+t.test('the end of a call that names another SIM of its node is refused', async (t) => {
+  const { url, node, db, listed } = await honestNode(t, rig, { service: FAST });
+  const startedAt = new Date(Date.now() - 60_000);
+  const call: CallRow = {
+    callId: `in_${randomUUID()}`,
+    subscriptionId: null,
+    number: null,
+    iccid: VICTIM,
+    nodeId: 'honest',
+    direction: 'inbound',
+    peer: '+13105550199',
+    state: 'active',
+    startedAt,
+    answeredAt: startedAt,
+    answeredBy: null,
+  };
+  await putCall(db, call, startedAt);
+  await endLostCall(db, call.callId, { reason: 'contact_lost', cause: 41, upAt: startedAt, now: startedAt });
+  report(node, slotAt(1, EMPTY), slotAt(2));
+  await linkNode(t, url, { nodeId: 'other', slots: [slotAt(1, { slot: 'm7' })] });
+  await until('it holds the other SIM', async () => (await listed('honest')) !== undefined);
+  await node.report({
+    kind: 'call_ended',
+    call_id: call.callId,
+    iccid: String(slotAt(2).iccid),
+    direction: 'inbound',
+    peer: '+13105550199',
+    started_at: startedAt.toISOString(),
+    answered_at: startedAt.toISOString(),
+    ended_at: new Date().toISOString(),
+    reason: 'remote_hangup',
+    cause: 16,
+    audio: null,
+  });
+  t.match(await db.selectFrom('calls').select(['reason', 'cause', 'ended_at']).execute(), [
+    { reason: 'contact_lost', cause: 41, ended_at: startedAt },
+  ]);
+  t.equal((await listed('honest'))?.refused.calls, 1);
 });

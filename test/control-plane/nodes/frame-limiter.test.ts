@@ -5,6 +5,7 @@ import {
   FRAME_BURST,
   FRAMES_PER_SECOND,
   FrameLimiter,
+  factBudgets,
   frameBudgets,
 } from '#control-plane/nodes/frame-limiter.ts';
 import { setAcknowledged } from '#control-plane/store/fleet/node-links.ts';
@@ -69,10 +70,31 @@ t.test('all links of a node share one budget, and a long frame costs more', asyn
   link().measure(16 * 1024 * FRAME_BURST);
   t.equal(pauses, 0);
   link().measure(1_000);
-  t.equal(pauses, 0, 'a short one costs nothing for its length');
-  link().count();
-  t.equal(pauses, 1);
+  t.equal(pauses, 1, 'a short one, too');
   t.equal(budgets.of('another').debtMs, 0);
+});
+
+t.test('the facts of a SIM have a limit of their own: they stay in the database', async (t) => {
+  const clock = new ManualClock();
+  const calls: string[] = [];
+  const budget = frameBudgets(clock).of('rogue');
+  const facts = factBudgets(clock);
+  const limiter = new FrameLimiter({
+    clock,
+    budget,
+    socket: { pause: () => calls.push('pause'), resume: () => calls.push('resume') },
+    onExceeded: () => calls.push('exceeded'),
+  });
+  for (let text = 0; text < 10_000; text += 1) limiter.count(400, facts.of('rogue', '8901'));
+  t.same(calls, []);
+  limiter.count(16_000, facts.of('rogue', '8901'));
+  t.same(calls, ['exceeded', 'pause']);
+  clock.advance(19_000);
+  t.same(calls, ['exceeded', 'pause'], 'a text of 16,000 characters in twenty seconds');
+  clock.advance(1_000);
+  t.same(calls, ['exceeded', 'pause', 'resume']);
+  limiter.count(16_000, facts.of('rogue', '8902'));
+  t.equal(calls.length, 3);
 });
 
 t.test('facts that were acknowledged, sent again and again, are frames like any other', async (t) => {

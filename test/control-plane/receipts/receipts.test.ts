@@ -9,7 +9,7 @@ import { SimrackClient } from '#control-plane/client/simrack-client.ts';
 import type { Subscription } from '#control-plane/domain/subscription.ts';
 import { receipts as readReceipts } from '#control-plane/handlers/receipts.ts';
 import { ReceiptSigner } from '#control-plane/receipts/receipt-signer.ts';
-import { endCall, endLostCall } from '#control-plane/store/messages/calls.ts';
+import { endCall, endLostCall } from '#control-plane/store/messages/call-ends.ts';
 import { appendReceipts } from '#control-plane/store/receipts/receipts.ts';
 import type { Receipt } from '#shared/api/receipts.ts';
 import { systemClock } from '#shared/clock.ts';

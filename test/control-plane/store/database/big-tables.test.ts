@@ -5,8 +5,8 @@ import type { OpenAlert } from '#control-plane/domain/alert.ts';
 import type { Database } from '#control-plane/store/database/database.ts';
 import { readFleet } from '#control-plane/store/fleet/fleet-nodes.ts';
 import { listNumbers } from '#control-plane/store/fleet/numbers.ts';
+import { endCall } from '#control-plane/store/messages/call-ends.ts';
 import {
-  endCall,
   findCallStates,
   findCallsSince,
   findForgottenCalls,

@@ -74,8 +74,7 @@ export async function dial(
     )
     .catch((error: unknown) => giveUp(parts, session, error))
     .finally(() => signal.removeEventListener('abort', onAbort));
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
+  signal.addEventListener('abort', onAbort, { once: true });
   const outcome = await answered;
   if (outcome.status !== 'ended') return callId;
   // The node's fact ends it in the store; the line is free now.

@@ -1,4 +1,6 @@
 // POST /voice/dial: answers for what becomes of a call, and for calls that may not be made.
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sql } from 'kysely';
 import t from 'tap';
 import { inTransaction } from '#control-plane/store/database/database.ts';
@@ -12,6 +14,13 @@ import { instanceCount, ofOneInstance } from '../../fixtures/service/several-ins
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+
+/** The service is in this process: what it knows of a connection can be seen. */
+const responses: ServerResponse[] = [];
+subscribe('http.server.request.start', (message) => {
+  const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+  if (request.url === '/voice/dial') responses.push(response);
+});
 
 const refusal =
   (
@@ -174,6 +183,7 @@ t.test('a client that has gone before the call is stored: nothing is dialed', as
     });
     controller.abort();
     await t.rejects(asked);
+    await until('the service knows', () => responses.at(-1)?.destroyed);
   });
   await until('the line is free', async () => (await dial()).status === 200);
   t.equal(node.commands('dial').length, 1);

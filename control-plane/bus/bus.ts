@@ -24,8 +24,8 @@ export type BusEvent =
   | { kind: 'operator_acted' }
   /** A probe has arrived, and that is stored. */
   | { kind: 'probe_arrived'; probeId: string }
-  /** The node, its slots or their events changed, and that is stored. */
-  | { kind: 'node_changed'; nodeId: string }
+  /** The node, its slots or their events changed, and that is stored. `mayHaveReleased`: another node may get one of its SIMs. */
+  | { kind: 'node_changed'; nodeId: string; mayHaveReleased: boolean }
   /** Other instances can be reached again, or no longer. Of this instance alone. */
   | { kind: 'bus_changed'; isConnected: boolean }
   /** An MCP client canceled a call of a tool. Digests of its token and of the call. */

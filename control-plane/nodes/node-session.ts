@@ -369,7 +369,7 @@ export class NodeSession implements NodeLink {
     await closeLink(db, this.linkId, new Date(clock.now())).catch((error: unknown) =>
       log.warn({ err: error }, 'closing a link failed'),
     );
-    bus.publish({ kind: 'node_changed', nodeId: this.nodeId });
+    bus.publish({ kind: 'node_changed', nodeId: this.nodeId, mayHaveReleased: true });
     log.info({ code }, 'node link ended');
   }
 }

@@ -21,7 +21,7 @@ export async function bindPending(parts: ProvisioningParts, link: CommandLink): 
         { id: `bind_${randomUUID()}`, timeLeftMs: COMMAND_TIMEOUT_MS, timeoutMs: COMMAND_TIMEOUT_MS },
       );
       await setBound(parts.db, link.nodeId, unbound);
-      parts.bus.publish({ kind: 'node_changed', nodeId: link.nodeId });
+      parts.bus.publish({ kind: 'node_changed', nodeId: link.nodeId, mayHaveReleased: false });
     } catch (error) {
       parts.log.warn({ err: error, subscription: unbound.subscriptionId }, 'a subscription stays unbound');
     }

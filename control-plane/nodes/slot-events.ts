@@ -56,7 +56,7 @@ export class SlotEvents {
       this.#dropped = 0;
       if (dropped > 0) log.warn({ dropped }, 'slot events dropped: they came too fast');
       await insertEvents(db, nodeId, events, new Date(clock.now()));
-      bus.publish({ kind: 'node_changed', nodeId });
+      bus.publish({ kind: 'node_changed', nodeId, mayHaveReleased: false });
     }
   }
 }

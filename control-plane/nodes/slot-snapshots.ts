@@ -222,7 +222,7 @@ export class SlotSnapshots {
     this.#tenures = change.tenures;
     // Even if it got no SIM now: the link may have ended between an earlier change of holder and its texts.
     await commitWaitingFacts(this.#parts, this.#link.nodeId);
-    if (!isKnown || isMore) this.#publishChange();
+    if (!isKnown || isMore) this.#publishChange({ mayHaveReleased: true });
     await this.#noteRefusals(change);
     void this.bindPending();
     this.#pins.slotsChanged(slots);
@@ -261,8 +261,8 @@ export class SlotSnapshots {
     this.#publishChange();
   }
 
-  #publishChange(): void {
-    this.#parts.bus.publish({ kind: 'node_changed', nodeId: this.#link.nodeId });
+  #publishChange({ mayHaveReleased = false } = {}): void {
+    this.#parts.bus.publish({ kind: 'node_changed', nodeId: this.#link.nodeId, mayHaveReleased });
   }
 
   async #writeJournalDepth(depth: number | null): Promise<void> {

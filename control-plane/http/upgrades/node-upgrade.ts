@@ -47,7 +47,7 @@ export function createNodeUpgrades(
   let isDraining = false;
   let checks = 0;
   parts.bus.subscribe((event) => {
-    if (event.kind !== 'node_changed') return;
+    if (event.kind !== 'node_changed' || !event.mayHaveReleased) return;
     for (const session of sessions) if (session.nodeId !== event.nodeId) session.othersChanged();
   });
 

@@ -57,6 +57,9 @@ const UNREACHABLE_MS = MINUTE_MS;
 /** Two nodes report a card for a moment while it moves. */
 const HANDOVER_MS = MINUTE_MS;
 
+/** A trouble that returns sooner is the same alert: a node may report it again and again. */
+const STEADY_MS = 5 * MINUTE_MS;
+
 export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Record<AlertKind, AlertRule> => ({
   number_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
   node_offline: { raiseAfterMs: 2 * heartbeatMs, recoverAfterMs: 2 * heartbeatMs },
@@ -64,12 +67,12 @@ export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Reco
   node_pending: { raiseAfterMs: 0, recoverAfterMs: 0 },
   // A number that nearly used a limit is reported for an hour.
   sending_limit: { raiseAfterMs: 0, recoverAfterMs: 0 },
-  sim_pin: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 0 },
+  sim_pin: { raiseAfterMs: MINUTE_MS, recoverAfterMs: STEADY_MS },
   plan_ending: { raiseAfterMs: 0, recoverAfterMs: 0 },
   sim_moved: { raiseAfterMs: 0, recoverAfterMs: 0 },
   node_claims: { raiseAfterMs: HANDOVER_MS, recoverAfterMs: 0 },
   slot_down: { raiseAfterMs: alertSlotDownMs, recoverAfterMs: alertSlotDownMs },
-  storage_full: { raiseAfterMs: 0, recoverAfterMs: 0 },
+  storage_full: { raiseAfterMs: MINUTE_MS, recoverAfterMs: STEADY_MS },
   journal_growing: { raiseAfterMs: JOURNAL_MS, recoverAfterMs: 0 },
   relayer_low: { raiseAfterMs: 0, recoverAfterMs: 0 },
   // Each instance checks for itself: the alert is raised when one gets no response, and ends when all get one.
@@ -77,7 +80,7 @@ export const rulesOf = ({ heartbeatMs, alertSlotDownMs }: AlertThresholds): Reco
   // The same: during a rotation one instance may have a key that another has not.
   relayer_key_missing: { raiseAfterMs: 0, recoverAfterMs: MINUTE_MS },
   payment_stuck: { raiseAfterMs: 0, recoverAfterMs: 0 },
-  pool_low: { raiseAfterMs: MINUTE_MS, recoverAfterMs: 5 * MINUTE_MS },
+  pool_low: { raiseAfterMs: MINUTE_MS, recoverAfterMs: STEADY_MS },
 });
 
 interface Findings {

@@ -30,9 +30,16 @@ interface SpeechProgramsParts {
   log: Logger;
 }
 
+/** For whom a program runs, and until when. */
+interface Task {
+  subscriptionId: string;
+  signal: AbortSignal;
+}
+
 export class SpeechPrograms {
   readonly #parts: SpeechProgramsParts;
-  #running = 0;
+  /** Subscriptions with a program that runs. One each, so that none takes the places of others. */
+  readonly #running = new Set<string>();
 
   constructor(parts: SpeechProgramsParts) {
     this.#parts = parts;
@@ -43,12 +50,12 @@ export class SpeechPrograms {
   }
 
   /** Samples of the text at 16 kHz. Throws `Refusal` `speech_failed`, `overloaded`, `invalid_request` for a text that takes too long to say. */
-  async speak(text: string, signal: AbortSignal): Promise<Int16Array> {
+  async speak(text: string, task: Task): Promise<Int16Array> {
     const { createResampler, log, speechCommand } = this.#parts;
     if (speechCommand === undefined) throw new Error('no program speaks');
     let samples: Int16Array;
     try {
-      const output = await this.#run(speechCommand, text, SPEECH_BYTES_MAX, signal);
+      const output = await this.#run(speechCommand, text, SPEECH_BYTES_MAX, task);
       samples = speechIn(output, createResampler);
     } catch (error) {
       if (!(error instanceof ProgramError) && !(error instanceof WaveError)) throw error;
@@ -66,34 +73,42 @@ export class SpeechPrograms {
   }
 
   /** The words in 16 kHz samples; null if no program recognizes speech, or it failed. Throws `Refusal` `overloaded`. */
-  async recognize(samples: Int16Array, signal: AbortSignal): Promise<string | null> {
+  async recognize(samples: Int16Array, task: Task): Promise<string | null> {
     const { log, recognitionCommand } = this.#parts;
     if (recognitionCommand === undefined) return null;
     try {
       const wave = writeWave({ samples, rateHz: SAMPLE_RATE_HZ });
-      const output = await this.#run(recognitionCommand, wave, WORDS_BYTES_MAX, signal);
+      const output = await this.#run(recognitionCommand, wave, WORDS_BYTES_MAX, task);
       return wordsIn(output);
     } catch (error) {
-      if (signal.aborted || error instanceof Refusal) throw error;
+      if (task.signal.aborted || error instanceof Refusal) throw error;
       log.warn({ err: error }, 'the program of RECOGNITION_COMMAND failed');
       return null;
     }
   }
 
-  async #run(command: string, input: string | Uint8Array, outputBytesMax: number, signal: AbortSignal) {
-    if (this.#running >= RUNNING_MAX)
-      throw new Refusal('overloaded', 'Too many texts are being spoken or recognized. Try again soon.', {
-        headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
-      });
-    this.#running += 1;
+  async #run(
+    command: string,
+    input: string | Uint8Array,
+    outputBytesMax: number,
+    { signal, subscriptionId }: Task,
+  ) {
+    if (this.#running.has(subscriptionId))
+      throw overloaded('Another text of this number is being spoken or recognized. Try again soon.');
+    if (this.#running.size >= RUNNING_MAX)
+      throw overloaded('Too many texts are being spoken or recognized. Try again soon.');
+    this.#running.add(subscriptionId);
     try {
       const { clock, speechTimeoutMs: timeoutMs } = this.#parts;
       return await runSpeechProgram(command, input, { clock, timeoutMs, outputBytesMax, signal });
     } finally {
-      this.#running -= 1;
+      this.#running.delete(subscriptionId);
     }
   }
 }
+
+const overloaded = (message: string): Refusal =>
+  new Refusal('overloaded', message, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
 
 /** The words that a program recognized. */
 export const wordsIn = (output: Buffer): string =>

@@ -19,6 +19,11 @@ const KEYS_MAX = 64;
 
 type Closing = { code: number; reason: string };
 
+/** The call has ended. */
+export class CallEnded extends Error {
+  override name = 'CallEnded';
+}
+
 interface SpokenCallParts {
   session: CallSession;
   clock: Clock;
@@ -37,6 +42,7 @@ export class SpokenCall implements StreamClient {
   #isBusy = false;
   #isGone = false;
   #idle: Timer | undefined;
+  readonly #over = new AbortController();
   /** The mark at the end of what is spoken; undefined once it was played. */
   #unplayed: string | undefined;
   /** Wakes the tool that waits. */
@@ -50,6 +56,11 @@ export class SpokenCall implements StreamClient {
   get state(): 'dialing' | 'ringing' | 'active' | 'ended' {
     if (this.#hasEnded) return 'ended';
     return this.#isAnswered ? 'active' : this.#parts.session.call.state;
+  }
+
+  /** Aborted when nothing more can be said: with `CallEnded`, or with a `Refusal` once a client has the stream. */
+  get over(): AbortSignal {
+    return this.#over.signal;
   }
 
   get #isPlayed(): boolean {
@@ -151,12 +162,14 @@ export class SpokenCall implements StreamClient {
   /** Words from before the end stay for the next tool. */
   ended(): void {
     this.#hasEnded = true;
+    this.#over.abort(new CallEnded());
     this.#wake();
     if (!this.#isBusy) this.#awaitTool();
   }
 
   close(code: number, reason: string): void {
     this.#closing = { code, reason };
+    this.#over.abort(refusalOf(code, reason));
     this.#gone();
   }
 

@@ -1,6 +1,7 @@
 // The calls that tools speak and listen on. One instance holds the stream of such a call; the others pass their tools on to it.
 import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { linkedSignal } from '#shared/process/linked-signal.ts';
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import type { CreateResampler } from '#shared/voice/resample.ts';
 import { writeWave } from '#shared/voice/wave.ts';
@@ -13,7 +14,7 @@ import type { CallSession } from '../voice/call-session.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import type { StreamPlaces } from '../voice/stream-places.ts';
 import { resampled, type SpeechPrograms } from './speech-programs.ts';
-import { SpokenCall, streamOpen } from './spoken-call.ts';
+import { CallEnded, SpokenCall, streamOpen } from './spoken-call.ts';
 
 /** Longer than any tool takes, and shorter than the connection of its client lasts. */
 const TOOL_TIMEOUT_MS = 110_000;
@@ -63,10 +64,13 @@ export interface Heard extends Outcome {
   recording: string | null;
 }
 
-interface Asked {
+interface Asker {
   subscriptionId: string;
-  callId: string;
   signal: AbortSignal;
+}
+
+interface Asked extends Asker {
+  callId: string;
 }
 
 export class SpokenCalls {
@@ -98,7 +102,7 @@ export class SpokenCalls {
   async #use(asked: Asked, tool: CallTool): Promise<Said | Heard> {
     const here = this.#here(asked) ?? (await this.#elsewhere(asked, tool));
     if (!(here instanceof SpokenCall)) return here;
-    return this.#run(here, tool, asked.signal);
+    return this.#run(here, tool, asked);
   }
 
   #here({ callId, subscriptionId }: Asked): SpokenCall | undefined {
@@ -189,8 +193,9 @@ export class SpokenCalls {
     this.#passed.set(passed.id, abort);
     try {
       const call = this.#calls.get(callId);
-      if (call?.call.subscriptionId !== passed.subscriptionId) throw callNotFound(callId);
-      return { outcome: await this.#run(call, passed.tool, abort.signal) };
+      const { subscriptionId, tool } = passed;
+      if (call?.call.subscriptionId !== subscriptionId) throw callNotFound(callId);
+      return { outcome: await this.#run(call, tool, { subscriptionId, signal: abort.signal }) };
     } catch (error) {
       // The instance that passed the tool has given it up, and reads no answer.
       if (abort.signal.aborted && error === abort.signal.reason) return { outcome: undefined };
@@ -202,26 +207,35 @@ export class SpokenCalls {
     }
   }
 
-  #run(call: SpokenCall, tool: CallTool, signal: AbortSignal): Promise<Said | Heard> {
+  #run(call: SpokenCall, tool: CallTool, asker: Asker): Promise<Said | Heard> {
     return call.use<Said | Heard>(() =>
-      tool.tool === 'say' ? this.#say(call, tool.text, signal) : this.#listen(call, tool.waitMs, signal),
+      tool.tool === 'say' ? this.#say(call, tool.text, asker) : this.#listen(call, tool.waitMs, asker),
     );
   }
 
-  async #say(call: SpokenCall, text: string, signal: AbortSignal): Promise<Said> {
-    const samples = await this.#parts.programs.speak(text, signal);
-    const isHeard = await call.play(samples, signal);
-    return { ...outcomeOf(call), isHeard, durationMs: msOf(samples) };
+  async #say(call: SpokenCall, text: string, { signal, subscriptionId }: Asker): Promise<Said> {
+    const speaking = linkedSignal(signal, call.over);
+    try {
+      const samples = await this.#parts.programs.speak(text, { subscriptionId, signal: speaking.signal });
+      const isHeard = await call.play(samples, signal);
+      return { ...outcomeOf(call), isHeard, durationMs: msOf(samples) };
+    } catch (error) {
+      if (!(error instanceof CallEnded)) throw error;
+      return { ...outcomeOf(call), isHeard: false, durationMs: 0 };
+    } finally {
+      speaking.unlink();
+    }
   }
 
-  async #listen(call: SpokenCall, waitMs: number, signal: AbortSignal): Promise<Heard> {
+  async #listen(call: SpokenCall, waitMs: number, { signal, subscriptionId }: Asker): Promise<Heard> {
     const { createResampler, programs } = this.#parts;
     const turn = await call.hear(waitMs, signal);
     const keys = call.takeKeys();
     const nothing = { isComplete: true, durationMs: 0, droppedMs: 0, text: null, keys, recording: null };
     if (turn === undefined) return { ...outcomeOf(call), ...nothing };
     const { droppedMs, isComplete, samples } = turn;
-    const text = await programs.recognize(samples, signal).catch((error: unknown) => {
+    // Also after the end of the call: these are its last words.
+    const text = await programs.recognize(samples, { subscriptionId, signal }).catch((error: unknown) => {
       call.putBack(turn, keys);
       throw error;
     });

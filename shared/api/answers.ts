@@ -126,7 +126,7 @@ export const servicesSchema = z.object({
 /** POST /waitlist. */
 export const waitlistedSchema = z.object({
   status: z.literal('added'),
-  registered_at: timeField.meta({ description: 'Time of the first registration of this address.' }),
+  registered_at: timeField.meta({ description: 'Time of the first registration of this mailbox.' }),
 });
 
 /** GET /number. */

@@ -76,7 +76,9 @@ export const saidSchema = z.object({
   is_heard: z.boolean().meta({
     description: 'Whether the far end has heard it: false if it has not answered yet, or the call has ended.',
   }),
-  duration_ms: countField.meta({ description: 'Duration of the speech.' }),
+  duration_ms: countField.meta({
+    description: 'Duration of the speech; 0 if the call ended before there was any.',
+  }),
 });
 
 /** The tool listen. */

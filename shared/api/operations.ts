@@ -44,7 +44,7 @@ const waitlist = {
   auth: 'none',
   summary: 'Get a mail when numbers are available again',
   description:
-    'Idempotent: an address is registered once, and letter case does not matter. You get one mail for each registration. ' +
+    'Idempotent: a mailbox is registered once; letter case and a tag (`+shop`) do not matter. You get one mail for each registration. ' +
     'Register again to get another.',
   hasPage: true,
   body: requests.waitlistRequestSchema,

@@ -273,7 +273,7 @@ interface WaitlistTable {
   id: string;
   /** As it was first entered. */
   email: string;
-  /** The normalized form, for comparison. */
+  /** The mailbox, in lower case and without a tag. */
   email_key: string;
   unsubscribe_token: string;
   registered_at: Date;

@@ -1,4 +1,4 @@
-// Addresses that want a mail when numbers are available again: one row per address, deleted when it unsubscribes. Also the addresses that
+// Addresses that want a mail when numbers are available again: one row per mailbox, deleted when it unsubscribes. Also the addresses that
 // had a mail within a week.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
@@ -11,16 +11,21 @@ const TOKEN_BYTES = 24;
 const randomText = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
 /**
- * Puts an address on the list for openings after `opening`, and returns when it was first there. A waiting address keeps its place; one
- * that was mailed waits again. RFC 5321 §2.4 lets a host distinguish `Ann@` from `ann@`. No host does, and the owner wants one mail: both
- * are one address here, and the mail goes to the spelling that was entered first.
+ * The mailbox of an address. RFC 5321 §2.4 lets a host distinguish `Ann@` from `ann@`; no host does. Most hosts deliver `ann+shop@` to `ann@`
+ * (RFC 5233), and a stranger can invent any number of such tags.
+ */
+const mailboxOf = (email: string): string => email.toLowerCase().replace(/^([^@]+?)\+[^@]*@/, '$1@');
+
+/**
+ * Puts an address on the list for openings after `opening`, and returns when its mailbox was first there. A waiting mailbox keeps its place;
+ * one that was mailed waits again. The mail goes to the spelling that was entered first.
  */
 export async function register(
   db: Database,
   { email, opening, now }: { email: string; opening: number; now: Date },
 ): Promise<Date> {
   const isWaiting = sql`waitlist.state = 'waiting'`;
-  const emailKey = email.toLowerCase();
+  const emailKey = mailboxOf(email);
   const row = await db
     .insertInto('waitlist')
     .values({

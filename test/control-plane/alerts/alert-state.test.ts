@@ -176,12 +176,39 @@ t.test('a slot or a node that was taken away is no trouble any more', async (t) 
   t.same(reported, ['60 +slot_down', '130 -slot_down']);
 });
 
-t.test('a storage that swings around 80 % is reported once, until it is below 70 %', async (t) => {
+const storage = (used: number, total = 20): Partial<FleetSnapshot> => ({
+  slots: [{ ...SLOT, storage: { used, total } }],
+});
+
+t.test('a storage that swings around 80 % is reported once, until it stays below 70 %', async (t) => {
   const { look, reported } = book();
-  const usedAt = (second: number, used: number): void =>
-    look(second, { slots: [{ ...SLOT, storage: { used, total: 20 } }] });
-  for (const [index, used] of [15, 16, 15, 16, 14, 13, 15, 16].entries()) usedAt(index * 10, used);
-  t.same(reported, ['10 +storage_full', '50 -storage_full', '70 +storage_full']);
+  const minutes = [15, 16, 16, 15, 14, 13, 13, 14, 13, 13, 13, 13, 13, 13, 15, 16, 16];
+  everyTenSeconds(0, 60 * minutes.length - 10, (second) =>
+    look(second, storage(minutes[Math.floor(second / 60)] ?? 0)),
+  );
+  t.same(reported, ['120 +storage_full', '780 -storage_full', '960 +storage_full']);
+});
+
+t.test('a storage that is full and empty in turn is one alert at most', async (t) => {
+  for (const [seconds, raised] of [
+    [10, 0],
+    [60, 0],
+    [90, 1],
+    [240, 1],
+  ] as const) {
+    const { look, reported } = book();
+    everyTenSeconds(0, 3_600, (second) =>
+      look(second, storage(Math.floor(second / seconds) % 2 === 0 ? 10 : 0, 10)),
+    );
+    t.equal(reported.length, raised, `every ${seconds} s`);
+  }
+});
+
+t.test('a card that locks and unlocks in turn is one alert', async (t) => {
+  const { look, reported } = book();
+  const locked = { node: 'rack-1', slot: 'm1', state: 'wrong' as const, reason: 'sim_pin', sentTo: null };
+  everyTenSeconds(0, 3_600, (second) => look(second, { locked: second % 80 < 70 ? [locked] : [] }));
+  t.same(reported, ['60 +sim_pin']);
 });
 
 t.test('a journal that is long is no trouble while it gets shorter', async (t) => {

@@ -20,10 +20,11 @@ async function flap({ pool, pass }: MailingService): Promise<void> {
   await pass();
 }
 
-/** The link at the end of the last mail. */
-async function leave({ mail, url }: MailingService): Promise<void> {
+/** The link at the end of the last mail, or of the last to that name. */
+async function leave({ mail, url }: MailingService, name = ''): Promise<void> {
+  const last = mail.taken.findLast(({ to }) => to.startsWith(name));
   const link = /^<\S+(\/waitlist\/unsubscribe\?token=\S+)>$/.exec(
-    String(mail.taken.at(-1)?.headers.get('list-unsubscribe')),
+    String(last?.headers.get('list-unsubscribe')),
   )?.[1];
   const answer = await fetch(`${url}${link}`, { method: 'POST' });
   if (answer.status !== 200) throw new Error(String(answer.status));
@@ -45,6 +46,24 @@ t.test(
     t.same(days, [0, 7, 14]);
   },
 );
+
+t.test('tags of one mailbox are one entry, also after it left the list', async (t) => {
+  const service = await startMailing(t, rig);
+  const { url, mail, pool, pass } = service;
+  const [first] = await join(url, 'Victim+1');
+  await pass();
+  t.same(await join(url, 'victim+2', 'victim+2+3', 'victim'), [first, first, first]);
+  const [other] = await join(url, 'vic');
+  t.not(other, first, 'a shorter name is another mailbox');
+  await join(url, '+1', '+2');
+  await pool.setOnSale(true);
+  await pass();
+  t.same(recipientsOf(mail), ['+1', '+2', 'Victim+1', 'vic'], 'the written form is mailed');
+  await leave(service, 'Victim+1');
+  await join(url, 'victim+4');
+  await flap(service);
+  t.equal(mail.taken.length, 4);
+});
 
 t.test('leaving the list allows no further mail, and nothing is kept for longer than a week', async (t) => {
   const service = await startMailing(t, rig);

@@ -1,6 +1,6 @@
 // Agents that talk on calls by tools alone: dial_call, wait_for_call, say, listen, hangup_call.
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readWave } from '#shared/voice/wave.ts';
@@ -12,7 +12,7 @@ import { likeness, TalkingModem } from '../../fixtures/nodes/talking-modem.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { isAlive, temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -289,6 +289,58 @@ t.test('a listen that is canceled while its words are recognized: the next one h
     return refusal(heard) === 'none' ? heard : undefined;
   });
   t.match(next.structured, { text: 'good morning', keys: '78' });
+});
+
+/** A program that hangs, and the ids of its processes. */
+function hangingProgram(t: Test) {
+  const folder = temporaryFolder(t);
+  const [script, log] = [join(folder, 'program'), join(folder, 'runs')];
+  writeFileSync(log, '');
+  writeFileSync(script, `echo $$ >> ${log}; exec sleep 60`);
+  const runs = (): number[] => readFileSync(log, 'utf8').split('\n').filter(Boolean).map(Number);
+  return { command: `sh ${script}`, runs };
+}
+
+t.test('a call that ends during the program of a say: the program ends, and its place is free', async (t) => {
+  const { command, runs } = hangingProgram(t);
+  const { client, dialed, line } = await agent(t, { speechCommand: command, speechTimeoutMs: 30_000 });
+  for (const times of [1, 2, 3, 4, 5]) {
+    const { callId } = await dialed();
+    const said = client.call('say', { call_id: callId, text: 'hello' });
+    const pid = await until('the program runs', () => runs()[times - 1]);
+    const [call] = line.calls;
+    if (call) line.end(call, { reason: 'remote_hangup', cause: 16 });
+    t.match((await said).structured, { state: 'ended', is_heard: false, duration_ms: 0 });
+    await until('the program has ended', () => !isAlive(pid));
+  }
+});
+
+t.test('a subscriber has one place for programs', async (t) => {
+  const { command, runs } = hangingProgram(t);
+  const { client, dialed, line } = await agent(t, {
+    speechCommand: 'cat',
+    recognitionCommand: command,
+    speechTimeoutMs: 30_000,
+  });
+  const before = await dialed();
+  before.modem.say(word());
+  await until('it is said', () => before.modem.isSilent);
+  const [call] = line.calls;
+  if (call) line.end(call, { reason: 'remote_hangup', cause: 16 });
+  const abort = new AbortController();
+  const listening = client.call('listen', { call_id: before.callId }, { signal: abort.signal });
+  await until('it is recognized', () => runs().length === 1);
+  const { callId, modem } = await dialed();
+  const say = () => client.call('say', { call_id: callId, text: 'hello!' });
+  t.match((await say()).structured, { error: 'overloaded', message: /of this number/ });
+  abort.abort();
+  await t.rejects(listening);
+  const said = await until('it is free', async () => {
+    const answer = await say();
+    return refusal(answer) === 'none' ? answer : undefined;
+  });
+  t.match(said.structured, { is_heard: true });
+  t.match(modem.media.heard.toString(), 'hello!');
 });
 
 const MOVES = ofOneInstance('on several the media link moves: call-tools-across.test.ts');

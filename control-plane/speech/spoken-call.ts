@@ -20,8 +20,8 @@ const KEYS_MAX = 64;
 type Closing = { code: number; reason: string };
 
 /** The call has ended. */
-export class CallEnded extends Error {
-  override name = 'CallEnded';
+export class CallOver extends Error {
+  override name = 'CallOver';
 }
 
 interface SpokenCallParts {
@@ -58,7 +58,7 @@ export class SpokenCall implements StreamClient {
     return this.#isAnswered ? 'active' : this.#parts.session.call.state;
   }
 
-  /** Aborted when nothing more can be said: with `CallEnded`, or with a `Refusal` once a client has the stream. */
+  /** Aborted when nothing more can be said: with `CallOver`, or with a `Refusal` once a client has the stream. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
@@ -162,7 +162,7 @@ export class SpokenCall implements StreamClient {
   /** Words from before the end stay for the next tool. */
   ended(): void {
     this.#hasEnded = true;
-    this.#over.abort(new CallEnded());
+    this.#over.abort(new CallOver());
     this.#wake();
     if (!this.#isBusy) this.#awaitTool();
   }

@@ -14,7 +14,7 @@ import type { CallSession } from '../voice/call-session.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import type { StreamPlaces } from '../voice/stream-places.ts';
 import { resampled, type SpeechPrograms } from './speech-programs.ts';
-import { CallEnded, SpokenCall, streamOpen } from './spoken-call.ts';
+import { CallOver, SpokenCall, streamOpen } from './spoken-call.ts';
 
 /** Longer than any tool takes, and shorter than the connection of its client lasts. */
 const TOOL_TIMEOUT_MS = 110_000;
@@ -220,7 +220,7 @@ export class SpokenCalls {
       const isHeard = await call.play(samples, signal);
       return { ...outcomeOf(call), isHeard, durationMs: msOf(samples) };
     } catch (error) {
-      if (!(error instanceof CallEnded)) throw error;
+      if (!(error instanceof CallOver)) throw error;
       return { ...outcomeOf(call), isHeard: false, durationMs: 0 };
     } finally {
       speaking.unlink();

@@ -45,8 +45,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Twice in a stop, for which a supervisor waits ten seconds. */
-const WORK_ENDS_MS = 1_500;
+/** A supervisor waits ten seconds for a stop. Mails and webhooks under way get four of them, and most other work ends at once. */
+const STOP_MS = { beforeNodes: 1_500, all: 5_500, afterNodes: 500 };
 
 interface ServiceParts {
   log: Logger;
@@ -88,17 +88,12 @@ export async function startService(config: Config, parts: ServiceParts): Promise
   const rounds = startRounds(base, { sales, telephony, metrics, channels, mail });
   const stop = async (): Promise<void> => {
     api.close();
-    // A node or an RPC that does not answer them must not keep the other nodes from hearing of the stop.
     const work = Promise.all([operations.stop(), rounds.stop(), webhooks.stop()]);
-    const workEnds = (): Promise<unknown> =>
-      withTimeout(clock, work, WORK_ENDS_MS, () => new Error('too late')).catch((err: unknown) =>
-        log.warn({ err }, 'a round is still under way at the stop'),
-      );
-    await workEnds();
-    await ports.stopMetrics();
-    await commands.stop();
-    await api.stop();
-    await workEnds();
+    await whileEnding(base, work, async () => {
+      await ports.stopMetrics();
+      await commands.stop();
+      await api.stop();
+    });
     await close();
   };
   const { operatorFor } = operations;
@@ -118,6 +113,24 @@ export async function startService(config: Config, parts: ServiceParts): Promise
       await stop();
     },
   };
+}
+
+/**
+ * Stops the rest while work ends. It may wait for a node or an RPC that does not answer: the other nodes must hear of the stop all the same.
+ */
+async function whileEnding(
+  { clock, log }: Pick<ServiceBase, 'clock' | 'log'>,
+  work: Promise<unknown>,
+  stopRest: () => Promise<void>,
+): Promise<void> {
+  const ended = (withinMs: number): Promise<unknown> =>
+    withTimeout(clock, work, withinMs, () => new Error('not in time'));
+  const until = clock.now() + STOP_MS.all;
+  await ended(STOP_MS.beforeNodes).catch(() => undefined);
+  await stopRest();
+  await ended(Math.max(STOP_MS.afterNodes, until - clock.now())).catch((err: unknown) =>
+    log.warn({ err }, 'a round is still under way at the stop'),
+  );
 }
 
 /** The state of the running parts, read by the metrics at each scrape. */

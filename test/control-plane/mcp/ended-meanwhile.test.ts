@@ -1,4 +1,4 @@
-// A call that ends while its instance asks the others who has it: no tool opens its stream any more.
+// A call that ends while its instance asks the others for it: no tool opens its stream any more.
 import t from 'tap';
 import { NoResponder } from '#control-plane/bus/bus.ts';
 import { SpokenCalls } from '#control-plane/speech/spoken-calls.ts';

@@ -14,7 +14,7 @@ const STATEMENTS_PER_EVENT_MAX = 6;
 
 t.test('events of one node cost the others nothing', async (t) => {
   const { url, databaseUrl, db, listed } = await honestNode(t, rig);
-  // What it asks is not counted.
+  // Its statements are not counted.
   const client = new Client(databaseUrl);
   await client.connect();
   t.teardown(() => client.end());

@@ -21,7 +21,7 @@ const ROUNDS_OF_SMALL_PART = 2;
 const TRAFFIC_TIMEOUT_MS = 60_000;
 /** Default of the service. */
 const STREAM_HOLD_MS = 5_000;
-const TIMEOUT_MS = { small: 300_000, whole: 1_800_000 } as const;
+const TIMEOUT_MS = { small: 380_000, whole: 1_800_000 } as const;
 
 interface Person extends Account {
   wallet: Wallet;

@@ -9,8 +9,8 @@ import { until } from '../../fixtures/until.ts';
 /** Seldom enough that the years that a wallet may have ahead last for all rounds. */
 const PAUSE_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 40_000;
-/** The reconciler finishes within a minute what a death left open. */
-const SETTLED_TIMEOUT_MS = 150_000;
+/** A claim that a fault left behind is given up after two minutes, in the round of the minute after that. */
+const SETTLED_TIMEOUT_MS = 210_000;
 
 export class Payer {
   readonly #parts: { url: string; chain: PaidChain };

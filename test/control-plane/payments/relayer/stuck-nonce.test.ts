@@ -93,6 +93,14 @@ async function sendAsStranger(data: Hex): Promise<Hex> {
   return hash;
 }
 
+/** Mines until what is mined now is safe, with fees that do not fall. */
+async function becomesSafe({ rise }: Stuck): Promise<void> {
+  for (let block = 0; block < SAFE_LAG_BLOCKS + 1; block += 1) {
+    await rise();
+    await chain.mine({ blocks: 1 });
+  }
+}
+
 /** The next payer gets a number though no minute passes: no round of the service runs. */
 async function sellsOn(t: Test, { money, mined, signed, url }: Stuck): Promise<void> {
   await chain.setAutomine(true);
@@ -142,6 +150,7 @@ t.test('an operator refunds it while it waits: the next sale is settled at once'
   const own = await sendAsStranger(first.data);
   const rows = await money.rows();
   t.match(rows, [{ state: 'in_flight' }]);
+  await becomesSafe(stuck);
   await chain.setAutomine(true);
   const refund = await runCommand(
     ['payment', 'refund', String(rows[0]?.id), '--transfer', own, '--reason', 'it came twice', '--yes'],
@@ -162,15 +171,12 @@ t.test(
   'a payment expires while its relayer has no ether; paid again, the service sells on',
   TIMEOUT,
   async (t) => {
-    const { clock, first, mined, relayer, rise, signed, url } = await tooCheap(t);
+    const stuck = await tooCheap(t);
+    const { clock, first, mined, relayer, signed, url } = stuck;
     await chain.setBalance({ address: relayer.address, value: 1n });
     clock.advance(310_000);
     await chain.setNextBlockTimestamp({ timestamp: seconds(clock) });
-    // Before the fee can fall.
-    for (let block = 0; block < SAFE_LAG_BLOCKS + 1; block += 1) {
-      await rise();
-      await chain.mine({ blocks: 1 });
-    }
+    await becomesSafe(stuck);
     clock.advance(MINUTE_MS);
     await chain.setBalance({ address: relayer.address, value: ETHER });
     await until('its nonce is mined', async () => {

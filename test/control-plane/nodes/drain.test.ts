@@ -9,6 +9,7 @@ import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_PATH } from '#shared/link/version.ts';
 import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
 import { refusedUpgrade } from '../../fixtures/agents/telephone.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
 import { acceptAll, linkNode, ScriptedNode } from '../../fixtures/nodes/scripted-node.ts';
@@ -70,10 +71,7 @@ t.test('a client whose token is still being checked when the sockets close is se
   const { stopping, refused } = await inTransaction(db, async (trx) => {
     await sql`lock table tokens in access exclusive mode`.execute(trx);
     const refused = refusedUpgrade(url, `/voice/presence/${number}`, headers);
-    await until('it is being checked', async () => {
-      const { rows } = await sql`select from pg_locks where not granted`.execute(db);
-      return rows.length === 1;
-    });
+    await until('it is being checked', waitsForLock(db));
     const stopping = service.stop();
     const isClosed = () =>
       fetch(`${url}/health/live`).then(

@@ -6,6 +6,7 @@ import t from 'tap';
 import { inTransaction } from '#control-plane/store/database/database.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/agents/telephone.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import type { Answer, Command } from '../../fixtures/nodes/scripted-node.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
@@ -177,10 +178,7 @@ t.test('a client that has gone before the call is stored: nothing is dialed', as
       headers: { ...headers, 'Content-Type': 'application/json' },
       body: JSON.stringify({ phone_number: number, to: FAR_END }),
     });
-    await until('it waits', async () => {
-      const { rows } = await sql`select from pg_locks where not granted`.execute(db);
-      return rows.length > 0;
-    });
+    await until('it waits', waitsForLock(db));
     controller.abort();
     await t.rejects(asked);
     await until('the service knows', () => responses.at(-1)?.destroyed);

@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { Renderings } from '#control-plane/webhooks/event-body.ts';
 import { systemClock } from '#shared/clock.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { installFaultPoints, type Life, liveThrough } from '../../fixtures/fault-points.ts';
 
@@ -157,10 +158,7 @@ t.test('a stop while queues are being taken gives them back, and sends nothing',
   const stopped = await db.transaction().execute(async (trx) => {
     await sql`select from webhooks where id = 'wh_1' for no key update`.execute(trx);
     bus.publish({ kind: 'webhook_queued', subscriptionId: 'sub_1' });
-    await until('it takes the queue', async () => {
-      const { rows } = await sql`select from pg_locks where not granted`.execute(trx);
-      return rows.length > 0;
-    });
+    await until('it takes the queue', waitsForLock(db));
     // Not awaited here: it ends only after this transaction.
     return { run: webhooks.stop() };
   });

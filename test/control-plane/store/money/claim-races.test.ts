@@ -1,12 +1,11 @@
 // A released payment that its payer presents again while an operator refunds it: one of the two, not both.
-import { sql } from 'kysely';
 import t from 'tap';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { inTransaction } from '#control-plane/store/database/database.ts';
 import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
-import { PAY_TO } from '../../../dev-stack/wallets.ts';
-import { randomNonce } from '../../../fixtures/chain/authorizations.ts';
+import { storableAuthorization } from '../../../fixtures/chain/authorizations.ts';
+import { waitsForLock } from '../../../fixtures/database/locks.ts';
 import { insertNumbersOnSale } from '../../../fixtures/database/number-pool.ts';
 import { openDatabases } from '../../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
@@ -20,18 +19,7 @@ for (const way of ['claim', 'noteUsed'] as const)
     await insertNumbersOnSale(db, 1);
     const ledger = createPaymentLedger(db);
     const from: Hex = privateKeyToAddress(generatePrivateKey());
-    const authorization = {
-      chainId: 84532,
-      asset: PAY_TO.address,
-      from,
-      to: PAY_TO.address,
-      value: 1n,
-      validAfter: 0n,
-      validBefore: 2n ** 40n,
-      nonce: randomNonce(),
-      signature: '0x01',
-      signedBy: 'key',
-    } as const;
+    const authorization = storableAuthorization(from);
     const now = new Date();
     const present = () =>
       way === 'noteUsed'
@@ -44,10 +32,7 @@ for (const way of ['claim', 'noteUsed'] as const)
     const presented = await inTransaction(db, async (trx) => {
       await trx.updateTable('payments').set({ state: 'refunding', failure: 'no number was free' }).execute();
       const presented = present();
-      await until('it waits', async () => {
-        const { rows } = await sql`select from pg_locks where not granted`.execute(db);
-        return rows.length > 0;
-      });
+      await until('it waits', waitsForLock(db));
       return { presented };
     });
     t.match(await presented.presented, { kind: 'taken', known: { state: 'refunding' } });

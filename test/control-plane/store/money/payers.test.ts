@@ -2,8 +2,8 @@
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
-import { PAY_TO, RELAYER } from '../../../dev-stack/wallets.ts';
-import { randomNonce } from '../../../fixtures/chain/authorizations.ts';
+import { RELAYER } from '../../../dev-stack/wallets.ts';
+import { storableAuthorization } from '../../../fixtures/chain/authorizations.ts';
 import { insertNumbersOnSale } from '../../../fixtures/database/number-pool.ts';
 import { openDatabases } from '../../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
@@ -23,21 +23,11 @@ t.test(
     const ledger = createPaymentLedger(db);
     const start = Date.now();
     const claim = (runsCode: boolean, signedBy: 'key' | 'account', atMs = start) =>
-      ledger.claim(
-        {
-          chainId: 84532,
-          asset: PAY_TO.address,
-          from: privateKeyToAddress(generatePrivateKey()),
-          to: PAY_TO.address,
-          value: 1n,
-          validAfter: 0n,
-          validBefore: 2n ** 40n,
-          nonce: randomNonce(),
-          signature: '0x01',
-          signedBy,
-        },
-        { now: new Date(atMs), yearsAheadMax: 2, runsCode },
-      );
+      ledger.claim(storableAuthorization(privateKeyToAddress(generatePrivateKey()), signedBy), {
+        now: new Date(atMs),
+        yearsAheadMax: 2,
+        runsCode,
+      });
     const claims = [];
     // EIP-7702: a key signs, and the code of its address decides.
     for (let index = 0; index < BURST; index += 1)

@@ -12,6 +12,7 @@ import { received } from '../../../fixtures/agents/subscriber.ts';
 import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
 import { tablesWith } from '../../../fixtures/database/database-dump.ts';
 import { lapsed, SECRET } from '../../../fixtures/database/lapsed-subscription.ts';
+import { waitsForLock } from '../../../fixtures/database/locks.ts';
 import { mortalDatabase } from '../../../fixtures/database/mortal-database.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 import { linkNode, slotAt } from '../../../fixtures/nodes/scripted-node.ts';
@@ -285,12 +286,6 @@ const authorizationOf = (from: `0x${string}`) => ({
   signature: '0x01' as const,
   signedBy: 'key' as const,
 });
-
-const waitsForLock = (db: Database, count: number) => async () => {
-  const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-  return rows[0]?.count === count;
-};
 
 t.test(
   'a payment that is being claimed when the purge comes: the subscription stays and is extended',

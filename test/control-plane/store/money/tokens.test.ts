@@ -4,9 +4,9 @@ import t from 'tap';
 import { replaceTokens } from '#control-plane/store/money/credentials.ts';
 import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
 import { hasToken } from '#control-plane/store/money/repeated-payments.ts';
-import { ALICE, PAY_TO } from '../../../dev-stack/wallets.ts';
+import { ALICE } from '../../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../../fixtures/agents/subscribed.ts';
-import { randomNonce } from '../../../fixtures/chain/authorizations.ts';
+import { storableAuthorization } from '../../../fixtures/chain/authorizations.ts';
 import { insertNumbersOnSale } from '../../../fixtures/database/number-pool.ts';
 import { openDatabases } from '../../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
@@ -21,21 +21,11 @@ t.test('a payment that is presented again brings no revoked token back', async (
   const { subscriptionId } = await subscribeInStore(databaseUrl, ALICE, number);
   const signInBegan = new Date();
   const claimedAt = new Date(signInBegan.getTime() + 1_000);
-  const claim = await createPaymentLedger(db).claim(
-    {
-      chainId: 84532,
-      asset: PAY_TO.address,
-      from: ALICE.address,
-      to: PAY_TO.address,
-      value: 1n,
-      validAfter: 0n,
-      validBefore: 2n ** 40n,
-      nonce: randomNonce(),
-      signature: '0x01',
-      signedBy: 'key',
-    },
-    { now: claimedAt, yearsAheadMax: 3, runsCode: false },
-  );
+  const claim = await createPaymentLedger(db).claim(storableAuthorization(ALICE.address), {
+    now: claimedAt,
+    yearsAheadMax: 3,
+    runsCode: false,
+  });
   t.equal(claim.kind, 'claimed');
   await db.updateTable('payments').set({ state: 'applied', subscription_id: subscriptionId }).execute();
   const ofPayment = { hash: randomBytes(32), subscriptionId, now: claimedAt };

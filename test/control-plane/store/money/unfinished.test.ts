@@ -5,8 +5,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { checkEach } from '#control-plane/payments/round.ts';
 import { createPaymentLedger } from '#control-plane/store/money/payments.ts';
 import { silentLogger } from '#shared/log.ts';
-import { PAY_TO } from '../../../dev-stack/wallets.ts';
-import { randomNonce } from '../../../fixtures/chain/authorizations.ts';
+import { storableAuthorization } from '../../../fixtures/chain/authorizations.ts';
 import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
 import { openDatabases } from '../../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
@@ -28,21 +27,7 @@ async function setUp(t: Test) {
     now,
     /** An authorization that was used when it came, and the chain does not show by what. */
     async open(from: Hex): Promise<string> {
-      const claim = await ledger.noteUsed(
-        {
-          chainId: CHAIN_ID,
-          asset: PAY_TO.address,
-          from,
-          to: PAY_TO.address,
-          value: 1n,
-          validAfter: 0n,
-          validBefore: 2n ** 40n,
-          nonce: randomNonce(),
-          signature: '0x01',
-          signedBy: 'key',
-        },
-        now(),
-      );
+      const claim = await ledger.noteUsed(storableAuthorization(from), now());
       if (claim.kind !== 'claimed') throw new Error(claim.kind);
       clock.advance(1);
       return claim.payment.id;

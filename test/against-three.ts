@@ -38,6 +38,7 @@ export const ONLY_AGAINST_ONE: Readonly<Record<string, string>> = {
   'test/control-plane/console/session/fresh-read.test.ts': 'starts no service',
   'test/control-plane/console/viewers.test.ts': 'starts no service',
   'test/control-plane/mcp/direct-server.test.ts': 'starts no service',
+  'test/control-plane/mcp/ended-meanwhile.test.ts': 'starts no service',
   'test/control-plane/voice/across-instances.test.ts': 'has several instances of its own',
   'test/control-plane/voice/audio-bridge.test.ts': 'starts no service',
   'test/control-plane/voice/mu-law.test.ts': 'starts no service',

@@ -240,7 +240,13 @@ async function claim(
 
   await refusedTransfers.check();
   const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode, identifier };
-  const payment = claimed(await parts.ledger.claim(authorization, terms), authorization, now());
+  const claim = await parts.ledger.claim(authorization, terms).catch(async (error: unknown) => {
+    // Its commit may have arrived, and the answer been lost: the payer, who comes again, would find its own claim.
+    const lost = { authorization, updatedAt: terms.now };
+    await parts.ledger.release(lost, 'the answer of the database was lost', now()).catch(() => undefined);
+    throw error;
+  });
+  const payment = claimed(claim, authorization, now());
   emitMetric({ kind: 'payment_verified', method: methodOf(headers) });
   return { kind: 'claimed', credential, payment, call };
 }

@@ -58,6 +58,9 @@ export interface Payment {
   updatedAt: Date;
 }
 
+/** One claim of an authorization. `updatedAt`: when it was claimed. */
+export type Claim = Pick<Payment, 'authorization' | 'updatedAt'>;
+
 /** A payment with a transaction of ours, mined or not. */
 export interface SentPayment extends Payment {
   transaction: RelayedTransaction;
@@ -154,8 +157,8 @@ export interface PaymentLedger {
    * Replaces our transaction `replaced` of a payment by an empty one, in any state. False if another one is stored by now.
    */
   replaceWithEmpty(id: string, replaced: Hex, empty: RelayedTransaction, now: Date): Promise<boolean>;
-  /** `claimed` → `released`. */
-  release(id: string, failure: string, now: Date): Promise<void>;
+  /** `claimed` → `released`, also of a claim whose answer was lost. False if it was claimed at another time, or has moved on. */
+  release(claim: Claim, failure: string, now: Date): Promise<boolean>;
   /** `in_flight` → `released`, for a payment that certainly was not shown to a third party. */
   releaseUnshown(id: string, failure: string, now: Date): Promise<void>;
   /** `in_flight` → `reverted`. */

@@ -107,7 +107,7 @@ export class Relayer implements Submitter {
       transaction = await wallets.present.sign(call, turn.nonceMin);
     } catch (cause) {
       if (cause instanceof RelayerUnfunded) log.error({ err: cause }, 'relayer cannot pay for gas');
-      await ledger.release(payment.id, 'signing failed', this.#now());
+      await ledger.release(payment, 'signing failed', this.#now());
       return { kind: 'unsigned', cause };
     }
     // From here on it may be in flight, even if the store's answer is lost.

@@ -59,7 +59,7 @@ export class Settlement {
   }
 
   async #submitAndAwait(payment: Payment, call: PricedCall): Promise<SettlementResult> {
-    const { chain, log, settlementWaitMs, submitter } = this.#parts;
+    const { chain, ledger, log, settlementWaitMs, submitter } = this.#parts;
     try {
       const sent = await submitter.submit(payment, call);
       if (sent.kind === 'unsigned') return sent;
@@ -77,6 +77,9 @@ export class Settlement {
       void submitter.advance();
       return used ?? { kind: 'pending' };
     } catch (error) {
+      // Still a claim: nothing was signed.
+      const isReleased = await ledger.release(payment, 'signing failed', this.#now()).catch(() => false);
+      if (isReleased) return { kind: 'unsigned', cause: error };
       log.warn({ err: error, payment: payment.id }, 'outcome of a payment still unknown');
     }
     return { kind: 'pending' };
@@ -112,7 +115,7 @@ export class Settlement {
       if (payment.updatedAt.getTime() > clock.now() - CLAIM_AGE_MS_MAX) return { kind: 'pending' };
       // A third party may have put it on the chain, and the request that knew may have died.
       if (!(await chain.isNonceUsed(authorization))) {
-        await ledger.release(payment.id, 'abandoned before signing', this.#now());
+        await ledger.release(payment, 'abandoned before signing', this.#now());
         return { kind: 'unsigned', cause: undefined };
       }
       if (!(await ledger.setInFlight(payment.id, undefined, this.#now()))) return { kind: 'pending' };

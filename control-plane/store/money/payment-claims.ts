@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { type Insertable, sql } from 'kysely';
 import { extendedExpiry } from '../../domain/subscription.ts';
 import type { TransferAuthorization } from '../../domain/transfer-authorization.ts';
-import type { ClaimResult, ClaimTerms, KnownPayment, PaymentState } from '../../payments/payment.ts';
+import type { Claim, ClaimResult, ClaimTerms, KnownPayment, PaymentState } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { PaymentsTable } from '../database/payment-tables.ts';
 import { lockReservations, pickAvailable } from '../fleet/number-pool.ts';
 import { openPaymentOf, payerRefusals } from './payers.ts';
-import { addPaymentEvent } from './payment-events.ts';
+import { addPaymentEvent, movePayment } from './payment-events.ts';
 import { keyOf, toPayment } from './payment-rows.ts';
 import { hashIdentifier, isIdentifierUsed } from './repeated-payments.ts';
 
@@ -85,6 +85,24 @@ export async function claim(
   const number = await pickAvailable(trx, now);
   if (number === undefined) return { kind: 'pool_exhausted' };
   return claimed(trx, authorization, { state: 'claimed', number, runsCode, identifierHash, now });
+}
+
+/** A claim whose answer was lost may still be in its commit, and holds the lock of the reservations until it ends. */
+export async function release(
+  trx: DatabaseTransaction,
+  { authorization, updatedAt }: Claim,
+  failure: string,
+  now: Date,
+): Promise<boolean> {
+  await lockReservations(trx);
+  const claim = await trx
+    .selectFrom('payments')
+    .select('id')
+    .where((eb) => eb.and(keyOf(authorization)))
+    .where('updated_at', '=', updatedAt)
+    .executeTakeFirst();
+  const change = { state: 'released', failure, reserved_number: null, updated_at: now } as const;
+  return claim !== undefined && movePayment(trx, claim.id, ['claimed'], change);
 }
 
 /** No number is reserved: the payer may have moved no money at all. */

@@ -4,7 +4,7 @@ import type { PaymentLedger, PaymentState } from '../../payments/payment.ts';
 import type { Database } from '../database/database.ts';
 import { paymentApplication } from './payment-application.ts';
 import { paymentChecks } from './payment-checks.ts';
-import { claim, findKnown, findNamed, noteUsed } from './payment-claims.ts';
+import { claim, findKnown, findNamed, noteUsed, release } from './payment-claims.ts';
 import { addPaymentEvent, movePayment } from './payment-events.ts';
 import { OPEN_STATES } from './payment-rows.ts';
 import { findRepeated } from './repeated-payments.ts';
@@ -37,7 +37,7 @@ export function createPaymentLedger(db: Database): PaymentLedger {
       return false;
     },
 
-    release: (id, failure, now) => end(db, id, ['claimed'], { state: 'released', failure, updated_at: now }),
+    release: (of, failure, now) => db.transaction().execute((trx) => release(trx, of, failure, now)),
     releaseUnshown: (id, failure, now) =>
       end(db, id, ['in_flight'], { state: 'released', failure, updated_at: now }),
     setReverted: (id, failure, now) =>

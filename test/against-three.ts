@@ -20,7 +20,7 @@ export const AGAINST_THREE: readonly string[] = [
   'test/end-to-end/tool-conformance.test.ts',
   'test/end-to-end/tool-inspector.test.ts',
   'test/end-to-end/walk-through.test.ts',
-  'test/integration/voice-whole-way.test.ts',
+  'test/integration/voice/voice-whole-way.test.ts',
 ];
 
 /** `npm test` plays these. */

@@ -42,11 +42,9 @@ t.test('no circle of folders of the product, parent and child included, nor of a
   for (const circle of circlesOf(fileGraph(all))) t.fail(`circle of files: ${circle.join(' ')}`);
 });
 
-t.test(`no folder of sources has more than ${FOLDER_FILES_MAX} files`, async (t) => {
+t.test(`no folder has more than ${FOLDER_FILES_MAX} files`, async (t) => {
   const counts = new Map<string, number>();
-  const isTest = (path: string): boolean => path.endsWith('.test.ts');
-  for (const { path } of all)
-    if (!isTest(path)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  for (const { path } of all) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   for (const [folder, count] of counts)
     if (count > FOLDER_FILES_MAX) t.fail(`${folder} has ${count} files: divide it by what they are about`);
 });

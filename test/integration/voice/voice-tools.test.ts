@@ -1,12 +1,12 @@
 // Two agents talk by tools alone, through two modems and the carrier: one dials, the other waits for the call.
 import t from 'tap';
 import { readWave } from '#shared/voice/wave.ts';
-import { type ToolResult, toolClient } from '../fixtures/agents/tool-client.ts';
-import { skipWithoutSpeech, spoken } from '../fixtures/audio/spoken.ts';
-import { likeness } from '../fixtures/nodes/talking-modem.ts';
-import { createRig } from '../fixtures/service/rig.ts';
-import { voiceStack } from '../fixtures/stacks/voice-stack.ts';
-import { until } from '../fixtures/until.ts';
+import { type ToolResult, toolClient } from '../../fixtures/agents/tool-client.ts';
+import { skipWithoutSpeech, spoken } from '../../fixtures/audio/spoken.ts';
+import { likeness } from '../../fixtures/nodes/talking-modem.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { voiceStack } from '../../fixtures/stacks/voice-stack.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 

@@ -1,19 +1,19 @@
 // A reorganisation takes a mined transfer back: sent again while it can be; marked, alerted and ended by an operator where it cannot.
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { ALICE, BOB, CAROL, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { signCancellation, signTransfer } from '../../fixtures/chain/authorizations.ts';
-import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
-import { chainOfTest } from '../../fixtures/chain/rpc-proxy.ts';
-import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { recoverToken } from '../../fixtures/payments/payer.ts';
-import { present } from '../../fixtures/payments/presented.ts';
-import { runCommand } from '../../fixtures/run-command.ts';
-import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
-import { createRig } from '../../fixtures/service/rig.ts';
-import { openTestOperator } from '../../fixtures/service/test-operator.ts';
-import { until } from '../../fixtures/until.ts';
+import { ALICE, BOB, CAROL, MINTER, PAY_TO, type Wallet } from '../../../dev-stack/wallets.ts';
+import { signCancellation, signTransfer } from '../../../fixtures/chain/authorizations.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../../fixtures/chain/paid-chain.ts';
+import { chainOfTest } from '../../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { recoverToken } from '../../../fixtures/payments/payer.ts';
+import { present } from '../../../fixtures/payments/presented.ts';
+import { runCommand } from '../../../fixtures/run-command.ts';
+import { MINUTE_MS, roundIsOver } from '../../../fixtures/service/housekeeping.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
+import { openTestOperator } from '../../../fixtures/service/test-operator.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
 const chain = rig.chain.control;

@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import { SAMPLE_RATE_HZ, samplesOf } from '#shared/voice/media.ts';
-import { measureTone, tone } from '../fixtures/audio/tone.ts';
-import { createRig } from '../fixtures/service/rig.ts';
-import { voiceStack } from '../fixtures/stacks/voice-stack.ts';
-import { until } from '../fixtures/until.ts';
-import { callOf, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
-import { post, request } from '../hardware-sim/fixtures/http.ts';
+import { measureTone, tone } from '../../fixtures/audio/tone.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { voiceStack } from '../../fixtures/stacks/voice-stack.ts';
+import { until } from '../../fixtures/until.ts';
+import { callOf, putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
+import { post, request } from '../../hardware-sim/fixtures/http.ts';
 
 const FAR = '+13105550188';
 

@@ -1,11 +1,11 @@
 // From one client's WebSocket to another's, through two modems and the carrier, and the events that each gets.
 import t, { type Test } from 'tap';
 import { FRAME_BYTES, SAMPLE_RATE_HZ, samplesOf } from '#shared/voice/media.ts';
-import type { ClientSocket } from '../fixtures/agents/telephone.ts';
-import { measureTone, tone } from '../fixtures/audio/tone.ts';
-import { createRig } from '../fixtures/service/rig.ts';
-import { voiceStack } from '../fixtures/stacks/voice-stack.ts';
-import { until } from '../fixtures/until.ts';
+import type { ClientSocket } from '../../fixtures/agents/telephone.ts';
+import { measureTone, tone } from '../../fixtures/audio/tone.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
+import { voiceStack } from '../../fixtures/stacks/voice-stack.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const FRAMES_A_SECOND = 50;

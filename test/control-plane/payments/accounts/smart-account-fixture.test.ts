@@ -20,15 +20,15 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
-import { BUYERS, RELAYER } from '../../dev-stack/wallets.ts';
-import { keyFrom, MULTICALL3 } from '../../fixtures/chain/account-chain.ts';
-import { PRICE, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
+import { BUYERS, RELAYER } from '../../../dev-stack/wallets.ts';
+import { keyFrom, MULTICALL3 } from '../../../fixtures/chain/account-chain.ts';
+import { PRICE, startPaidChain } from '../../../fixtures/chain/paid-chain.ts';
 import {
   type CounterfactualAccount,
   type SmartAccount,
   startSmartAccounts,
-} from '../../fixtures/chain/smart-accounts.ts';
-import { until } from '../../fixtures/until.ts';
+} from '../../../fixtures/chain/smart-accounts.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const SENT_GAS = 150_000n;
 const TOKEN = parseAbi([

@@ -2,14 +2,14 @@
 import t, { type Test } from 'tap';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { ALICE, PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/chain/paid-chain.ts';
-import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
-import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
-import { createRig } from '../../fixtures/service/rig.ts';
-import { until } from '../../fixtures/until.ts';
+import { ALICE, PAY_TO, RELAYER } from '../../../dev-stack/wallets.ts';
+import { PRICE } from '../../../fixtures/chain/paid-chain.ts';
+import { startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { recoverToken, signPaymentHeader } from '../../../fixtures/payments/payer.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
 const rpc = await startRpcProxy(t, rig.chain.rpcUrl);

@@ -5,8 +5,8 @@ import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
 import type { SimulatorOptions } from '#hardware-sim/simulator.ts';
 import type { Slot } from '#shared/link/slot.ts';
-import { until } from '../fixtures/until.ts';
-import { ended, startToolRig, type ToolRig } from '../node-daemon/operator/tool-rig.ts';
+import { until } from '../../fixtures/until.ts';
+import { ended, startToolRig, type ToolRig } from '../../node-daemon/operator/tool-rig.ts';
 
 const WAIT_MS = 60_000;
 const TMO = 'Commercial-TMO_VoLTE';

@@ -2,14 +2,14 @@
 
 import t, { type Test } from 'tap';
 import { type Address, serializeErc6492Signature } from 'viem';
-import { signTransfer } from '../../fixtures/chain/authorizations.ts';
-import { PRICE } from '../../fixtures/chain/paid-chain.ts';
-import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
-import { type SmartAccount, startSmartAccounts } from '../../fixtures/chain/smart-accounts.ts';
-import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { signIn } from '../../fixtures/payments/payer.ts';
-import { type Answer, answerOf, present } from '../../fixtures/payments/presented.ts';
-import { createRig } from '../../fixtures/service/rig.ts';
+import { signTransfer } from '../../../fixtures/chain/authorizations.ts';
+import { PRICE } from '../../../fixtures/chain/paid-chain.ts';
+import { startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
+import { type SmartAccount, startSmartAccounts } from '../../../fixtures/chain/smart-accounts.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { signIn } from '../../../fixtures/payments/payer.ts';
+import { type Answer, answerOf, present } from '../../../fixtures/payments/presented.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 const accounts = await startSmartAccounts(rig.chain);

@@ -1,15 +1,15 @@
 // An RPC that knows less than it says: blocks, logs and receipts that lag. From what it does not show nothing follows.
 import t, { type Test } from 'tap';
-import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/chain/paid-chain.ts';
-import { type RpcProxy, startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
-import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { openTestDatabase } from '../../fixtures/database/test-database.ts';
-import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
-import { availableAt, present } from '../../fixtures/payments/presented.ts';
-import { createRig } from '../../fixtures/service/rig.ts';
-import { until } from '../../fixtures/until.ts';
+import { ALICE, PAY_TO } from '../../../dev-stack/wallets.ts';
+import { PRICE } from '../../../fixtures/chain/paid-chain.ts';
+import { type RpcProxy, startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { recoverToken, signPaymentHeader } from '../../../fixtures/payments/payer.ts';
+import { availableAt, present } from '../../../fixtures/payments/presented.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
 const rpc = await startRpcProxy(t, rig.chain.rpcUrl);

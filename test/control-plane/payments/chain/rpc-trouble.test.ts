@@ -1,16 +1,16 @@
 // An RPC that does not answer, at every call of a payment: the money moves once and buys a year, or does not move. A run plays some of the
 // calls.
 import t, { type Test } from 'tap';
-import { ALICE, BOB, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/chain/paid-chain.ts';
-import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
-import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
-import { availableAt, present } from '../../fixtures/payments/presented.ts';
-import { createRig } from '../../fixtures/service/rig.ts';
-import { someOf } from '../../fixtures/sweep.ts';
-import { until } from '../../fixtures/until.ts';
+import { ALICE, BOB, PAY_TO, type Wallet } from '../../../dev-stack/wallets.ts';
+import { PRICE } from '../../../fixtures/chain/paid-chain.ts';
+import { startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { buyNumber, recoverToken, signPaymentHeader } from '../../../fixtures/payments/payer.ts';
+import { availableAt, present } from '../../../fixtures/payments/presented.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
+import { someOf } from '../../../fixtures/sweep.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
 const rpc = await startRpcProxy(t, rig.chain.rpcUrl);

@@ -1,9 +1,9 @@
 // POST /subscribe: the forms of one signature. The x402 client signs; forms are changed as EIP-2 and EIP-2098 write them.
 import t from 'tap';
-import { ALICE, BOB, type Wallet } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/chain/paid-chain.ts';
-import { signPaymentHeader } from '../../fixtures/payments/payer.ts';
-import { createRig } from '../../fixtures/service/rig.ts';
+import { ALICE, BOB, type Wallet } from '../../../dev-stack/wallets.ts';
+import { PRICE } from '../../../fixtures/chain/paid-chain.ts';
+import { signPaymentHeader } from '../../../fixtures/payments/payer.ts';
+import { createRig } from '../../../fixtures/service/rig.ts';
 
 const rig = await createRig();
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

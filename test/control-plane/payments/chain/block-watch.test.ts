@@ -3,10 +3,10 @@ import t, { type Test } from 'tap';
 import { createPublicClient, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { BlockWatch } from '#control-plane/payments/chain/block-watch.ts';
-import { RELAYER } from '../../dev-stack/wallets.ts';
-import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
-import { type RpcProxy, startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
-import { until } from '../../fixtures/until.ts';
+import { RELAYER } from '../../../dev-stack/wallets.ts';
+import { startPaidChain } from '../../../fixtures/chain/paid-chain.ts';
+import { type RpcProxy, startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const paid = await startPaidChain();
 t.teardown(() => paid.stop());

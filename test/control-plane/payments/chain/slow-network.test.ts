@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
-import { signTransfer } from '../../fixtures/chain/authorizations.ts';
-import { PRICE, startPaidChain } from '../../fixtures/chain/paid-chain.ts';
-import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
-import { openDatabases } from '../../fixtures/database/postgres.ts';
-import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
-import { availableAt, present } from '../../fixtures/payments/presented.ts';
-import { startControlPlane } from '../../fixtures/service/control-plane.ts';
-import { until } from '../../fixtures/until.ts';
+import { ALICE, PAY_TO } from '../../../dev-stack/wallets.ts';
+import { signTransfer } from '../../../fixtures/chain/authorizations.ts';
+import { PRICE, startPaidChain } from '../../../fixtures/chain/paid-chain.ts';
+import { startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
+import { openDatabases } from '../../../fixtures/database/postgres.ts';
+import { linkNode, slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { availableAt, present } from '../../../fixtures/payments/presented.ts';
+import { startControlPlane } from '../../../fixtures/service/control-plane.ts';
+import { until } from '../../../fixtures/until.ts';
 
 /** More than are checked at a time. */
 const STRANGERS = 8;

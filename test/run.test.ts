@@ -53,6 +53,20 @@ t.test('some of the tests, by the path of their source or by name', async (t) =>
   });
 });
 
+t.test('one of the files that boot a Debian, unless they are named, or all are played', async (t) => {
+  const boots = `import './fixtures/packages/debian-host.js'; ${PASSES}`;
+  const sweeps = `import './fixtures/sweep.js'; ${PASSES}`;
+  const tests = { 'a.test.js': boots, 'b.test.js': boots, 'c.test.js': PASSES, 'd.test.js': sweeps };
+  const modules = { 'fixtures/packages/debian-host.js': '', 'fixtures/sweep.js': '' };
+  const played = (...args: string[]): string[] => {
+    const { stdout } = run(t, { ...tests, ...modules }, ['--reporter=tap', ...args]);
+    return [...stdout.matchAll(/^ok \d+ - \S+\/([a-d])\.test\.js/gm)].map(([, name]) => String(name)).sort();
+  };
+  t.match(played().join(''), /^[ab]cd$/);
+  t.same(played('a', 'b'), ['a', 'b']);
+  t.same(played('--whole'), ['a', 'b', 'd']);
+});
+
 const needsBuild = extname(filename) === '.ts' && 'needs the compiled tests';
 t.test('files of a folder share a process, and fail each for itself', { skip: needsBuild }, async (t) => {
   const tap = JSON.stringify(join(dirname(filename), '../packages/node_modules/@tapjs/tap.js'));

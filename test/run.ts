@@ -9,7 +9,7 @@ import { againstThree } from './against-three.ts';
 import { fastFolder, SHARED_SERVER, startPostgres } from './fixtures/database/postgres.ts';
 import { skipWithoutNats } from './fixtures/service/nats.ts';
 import { INSTANCES, instanceCount } from './fixtures/service/several-instances.ts';
-import { IS_WHOLE, SWEEPS_MODULE } from './fixtures/sweep.ts';
+import { IS_WHOLE, someOf } from './fixtures/sweep.ts';
 import { type Play, plays } from './plays.ts';
 
 const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder ...]
@@ -18,9 +18,13 @@ const USAGE = `usage: npm test -- [--reporter NAME] [--jobs N] [FILE or folder .
   FILE            a test, such as test/tidy/imports.test.ts or its name, imports; without any: all of them
   --reporter NAME base, terse, tap, junit, json ... (default: base in a terminal, else tap)
   --jobs N        so many processes at the same time (default: 4)
-  --whole         every case of the tests that sweep over many, every test against three instances, and only these tests (test:long)
+  --whole         every case of the tests that sweep over many, all that boot a Debian, every test against three instances, and only these (test:long)
 `;
 const COMPILED = '.tests';
+/** In the text of a compiled test that has more cases than an ordinary run plays. */
+const SWEEPS = /fixtures\/sweep\.js/;
+/** In the text of one that boots a Debian: minutes, of which a processor works one. */
+const BOOTS_DEBIAN = /fixtures\/packages\/(?:debian-host|installed-daemon)\.js/;
 /** For those that are played again. */
 const REPEATED_INSTANCES = 3;
 /** Timeout of one file. */
@@ -56,8 +60,20 @@ async function testsAt(paths: readonly string[]): Promise<string[]> {
   return (paths.length === 0 ? tests : chosen).map((name) => join(COMPILED, name));
 }
 
-const sweeps = async (file: string): Promise<boolean> =>
-  (await readFile(file, 'utf8')).includes(SWEEPS_MODULE);
+/** Those at the paths; without any, an ordinary run plays one of those that boot a Debian, by a seed, and the whole also those that sweep. */
+async function filesOf(all: readonly string[]): Promise<string[]> {
+  const texts = new Map(
+    await Promise.all(all.map(async (file) => [file, await readFile(file, 'utf8')] as const)),
+  );
+  const importing = (modules: RegExp): Set<string> =>
+    new Set(all.filter((file) => modules.test(texts.get(file) ?? '')));
+  const sweeps = importing(SWEEPS);
+  const boots = importing(BOOTS_DEBIAN);
+  if (whole) return all.filter((file) => sweeps.has(file) || boots.has(file));
+  if (positionals.length > 0 || boots.size === 0) return [...all];
+  const [played] = someOf(t, [...boots], 1);
+  return all.filter((file) => !boots.has(file) || file === played);
+}
 
 /** Stops at the end of the run. Returns its URL. */
 async function startSharedServer(): Promise<string> {
@@ -83,8 +99,7 @@ function repeated(files: readonly string[]): string[] {
 
 async function run(): Promise<void> {
   const all = await testsAt(positionals);
-  const swept = await Promise.all(all.map(sweeps));
-  const files = whole ? all.filter((_file, index) => swept[index]) : all;
+  const files = await filesOf(all);
   const again = repeated(all);
   const folder = mkdtempSync(join(fastFolder(), 'simrack-run-'));
   // Postgres, which root runs as another user, reads from it.

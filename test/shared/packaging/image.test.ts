@@ -12,7 +12,6 @@ import { servicePackage } from '../../fixtures/packages/built-packages.ts';
 import { whyNoDebianHost } from '../../fixtures/packages/debian-host.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
-import { isWhole } from '../../fixtures/sweep.ts';
 import { until } from '../../fixtures/until.ts';
 import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';
 
@@ -22,7 +21,7 @@ interface Process {
   env: string[];
 }
 
-const skip = (isWhole() ? whyNoDebianHost() : 'only in test:long') ?? skipWithout('umoci', '--version');
+const skip = whyNoDebianHost() ?? skipWithout('umoci', '--version');
 if (skip === false) {
   const rig = await createRig();
   t.test('the image of the service', (t) => served(t, rig));

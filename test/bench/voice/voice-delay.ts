@@ -131,8 +131,8 @@ class MeteredCall {
   }
 }
 
-/** Measured with 16 calls on a quiet machine with two cores, plus a tenth. The same targets hold for 64 calls. */
-const TARGET_MS = { up: [22, 28], down: [45, 60], clear: [43, 54] } as const;
+/** Measured with 16 calls on a quiet machine with two cores. The same targets hold for 64 calls. */
+const TARGET_MS = { up: [20, 25], down: [41, 55], clear: [39, 49] } as const;
 
 export async function benchVoiceDelay(): Promise<Measurement[]> {
   const measured: Measurement[] = [];

@@ -34,7 +34,7 @@ export async function benchVoicePresence(): Promise<Measurement[]> {
       ...ringMeasurements('ring → client', few, { remark, targets: [5, 25] }),
       ...ringMeasurements('ring → each of 1000 clients of one number', all, {
         remark: 'clients are one process',
-        targets: [undefined, 5],
+        targets: [undefined, 4],
       }),
     ];
   } finally {

@@ -17,14 +17,28 @@ const CAUSE_REPORT = atCommand('AT+CEER', { answer: withPrefix('+CEER:') });
 const HANG_UP_ATTEMPTS = 3;
 const HANG_UP_PAUSE_MS = 300;
 
+const LIST_ATTEMPTS = 3;
+const LIST_PAUSE_MS = 300;
+
 /** The modem did not end its calls. It must be set up again. */
 export class HangUpFailedError extends Error {
   override name = 'HangUpFailedError';
 }
 
-/** Resolves with the voice calls of a modem; none if it does not support the command. Rejects if it does not answer. */
-export async function listCalls(channel: AtChannel): Promise<ListedCall[]> {
-  return listedCalls((await ask(channel, LIST, 'urgent')) ?? []);
+/** Resolves with the voice calls of a modem; undefined if it answers with an error, as a busy one does. Rejects if it does not answer. */
+export async function listCalls(channel: AtChannel): Promise<ListedCall[] | undefined> {
+  const lines = await ask(channel, LIST, 'urgent');
+  return lines && listedCalls(lines);
+}
+
+/** As `listCalls`; asks a busy modem again. None if it always answers with an error: it may not support the command. */
+async function listCallsOfBusy(channel: AtChannel, clock: Clock): Promise<ListedCall[]> {
+  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
+    const calls = await listCalls(channel);
+    if (calls !== undefined) return calls;
+    await sleep(clock, LIST_PAUSE_MS);
+  }
+  return [];
 }
 
 /** Rings, and may be answered. */
@@ -35,7 +49,7 @@ const isIncoming = ({ state }: ListedCall): boolean => state === 'incoming' || s
  * with whether there is one.
  */
 export async function endLeftCalls(channel: AtChannel, clock: Clock, log: Logger): Promise<boolean> {
-  const calls = await listCalls(channel);
+  const calls = await listCallsOfBusy(channel, clock);
   const left = calls.filter((call) => !isIncoming(call));
   if (left.length > 0) {
     log.warn({ calls: left.length }, 'ending calls that an earlier session left');

@@ -85,6 +85,8 @@ export class LineControl {
   #keys: KeyPresser | undefined;
   #onStep: (() => void) | undefined;
   #lastEnd: CallEnd = { reason: 'network_failure', cause: CAUSE.temporaryFailure };
+  /** Whether the modem supports the list of calls. */
+  #hasList = false;
   #refusesCalls = false;
   #isClosed = false;
 
@@ -245,7 +247,7 @@ export class LineControl {
    */
   #onReleased(cause: number | undefined): void {
     if (this.#call?.direction === 'outbound' && !this.#isDialled) return;
-    if (this.#call !== undefined) void this.#readList(this.#generation, cause);
+    if (this.#call !== undefined) void this.#readList(this.#generation, { cause });
   }
 
   #step(step: Step): void {
@@ -295,13 +297,16 @@ export class LineControl {
     this.#watchTimer = this.#parts.clock.after(afterMs, () => void this.#readList(this.#generation));
   }
 
-  /** Reads the list, which determines the state of the call. `cause`: the cause of an end that the modem reported. */
-  async #readList(generation: number, cause?: number): Promise<void> {
+  /** Reads the list, which determines the state of the call. `released`: the modem reported an end. */
+  async #readList(generation: number, released?: { cause: number | undefined }): Promise<void> {
     try {
       const list = await listCalls(this.#parts.channel);
-      if (this.#isCurrent(generation) && this.#ending === undefined) {
-        const step = nextCallOfList(this.#call, list);
-        this.#step('ended' in step ? { ended: true, cause } : step);
+      this.#hasList ||= list !== undefined;
+      // A modem that answers with an error is busy, and its call goes on. One without a list is believed that a call has ended.
+      const isKnown = list !== undefined || (released !== undefined && !this.#hasList);
+      if (isKnown && this.#isCurrent(generation) && this.#ending === undefined) {
+        const step = nextCallOfList(this.#call, list ?? []);
+        this.#step('ended' in step ? { ended: true, cause: released?.cause } : step);
       }
     } catch (error) {
       this.#warn(error, 'failed to list calls');

@@ -34,7 +34,7 @@ export async function restartWhenIdle(
   try {
     const release = await betweenMessages(clock, outbox);
     try {
-      if ((await listCalls(channel)).length > 0 || isBusy()) return;
+      if ((await listCalls(channel))?.length !== 0 || isBusy()) return;
       await prepare?.();
       // A call may have begun meanwhile.
       if (!isBusy()) await restart();

@@ -67,7 +67,7 @@ export async function applyVoiceSettings(parts: VoiceSettingsParts): Promise<Voi
   if (plan.changes.length === 0)
     return ended(plan, plan.impossible.length > 0 ? 'unknown_to_firmware' : 'not_kept');
   if (device === undefined) return ended(plan, 'not_applied');
-  if ((await listCalls(channel)).length > 0)
+  if (((await listCalls(channel)) ?? []).length > 0)
     return { report: voicePlanReportOf(network, plan, 'call'), next: 'waits' };
   const { changes, needsRestart } = plan;
   const digest = digestOf(iccid, needs);

@@ -202,3 +202,58 @@ t.test('a caller whose number comes late is reported then; one who hides stays h
   t.equal(hidden.reported.at(-1)?.peer, null);
   t.equal(hidden.reported.length, 1, 'reported once: nothing has changed');
 });
+
+for (const error of ['ERROR', '+CME ERROR: 14']) {
+  t.test(`${error} in place of the list of calls ends no call`, async (t) => {
+    const rig = dialling(new LineRig(QUECTEL_VOICE));
+    let errors = 0;
+    rig.port.on(/^AT\+CLCC$/, () => {
+      errors -= 1;
+      return errors >= 0 ? lines(error) : lines(...rig.calls, 'OK');
+    });
+    const dialled = rig.line.dial(TO);
+    await rig.pass(1_000);
+    rig.calls = [`+CLCC: 1,0,0,0,0,"${TO}",145`];
+    await rig.pass(1_000);
+    t.match(await dialled, { status: 'active' });
+    errors = 2;
+    await rig.pass(20_000);
+    t.same(rig.ends, []);
+    t.ok(rig.line.isBusy);
+    rig.calls = [];
+    await rig.pass(6_000);
+    t.match(rig.ends, [{ reason: 'remote_hangup' }]);
+  });
+
+  t.test(`${error} to a hang-up, and in place of the list: it is repeated`, async (t) => {
+    const rig = dialling(new LineRig(QUECTEL_VOICE));
+    void rig.line.dial(TO);
+    await rig.pass(1_000);
+    let errors = 3;
+    rig.port.on(/^AT(\+CLCC|\+CHUP|H)$/, ([command]) => {
+      errors -= 1;
+      if (errors >= 0) return lines(error);
+      if (command !== 'AT+CLCC') rig.calls = [];
+      return lines(...rig.calls, 'OK');
+    });
+    const hungUp = rig.line.hangUp('local_hangup');
+    await rig.pass(5_000);
+    await hungUp;
+    t.same(rig.calls, []);
+    t.match(rig.ends, [{ reason: 'local_hangup' }]);
+  });
+}
+
+t.test('a call that was left is found once the modem is no longer busy', async (t) => {
+  const rig = new LineRig(QUECTEL_VOICE);
+  rig.calls = [`+CLCC: 1,0,0,0,0,"${TO}",145`];
+  let errors = 2;
+  rig.port.on(/^AT\+CLCC$/, () => {
+    errors -= 1;
+    return errors >= 0 ? lines('+CME ERROR: 14') : lines(...rig.calls, 'OK');
+  });
+  const cleared = rig.line.clear();
+  await rig.pass(2_000);
+  t.equal(await cleared, false);
+  t.same(rig.calls, []);
+});

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
+import type { LiveCall } from '#shared/voice/call.ts';
 import type { Journal } from '../journal/journal.ts';
 
 const CHECK_MS = 10_000;
@@ -59,7 +60,7 @@ export class ClockCorrection {
     const { offsetMs } = this;
     const isOlder = sequence < this.#firstSequence || this.#parts.journal.state.journalId !== this.#journalId;
     if (offsetMs === 0 || isOlder) return fact;
-    const shifted = (time: string): string => new Date(Date.parse(time) + offsetMs).toISOString();
+    const shifted = (time: string): string => shiftedBy(time, offsetMs);
     switch (fact.kind) {
       case 'sms_received': {
         const { arrived_after: after } = fact;
@@ -76,6 +77,17 @@ export class ClockCorrection {
       default:
         return fact;
     }
+  }
+
+  /** Returns the call with corrected times. */
+  correctedCall(call: LiveCall): LiveCall {
+    const { offsetMs } = this;
+    const { answered_at: answeredAt, started_at: startedAt } = call;
+    return {
+      ...call,
+      started_at: shiftedBy(startedAt, offsetMs),
+      answered_at: answeredAt && shiftedBy(answeredAt, offsetMs),
+    };
   }
 
   /**
@@ -114,3 +126,5 @@ export class ClockCorrection {
     this.#firstSequence = nextSequence;
   }
 }
+
+const shiftedBy = (time: string, ms: number): string => new Date(Date.parse(time) + ms).toISOString();

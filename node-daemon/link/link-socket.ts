@@ -40,7 +40,7 @@ const COMMANDS_MAX = 4096;
 export interface LinkSocketParts {
   readonly journal: Pick<Journal, 'state' | 'onFact' | 'acknowledge' | 'renew'>;
   readonly sentFacts: SentFacts;
-  readonly clockCorrection: Pick<ClockCorrection, 'corrected' | 'correctedSlots'>;
+  readonly clockCorrection: Pick<ClockCorrection, 'corrected' | 'correctedCall' | 'correctedSlots'>;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly slots: () => Slot[];
   /** Alarms of the whole node, such as "journal_unavailable". */
@@ -158,7 +158,8 @@ export class LinkSocket {
   }
 
   sendCall(call: LiveCall): void {
-    if (this.#window !== undefined) this.#send({ type: 'call', call });
+    if (this.#window === undefined) return;
+    this.#send({ type: 'call', call: this.#parts.clockCorrection.correctedCall(call) });
   }
 
   /** Call it when another link has taken over. This link then sends only answers to its own commands. */
@@ -198,7 +199,7 @@ export class LinkSocket {
   }
 
   #greet(): void {
-    const { journal, calls, pinKey } = this.#parts;
+    const { journal, calls, clockCorrection, pinKey } = this.#parts;
     const { journalId, facts } = journal.state;
     const [oldest = 0] = facts.keys();
     this.#send({
@@ -208,7 +209,7 @@ export class LinkSocket {
       journal_id: journalId,
       oldest_sequence: oldest,
       ...this.#snapshot(),
-      calls: calls(),
+      calls: calls().map((call) => clockCorrection.correctedCall(call)),
       pin_key: pinKey(),
     });
     this.#expect(WELCOME_TIMEOUT_MS, 'no welcome');

@@ -64,6 +64,25 @@ async function setUp(t: Test, { offMs }: { offMs: number }) {
       t.teardown(() => link.stop());
       return link;
     },
+    /** A call that rings now, by the node's clock. */
+    ring: (link: ControlLink) =>
+      link.callChanged({
+        call_id: 'call-00000001',
+        iccid: String(iccid),
+        direction: 'inbound',
+        state: 'ringing',
+        peer: '+13105550188',
+        started_at: new Date(clock.now()).toISOString(),
+        answered_at: null,
+      }),
+    /** How long ago the call began, as its subscriber sees it. */
+    ringsSinceMs: () =>
+      until('the call', async () => {
+        const { calls } = (await (await fetch(`${url}/voice/calls`, { headers })).json()) as {
+          calls: { started_at: string }[];
+        };
+        return calls[0] && Math.max(1, Date.now() - Date.parse(calls[0].started_at));
+      }),
     /** How long ago the next message came, as its subscriber sees it. */
     agoMs: (body: string) =>
       until(body, async () => {
@@ -88,6 +107,8 @@ for (const offMs of [-400 * DAY_MS, -3 * HOUR_MS, 0, 3 * HOUR_MS, 400 * DAY_MS])
     t.ok(near(await node.agoMs('waited for the link'), 5 * HOUR_MS));
     await node.receive('came now');
     t.ok(near(await node.agoMs('came now'), 0));
+    node.ring(link);
+    t.ok(near(await node.ringsSinceMs(), 0));
   });
 }
 

@@ -1,5 +1,6 @@
 // Claims of received messages: a client gets each one once.
 import { sql } from 'kysely';
+import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
 import type { Database } from '../database/database.ts';
 import { MESSAGE_COLUMNS, type MessageRow } from './messages.ts';
 
@@ -34,18 +35,26 @@ export async function claimReceived(
   return rows.sort((a, b) => a.id - b.id);
 }
 
-/** The newest undelivered messages that came since then, newest first. Claims nothing. */
+/**
+ * The newest undelivered messages that came since then, newest first. The clock of a node may be slow by less than a proof lasts: then
+ * nothing corrects it. Claims nothing.
+ */
 export async function findUndelivered(
   db: Database,
   query: { subscriptionId: string; since: Date; from: string | undefined; limit: number },
 ): Promise<MessageRow[]> {
+  const { since } = query;
+  const sinceBySlowClock = new Date(since.getTime() - PROOF_LIFETIME_MS);
   let select = db
     .selectFrom('messages')
     .select(MESSAGE_COLUMNS)
     .where('subscription_id', '=', query.subscriptionId)
     .where('direction', '=', 'received')
     .where('delivered_at', 'is', null)
-    .where(sql<boolean>`coalesce(received_at, created_at) >= ${query.since}::timestamptz`)
+    .where(
+      sql<boolean>`coalesce(received_at, created_at) >=
+        case when created_at >= ${since}::timestamptz then ${sinceBySlowClock}::timestamptz else ${since}::timestamptz end`,
+    )
     .orderBy('id', 'desc')
     .limit(query.limit);
   if (query.from !== undefined) select = select.where('from_number', '=', query.from);

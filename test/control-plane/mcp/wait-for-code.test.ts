@@ -2,6 +2,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t from 'tap';
+import { received } from '../../fixtures/agents/subscriber.ts';
 import { STATELESS, toolClient } from '../../fixtures/agents/tool-client.ts';
 import { isWaiting, waitingSubscriber } from '../../fixtures/agents/waiting-subscriber.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -42,6 +43,21 @@ t.test('the newest code counts, and only that of the wanted sender', async (t) =
   t.match((await client.call('wait_for_code', wait)).structured, { code: '333444' });
   t.match((await client.call('wait_for_code', wait)).structured, { code: '111222' });
   t.match((await client.call('wait_for_code', wait)).structured, { code: null, message: null });
+});
+
+t.test('a code of a node whose clock is slow is not older than the wait in which it came', async (t) => {
+  const alice = await waitingSubscriber(t, rig);
+  const client = await toolClient(t, alice.url, { headers: alice.headers, revision: STATELESS });
+  const slow = (body: string, slowMs: number) => ({
+    ...received(body),
+    received_at: new Date(alice.clock.now() - slowMs).toISOString(),
+  });
+  await alice.node.report(slow('Your code is 111222', 90_000));
+  alice.clock.advance(1);
+  const call = client.call('wait_for_code', { wait_seconds: 50, max_age_seconds: 0 });
+  await isWaiting(alice);
+  await alice.node.report(slow('Your code is 333444', 50_000));
+  t.match((await call).structured, { code: '333444' });
 });
 
 t.test('of two that wait at once one gets the code', async (t) => {

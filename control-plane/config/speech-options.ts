@@ -11,13 +11,13 @@ export const SPEECH_OPTIONS = {
   speechCommand: {
     env: 'SPEECH_COMMAND',
     about:
-      'Program that speaks for the tool `say`, with arguments between spaces and without a shell: text on its standard input, WAVE or 16 kHz samples on its standard output; unset: no such tool',
+      'Program that speaks for the tool `say`, with arguments between spaces and without a shell. It gets text on its standard input, and writes WAVE or 16 kHz samples to its standard output. Unset: no such tool',
     schema: commandOption,
   },
   recognitionCommand: {
     env: 'RECOGNITION_COMMAND',
     about:
-      'Program that recognizes speech for the tool `listen`, started the same way: WAVE on its standard input, text on its standard output; unset: the tool returns a recording',
+      'Program that recognizes speech for the tool `listen`, started the same way: WAVE on its standard input, text on its standard output. Unset: the tool returns a recording',
     schema: commandOption,
   },
   speechTimeoutMs: {

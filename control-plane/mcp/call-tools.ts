@@ -109,8 +109,8 @@ const listenTool = (parts: CallToolParts): Tool =>
     name: 'listen',
     title: 'Listen on a call',
     description:
-      'Waits until the far end of a call has spoken and fallen silent, up to `wait_seconds`, and returns what it said since the last listen: ' +
-      'as text if the service recognizes speech, or as a recording (WAV). Answers a call that rings. Nothing is lost between two of these calls, ' +
+      'Waits until the far end of a call has spoken and fallen silent, up to `wait_seconds`, and returns what it said since the last listen. ' +
+      'That is text if the service recognizes speech, or a recording (WAV). Answers a call that rings. Nothing is lost between two of these calls, ' +
       `up to 30 seconds. With \`detect_machine\` of dial_call it also says who answered. ${STRANGERS}`,
     input: listenToolSchema,
     output: heardSchema,

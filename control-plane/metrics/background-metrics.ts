@@ -28,7 +28,7 @@ export function alertMetrics(make: Instruments): Listeners {
 export function housekeepingMetrics(make: Instruments): Listeners {
   const done = make.gauge(
     'housekeeping_last_success_timestamp_seconds',
-    `Unix time of the last success of each background task: ${TASKS.join(', ')}; a task is stuck if this is older than five minutes (costs: 25)`,
+    `Unix time of the last success of each background task: ${TASKS.join(', ')}. A task is stuck if this is older than five minutes (costs: 25)`,
     ['task'],
   );
   const failures = make.counter(

@@ -36,7 +36,7 @@ export function httpMetrics(make: Instruments): Listeners {
   );
   const limited = make.counter(
     'rate_limited',
-    `Requests refused by a limit: ${LIMITS.join(', ')}; sms and calls are limits of a node`,
+    `Requests refused by a limit: ${LIMITS.join(', ')}. The limits sms and calls are those of a node`,
     ['limit'],
     LIMITS,
   );

@@ -19,8 +19,8 @@ const DEVICE_FAULTS = faultsOf({
   silent: { duration_ms: durationMs },
   /**
    * The modem hangs until `cured_by` or a stronger step happens. The steps, from weak to strong: `reopen` (close
-   * and open the port), `radio` (radio off and on; until then the modem answers but has no network), `restart`
-   * (restart by command), `usb_reset` (USB reset or power cycle).
+   * and open the port), `radio` (radio off and on), `restart` (restart by command), `usb_reset` (USB reset or power
+   * cycle). With `radio`, the modem answers but has no network until then.
    */
   stuck: {
     /** The weakest step that ends the hang. */

@@ -60,8 +60,8 @@ export const smsSendRequestSchema = z.strictObject({
     .refine((text) => !LONE_SURROGATE.test(text), 'must be valid Unicode')
     .meta({
       description:
-        'By default one SMS: at most 160 characters of the GSM 7-bit alphabet (^ { } [ ] ~ \\ | € count twice), or 70 UTF-16 units if ' +
-        'any character is outside it, such as a curly quote or an emoji. A longer text is refused; send several.',
+        'By default one SMS: at most 160 characters of the GSM 7-bit alphabet (^ { } [ ] ~ \\ | € count twice). With any other ' +
+        'character, such as a curly quote or an emoji, at most 70 UTF-16 units. A longer text is refused; send several.',
     }),
 });
 

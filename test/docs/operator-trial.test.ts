@@ -14,13 +14,7 @@ import { runProgram } from '../fixtures/run-program.ts';
 import { startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
-import { blocksOf } from './pages.ts';
-
-/** The block of a page with this command. */
-const blockWith = (page: string, command: string): string =>
-  blocksOf(readFileSync(join(PROJECT_FOLDER, 'docs', page), 'utf8')).find(({ code }) =>
-    code.includes(command),
-  )?.code ?? '';
+import { blockWith } from './pages.ts';
 
 t.test(
   'operator commands, a refund and a modem of ours beside npm start',

@@ -26,6 +26,15 @@ const FENCE = /^( *)(`{3,})([\w-]*)[^\n]*\n([\s\S]*?)^\1\2 *$/gm;
 export const blocksOf = (text: string): Block[] =>
   [...text.matchAll(FENCE)].map(([, , , language = '', code = '']) => ({ language, code }));
 
+/** The code of the block with these words on a page, which is relative to docs/. */
+export function blockWith(page: string, words: string): string {
+  const block = blocksOf(readFileSync(join(PROJECT_FOLDER, 'docs', page), 'utf8')).find(({ code }) =>
+    code.includes(words),
+  );
+  if (block === undefined) throw new Error(`no block of ${page} has ${words}`);
+  return block.code;
+}
+
 /** The text without front matter, comments and blocks of code. */
 export const proseOf = (text: string): string =>
   text

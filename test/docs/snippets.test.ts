@@ -1,5 +1,5 @@
-// Blocks of code in the documentation that no test runs as programs: TypeScript and JavaScript name what the packages have, and each YAML is a
-// file that its program takes.
+// Blocks of code in the documentation, whether a test runs them or not: TypeScript and JavaScript name what the packages have, and each YAML
+// is a file that its program takes.
 import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -43,16 +43,17 @@ export function choiceOption<V extends readonly [string, ...string[]]>(
   values: V,
   wordsOf: (value: V[number]) => string = (value) => value,
 ) {
-  const names = values.map((value: V[number]) => {
-    const words = wordsOf(value);
-    return spelled(words) === spelled(value) ? value : `${value} ("${words}")`;
-  });
+  const hasWords = (value: V[number]): boolean => spelled(wordsOf(value)) !== spelled(value);
+  const inWords = values.filter(hasWords).map((value: V[number]) => `"${wordsOf(value)}" (${value})`);
+  const names = values.map((value: V[number]) =>
+    hasWords(value) ? `${value} ("${wordsOf(value)}")` : value,
+  );
   const readValue = (text: string): string =>
     values.find((value) => spelled(value) === spelled(text)) ??
     values.find((value: V[number]) => spelled(wordsOf(value)) === spelled(text)) ??
     text;
   return filterOption(
-    `${about}: ${names.join(', ')}`,
+    `${about}: ${values.join(', ')}${inWords.length === 0 ? '' : `. Or in words: ${inWords.join(', ')}`}`,
     z
       .string()
       .transform(readValue)

@@ -44,7 +44,7 @@ export const RELAYER_COMMANDS = [
   operatorCommand({
     usage: 'relayer rotate <file>',
     about:
-      'Make a key for the next relayer in a new file, and print the payments of the current one that are in flight or not final, and what to do next.',
+      'Make a key for the next relayer in a new file. Print the payments of the current one that are in flight or not final, and what to do next.',
     options: {
       ...STATUS_OPTIONS,
       relayerKey,

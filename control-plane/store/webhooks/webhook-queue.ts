@@ -289,6 +289,8 @@ export async function recordFailed(
       error,
     }))
     .where('id', '=', id)
+    // By the id alone, the planner may read what waits for all webhooks.
+    .where('webhook_id', '=', webhookId)
     .where('state', '=', 'waiting')
     .execute();
   return { failures: row.failures, failingSince: row.failing_since ?? now };

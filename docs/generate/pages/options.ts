@@ -76,15 +76,24 @@ function commandsOf(program: string, commands: readonly AnyCommand[]): string[] 
   return commands.flatMap(({ about, options, usage }) => {
     const isShared = ([key, spec]: [string, Specs[string]]): boolean => own[key]?.about === spec.about;
     const all = Object.entries(options);
-    const shared = all.filter(isShared).map(([key]) => code(nameOf(key)));
+    const shared = flagsOf(Object.fromEntries(all.filter(isShared)));
     const others = all.filter((entry) => !isShared(entry));
     return [
       `### ${program} ${usage.replaceAll('<', '&lt;')}`,
       sentence(about).replaceAll('<', '&lt;'),
       ...(others.length === 0 ? [] : [optionTable(Object.fromEntries(others))]),
-      ...(shared.length === 0 ? [] : [`Also takes ${shared.join(', ')} of ${code(program)}.`]),
+      ...(shared.length === 0 ? [] : [`Also takes ${namedBriefly(shared, flagsOf(own), code(program))}.`]),
     ];
   });
+}
+
+const flagsOf = (specs: Specs): string[] => Object.keys(specs).map((key) => code(nameOf(key)));
+
+/** Some options of a program; most of them by those that are left out. */
+function namedBriefly(some: readonly string[], all: readonly string[], program: string): string {
+  const others = all.filter((each) => !some.includes(each));
+  if (others.length >= some.length) return `${some.join(', ')} of ${program}`;
+  return `all options of ${program}${others.length === 0 ? '' : `, except ${others.join(', ')}`}`;
 }
 
 function client(): string[] {

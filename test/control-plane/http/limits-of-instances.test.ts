@@ -37,7 +37,7 @@ async function passed(
   return count;
 }
 
-t.test('an address is limited over all instances: requests, nonces, sign-ins, guesses', async (t) => {
+t.test('each instance limits an address by itself: nonces, sign-ins, guesses', async (t) => {
   const { urls } = await two(t, {
     requestsPerMinute: MAX,
     noncesPerMinute: MAX,
@@ -51,7 +51,7 @@ t.test('an address is limited over all instances: requests, nonces, sign-ins, gu
   t.equal(await passed(urls, '/number', guess, 401), 2 * MAX);
 });
 
-t.test('a token is limited over all instances', async (t) => {
+t.test('each instance limits a token by itself', async (t) => {
   const { urls, databaseUrl } = await two(t, { tokenRequestsPerMinute: MAX });
   await rig.connect(t, String(urls[0]));
   const { headers } = await subscribeInStore(databaseUrl, ALICE, String(slotAt(1).number));

@@ -74,13 +74,21 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Collects each statement once, with the values of its first use. */
-export function collectStatements(): Map<string, unknown[]> {
-  const seen = new Map<string, unknown[]>();
+/** A statement as it was sent. */
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** Collects each statement once, and once more for other values that are null: these change its plan. The values are those of the first use. */
+export function collectStatements(): Map<string, Statement> {
+  const seen = new Map<string, Statement>();
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function collected(this: pg.Client, ...given: unknown[]) {
-    const [text, values] = given;
-    if (typeof text === 'string' && !seen.has(text)) seen.set(text, Array.isArray(values) ? values : []);
+    const [text, bound] = given;
+    const values: unknown[] = Array.isArray(bound) ? bound : [];
+    const key = JSON.stringify([text, values.map((value) => value === null)]);
+    if (typeof text === 'string' && !seen.has(key)) seen.set(key, { text, values });
     return (query as (...args: unknown[]) => unknown).apply(this, given);
   } as typeof query;
   return seen;
@@ -89,7 +97,7 @@ export function collectStatements(): Map<string, unknown[]> {
 /** The statements for which Postgres has no index to go by: it must read the whole table, also where that is large. */
 export async function wholeReads(
   databaseUrl: string,
-  statements: ReadonlyMap<string, unknown[]>,
+  statements: ReadonlyMap<string, Statement>,
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -104,7 +112,7 @@ export async function wholeReads(
     // In a test all tables are small, and reading them whole is cheapest.
     await client.query('set enable_seqscan = off');
     const found: string[] = [];
-    for (const [text, values] of [...statements]) {
+    for (const { text, values } of [...statements.values()]) {
       if (!/^\s*(select|insert|update|delete|with)\b/i.test(text)) continue;
       const { rows } = await client.query(`explain (format json) ${text}`, values);
       const [{ Plan: plan }] = rows[0]['QUERY PLAN'] as [{ Plan: Plan }];

@@ -7,6 +7,7 @@ import { type Account, subscribeInStore } from '../../../fixtures/agents/subscri
 import { telephone } from '../../../fixtures/agents/telephone.ts';
 import { withClient } from '../../../fixtures/agents/waiting-subscriber.ts';
 import { type RpcProxy, startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
+import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { signPaymentHeader } from '../../../fixtures/payments/payer.ts';
 import type { Rig } from '../../../fixtures/service/rig.ts';
@@ -92,7 +93,8 @@ async function unbind(databaseUrl: string, account: Account): Promise<Account> {
 }
 
 async function awayStage(t: Test, rig: Rig): Promise<Stages['away']> {
-  const phone = await telephone(t, rig);
+  // However long the stages before take, the call is not given up.
+  const phone = await telephone(t, rig, { service: { clock: new ManualClock() } });
   const { call_id: callId } = phone.line.ring(undefined, `in-${randomUUID()}`);
   await until('the call is known', async () => (await phone.calls())[0]?.['state'] === 'ringing');
   await phone.node.drop();

@@ -3,16 +3,18 @@
 import { FAR_END } from '../../../fixtures/agents/telephone.ts';
 import { withClient } from '../../../fixtures/agents/waiting-subscriber.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { type Answer, ask, post } from './ask.ts';
 import type { Provocation } from './by-code.ts';
+import { byEachFilter, byEachFilterAndPage, PERIOD } from './lists.ts';
 import type { Stages } from './stages.ts';
 
 const EMERGENCY = '+1911';
 const OPTED_OUT = '+13105550177';
 
 const get =
-  (path: string): Provocation =>
-  ({ good: { headers, url } }) =>
+  (path: string) =>
+  ({ good: { headers, url } }: Stages): Promise<Answer> =>
     ask(url, { method: 'GET', path }, { headers });
 
 const remove = ({ good: { headers, url } }: Stages, path: string): Promise<Answer> =>
@@ -20,7 +22,7 @@ const remove = ({ good: { headers, url } }: Stages, path: string): Promise<Answe
 
 type Phone = Pick<Stages['good'], 'headers' | 'url' | 'number'>;
 
-const send = ({ headers, url }: Phone, to: string): Promise<Answer> =>
+export const send = ({ headers, url }: Phone, to = FAR_END): Promise<Answer> =>
   post(url, '/sms/send', { to, body: 'hello' }, headers);
 
 const dial = ({ headers, url, number }: Phone, to = FAR_END, phoneNumber = number): Promise<Answer> =>
@@ -31,9 +33,18 @@ const hangUp = ({ headers, url }: Phone, callId: string): Promise<Answer> =>
 
 const callIdOf = ({ body }: Answer): string => String((body as Record<string, unknown>)['call_id']);
 
+/** The call before may end only now. */
+async function callOnce(phone: Phone): Promise<Answer> {
+  const dialled = await until('a free line', async () => {
+    const answer = await dial(phone);
+    return answer.status === 200 ? answer : undefined;
+  });
+  return hangUp(phone, callIdOf(dialled));
+}
+
 export const SUBSCRIBER: Record<string, Provocation> = {
   'getNumber 200 -': get('/number'),
-  'sendSms 200 -': ({ good }) => send(good, FAR_END),
+  'sendSms 200 -': ({ good }) => send(good),
   'sendSms 400 destination_not_allowed': ({ good }) => send(good, EMERGENCY),
   'sendSms 403 recipient_opted_out': async ({ good }) => {
     await withClient(good.databaseUrl, (client) =>
@@ -44,16 +55,22 @@ export const SUBSCRIBER: Record<string, Provocation> = {
     );
     return send(good, OPTED_OUT);
   },
-  'sendSms 502 phone_node_error': ({ away }) => send(away, FAR_END),
+  'sendSms 502 phone_node_error': ({ away }) => send(away),
   'receiveSms 200 -': get('/sms/receive'),
-  'listMessages 200 -': get('/sms/messages'),
+  'listMessages 200 -': async (stages) => {
+    await send(stages.good);
+    await send(stages.good);
+    const filters = { direction: 'sent', ...PERIOD };
+    return byEachFilterAndPage((query) => get(`/sms/messages${query}`)(stages), filters);
+  },
   'deleteMessage 204 -': async (stages) => {
-    await send(stages.good, FAR_END);
+    await send(stages.good);
     const { messages } = (await get('/sms/messages')(stages)).body as { messages: Array<{ id: number }> };
     return remove(stages, `/sms/messages/${messages[0]?.id}`);
   },
   'deleteMessage 404 message_not_found': (stages) => remove(stages, '/sms/messages/9007199254740991'),
-  'deleteMessages 200 -': (stages) => remove(stages, '/sms/messages'),
+  'deleteMessages 200 -': (stages) =>
+    byEachFilter((query) => remove(stages, `/sms/messages${query}`), { direction: 'received', ...PERIOD }),
   'dialCall 200 -': async ({ good }) => {
     const answer = await dial(good);
     await hangUp(good, callIdOf(answer));
@@ -71,9 +88,15 @@ export const SUBSCRIBER: Record<string, Provocation> = {
     return answer;
   },
   'dialCall 502 phone_node_unreachable': ({ away }) => dial(away),
-  'hangUpCall 200 -': async ({ good }) => hangUp(good, callIdOf(await dial(good))),
+  'hangUpCall 200 -': ({ good }) => callOnce(good),
   'hangUpCall 404 call_not_found': ({ good }) => hangUp(good, 'call_of_nobody'),
   'hangUpCall 502 phone_node_error': ({ away }) => hangUp(away, away.callId),
-  'listCalls 200 -': get('/voice/calls'),
-  'listReceipts 200 -': get('/receipts'),
+  'listCalls 200 -': async (stages) => {
+    await callOnce(stages.good);
+    await callOnce(stages.good);
+    const filters = { direction: 'outbound', ...PERIOD };
+    return byEachFilterAndPage((query) => get(`/voice/calls${query}`)(stages), filters);
+  },
+  'listReceipts 200 -': (stages) =>
+    byEachFilter((query) => get(`/receipts${query}`)(stages), { after: '1', limit: '1' }),
 };

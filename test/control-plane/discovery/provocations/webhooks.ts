@@ -1,7 +1,9 @@
 // Answers about webhooks, by the name of the documented pair. Nothing listens where they lead.
 import { type Answer, ask } from './ask.ts';
 import type { Provocation } from './by-code.ts';
+import { byEachFilterAndPage, SINCE } from './lists.ts';
 import type { Stages } from './stages.ts';
+import { send } from './subscriber.ts';
 
 const UNKNOWN = 'wh_AAAAAAAAAAAAAAAA';
 const NOWHERE = 'http://127.0.0.1:1/';
@@ -36,7 +38,6 @@ const aboutUnknown =
   (stages) =>
     asHolder(stages, method, `/webhooks/${UNKNOWN}${path}`, body);
 
-const SINCE = { since: '2026-01-01T00:00:00Z' };
 const CHANGE = { description: 'mine' };
 
 export const WEBHOOKS: Record<string, Provocation> = {
@@ -57,9 +58,15 @@ export const WEBHOOKS: Record<string, Provocation> = {
   'rotateWebhookSecret 404 webhook_not_found': aboutUnknown('POST', '/rotate'),
   'testWebhook 200 -': about('POST', '/test'),
   'testWebhook 404 webhook_not_found': aboutUnknown('POST', '/test'),
-  'listWebhookDeliveries 200 -': about('GET', '/deliveries'),
+  'listWebhookDeliveries 200 -': async (stages) => {
+    const path = await existing(stages);
+    await send(stages.good);
+    await send(stages.good);
+    const list = (query: string) => asHolder(stages, 'GET', `${path}/deliveries${query}`);
+    return byEachFilterAndPage(list, { state: 'failed' });
+  },
   'listWebhookDeliveries 404 webhook_not_found': aboutUnknown('GET', '/deliveries'),
-  'replayWebhook 200 -': about('POST', '/replay', SINCE),
-  'replayWebhook 404 webhook_not_found': aboutUnknown('POST', '/replay', SINCE),
+  'replayWebhook 200 -': about('POST', '/replay', { since: SINCE }),
+  'replayWebhook 404 webhook_not_found': aboutUnknown('POST', '/replay', { since: SINCE }),
   'replayWebhook 404 webhook_delivery_not_found': about('POST', '/replay', { delivery_id: 999_999_999 }),
 };

@@ -7,7 +7,8 @@ import { PRICE } from '../fixtures/chain/paid-chain.ts';
 import { buyNumber, paySubscribe } from '../fixtures/payments/payer.ts';
 import { availableAt } from '../fixtures/payments/presented.ts';
 import { skipWithoutNats } from '../fixtures/service/nats.ts';
-import { isAlive, startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { isAlive, startStack } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 
 const OUTSIDE = '+13105550188';

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { SHARED_SERVER } from './fixtures/database/postgres.ts';
-import { temporaryFolder } from './fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from './fixtures/temporary-folder.ts';
 
 // The compiled one where this file is compiled.
 const { filename } = import.meta;

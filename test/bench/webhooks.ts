@@ -1,8 +1,8 @@
 // How long a received text takes from its commit to the receiver of a webhook, beside a bare POST that a listener of the commit makes.
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
+import { listen } from '#shared/process/listen.ts';
 import { jsonPost } from '../fixtures/agents/json-post.ts';
 import type { Account } from '../fixtures/agents/subscribed.ts';
 import { received } from '../fixtures/agents/subscriber.ts';
@@ -28,7 +28,7 @@ interface Round {
 export async function benchWebhooks(): Promise<Measurement[]> {
   const bench = await startBenchService({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   const times = await startReceiver();
-  const listener = await listen(bench.databaseUrl);
+  const listener = await listenToCommits(bench.databaseUrl);
   const node = await ScriptedNode.connect(bench.url, { journalId: 'journal-1' });
   try {
     const [account] = await bench.hold([String(slotAt(1).number)]);
@@ -71,7 +71,7 @@ export async function benchWebhooks(): Promise<Measurement[]> {
   } finally {
     await node.drop();
     await listener.close();
-    times.close();
+    await times.stop();
     await bench.stop();
   }
 }
@@ -97,20 +97,16 @@ async function startReceiver() {
       if (message.url === '/in') arrivals.set((JSON.parse(text) as { data: { body: string } }).data.body, at);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, stop } = await listen(server, { port: 0, option: 'port' });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     arrival: (body: string) => until(`${body} arrives`, () => arrivals.get(body)),
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop,
   };
 }
 
 /** Notifications of commits. */
-async function listen(databaseUrl: string) {
+async function listenToCommits(databaseUrl: string) {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query(`

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { jsonPost } from '../fixtures/agents/json-post.ts';
-import { startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { startStack } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 /** A number of the simulated carrier: it takes texts, and answers calls. */

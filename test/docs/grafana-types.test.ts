@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { typeProblems } from '../fixtures/type-problems.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse, stringify } from 'yaml';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { skipWithout } from '../hardware-sim/fixtures/foreign-program.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 

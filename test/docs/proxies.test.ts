@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { telephone, telephoneClient } from '../fixtures/agents/telephone.ts';
 import { freePort } from '../fixtures/network/free-port.ts';
 import { createRig } from '../fixtures/service/rig.ts';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 

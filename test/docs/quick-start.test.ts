@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFi
 import { join } from 'node:path';
 import t from 'tap';
 import { runProgram } from '../fixtures/run-program.ts';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 import { EXAMPLES, FAR_END, isShown, runExample, runQuickStart, startExamples } from './example.ts';

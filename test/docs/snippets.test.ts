@@ -7,7 +7,7 @@ import t from 'tap';
 import { readPaymentsFile } from '#control-plane/config/payments-file.ts';
 import { readFleetFile } from '#control-plane/operator/fleet-file/read-fleet-file.ts';
 import { readConfigFile } from '#node-daemon/config/config-file.ts';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 import { type Block, blocksOf, readPages } from './pages.ts';
 

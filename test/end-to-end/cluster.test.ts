@@ -1,12 +1,13 @@
 // Any part of a service with three instances dies under traffic: no text, no call and no cent is lost by it.
 import t, { type Test } from 'tap';
 import { BUYERS, type Wallet } from '../dev-stack/wallets.ts';
+import { request } from '../fixtures/network/json-request.ts';
 import { buyNumber } from '../fixtures/payments/payer.ts';
 import { skipWithoutNats } from '../fixtures/service/nats.ts';
 import { isWhole, shuffled } from '../fixtures/sweep.ts';
 import { until } from '../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
-import { post, request } from '../hardware-sim/fixtures/http.ts';
+import { post } from '../hardware-sim/fixtures/http.ts';
 import { type Cluster, startCluster } from './cluster/cluster.ts';
 import { FAULTS, type Fault } from './cluster/faults.ts';
 import { Payer } from './cluster/payers.ts';

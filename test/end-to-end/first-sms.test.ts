@@ -10,7 +10,7 @@ import { daemonPackage } from '../fixtures/packages/built-packages.ts';
 import { whyNoDebianHost } from '../fixtures/packages/debian-host.ts';
 import { startRackedHost } from '../fixtures/packages/installed-daemon.ts';
 import { createRig } from '../fixtures/service/rig.ts';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 

@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { Agent, deliver, heard } from '../fixtures/agents/agent.ts';
 import { buyNumber } from '../fixtures/payments/payer.ts';
-import { startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { startStack } from '../fixtures/stacks/started-stack.ts';
 import { isWhole } from '../fixtures/sweep.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 
 const OUTSIDE = '+13105550188';

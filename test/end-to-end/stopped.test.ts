@@ -1,14 +1,15 @@
 // Every way to end `npm start`, and what is left of it: nothing, or what the next start ends.
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { DevStackFile } from '../dev-stack/dev-stack.ts';
+import { served } from '../fixtures/network/served.ts';
 import { instanceCount } from '../fixtures/service/several-instances.ts';
-import { isAlive, startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { isAlive, startStack } from '../fixtures/stacks/started-stack.ts';
 import { someOf } from '../fixtures/sweep.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
@@ -34,13 +35,10 @@ async function npmStart(t: Test) {
 }
 
 t.test('a port that is taken is refused before anything starts, with advice', async (t) => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  t.teardown(() => taken.close());
-  await once(taken, 'listening');
-  const { port } = taken.address() as AddressInfo;
+  const { port } = new URL(await served(t, createServer()));
   const { status, stderr } = spawnSync(process.execPath, ['dist/dev-stack/main.js'], {
     cwd: PROJECT_FOLDER,
-    env: { ...process.env, PORT: String(port), DATA_DIR: temporaryFolder(t) },
+    env: { ...process.env, PORT: port, DATA_DIR: temporaryFolder(t) },
     encoding: 'utf8',
   });
   t.equal(status, 1);

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { createRig } from '../fixtures/service/rig.ts';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const TIMEOUT_MS = 180_000;
 const isOlder = Number(process.versions.node.split('.')[0]) < 22;

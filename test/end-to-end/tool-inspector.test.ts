@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { subscriber } from '../fixtures/agents/subscriber.ts';
 import { toolClient } from '../fixtures/agents/tool-client.ts';
 import { createRig } from '../fixtures/service/rig.ts';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const TIMEOUT_MS = 60_000;
 const PACKAGE = '@modelcontextprotocol/inspector';

@@ -5,7 +5,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { startStack } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 
 t.test('each command of the walk-through does what it says', async (t) => {

@@ -1,13 +1,15 @@
 // The whole way, once: npm start, pay with the unmodified client, send and receive over modems, stop, start again.
 import t from 'tap';
+import { type Address, createPublicClient, erc20Abi, http } from 'viem';
+import type { DevStackFile } from '../dev-stack/dev-stack.ts';
 import type { Wallet } from '../dev-stack/wallets.ts';
 import { Agent, deliver, heard } from '../fixtures/agents/agent.ts';
-import { balanceOf } from '../fixtures/chain/balance.ts';
 import { PRICE } from '../fixtures/chain/paid-chain.ts';
 import { buyNumber, paySubscribe } from '../fixtures/payments/payer.ts';
 import { availableAt } from '../fixtures/payments/presented.ts';
 import { skipWithoutNats } from '../fixtures/service/nats.ts';
-import { isAlive, startStack, temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { isAlive, startStack } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 
 const OUTSIDE = '+13105550188';
@@ -22,6 +24,17 @@ const TEXTS = [
 
 /** Processes of a service with three instances. */
 const INSTANCES_OF_THREE = ['control-plane-1', 'control-plane-2', 'control-plane-3', 'nats', 'postgres'];
+
+/** Dollars of an address, asked of the chain itself. */
+function balanceOf(file: Pick<DevStackFile, 'rpc_url' | 'asset'>, address: Address): Promise<bigint> {
+  const client = createPublicClient({ transport: http(file.rpc_url), cacheTime: 0 });
+  return client.readContract({
+    address: file.asset,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [address],
+  });
+}
 
 for (const [chainId, instances] of [
   [84532, 1],

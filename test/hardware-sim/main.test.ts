@@ -5,8 +5,10 @@ import { accessSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
-import { post, request } from './fixtures/http.ts';
-import { quietTerminal, temporaryFolder } from './fixtures/rack.ts';
+import { request } from '../fixtures/network/json-request.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { post } from './fixtures/http.ts';
+import { quietTerminal } from './fixtures/rack.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COMMAND = ['dist/hardware-sim/main.js'];

@@ -1,7 +1,7 @@
 // A short history with everything breaking and a rogue node beside the honest one: every rule of the checker holds. `HISTORY_SEED` repeats a run.
 import t from 'tap';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
 import { isWhole } from '../fixtures/sweep.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { verdictOf } from './checker/verdict.ts';
 import { usualCounts } from './disturbance-plan.ts';
 import { runHistory } from './run.ts';

@@ -1,6 +1,5 @@
 // Six hours without a control plane, and a day in the whole: the daemon's clock is moved through them, the modems and the disk are real.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
@@ -15,6 +14,7 @@ import { ManualClock } from '../fixtures/clocks/manual-clock.ts';
 import { writeIdentity } from '../fixtures/nodes/enrolled-node.ts';
 import { PortWatch } from '../fixtures/nodes/idle-port.ts';
 import { isWhole } from '../fixtures/sweep.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 import { ScriptedControlPlane } from '../node-daemon/link/scripted-control-plane.ts';
 
@@ -24,7 +24,7 @@ const MESSAGE_EVERY_MS = 15 * 60 * 1000;
 const STEP_MS = 1_000;
 
 t.test('messages of hours without a control plane come once, in order, with their times', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'away-'));
+  const folder = temporaryFolder(t);
   const dataDir = join(folder, 'data');
   await mkdir(dataDir);
   const plane = await ScriptedControlPlane.start();
@@ -48,7 +48,6 @@ t.test('messages of hours without a control plane come once, in order, with thei
     await daemon.stop();
     await simulator.stop();
     await plane.stop();
-    await rm(folder, { recursive: true });
   });
   const passUntil = (what: string, probe: () => boolean): Promise<unknown> =>
     until(

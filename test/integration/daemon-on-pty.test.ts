@@ -1,13 +1,13 @@
 // The real daemon, as a process, on the simulator's serial ports, with a scripted control plane.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { type Simulator, startSimulator } from '#hardware-sim/simulator.ts';
 import { writeIdentity } from '../fixtures/nodes/enrolled-node.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 import { ScriptedControlPlane } from '../node-daemon/link/scripted-control-plane.ts';
 
@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const STRANGER = '+12065559999';
 
 async function setUp(t: Test, { modems }: { modems: number } = { modems: 1 }) {
-  const folder = await mkdtemp(join(tmpdir(), 'daemon-on-pty-'));
+  const folder = temporaryFolder(t);
   const plane = await ScriptedControlPlane.start();
   const simulator = await startSimulator({ modems, dir: join(folder, 'rack') });
   const processes: ChildProcess[] = [];
@@ -46,7 +46,6 @@ async function setUp(t: Test, { modems }: { modems: number } = { modems: 1 }) {
     for (const daemon of processes) await kill(daemon);
     await simulator.stop();
     await plane.stop();
-    await rm(folder, { recursive: true });
   });
   const inService = (): Promise<unknown> =>
     until(

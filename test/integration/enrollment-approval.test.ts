@@ -9,7 +9,7 @@ import { recordedLog } from '../fixtures/recorded-log.ts';
 import { runProgram } from '../fixtures/run-program.ts';
 import { createRig } from '../fixtures/service/rig.ts';
 import { openTestOperator } from '../fixtures/service/test-operator.ts';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 
 const rig = await createRig();

@@ -8,7 +8,7 @@ import { subscribeInStore } from '../fixtures/agents/subscribed.ts';
 import { identityOf } from '../fixtures/nodes/enrolled-node.ts';
 import { slotAt } from '../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../fixtures/service/rig.ts';
-import { temporaryFolder } from '../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 
 const HOUR_MS = 3_600_000;

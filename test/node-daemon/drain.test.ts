@@ -2,10 +2,11 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import type { Slot } from '#shared/link/slot.ts';
+import { request } from '../fixtures/network/json-request.ts';
 import { startDaemonOnRack } from '../fixtures/nodes/daemon-on-rack.ts';
 import { until } from '../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../hardware-sim/fixtures/call-terminal.ts';
-import { post, request } from '../hardware-sim/fixtures/http.ts';
+import { post } from '../hardware-sim/fixtures/http.ts';
 import type { ScriptedControlPlane } from './link/scripted-control-plane.ts';
 
 const FAR = '+13105550188';

@@ -1,17 +1,16 @@
 // A daemon that starts without its journal says so.
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { settingsOf } from '#node-daemon/config/options.ts';
 import { startDaemon } from '#node-daemon/daemon/daemon.ts';
 import { writeIdentity } from '../fixtures/nodes/enrolled-node.ts';
 import { recordedLog } from '../fixtures/recorded-log.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { ScriptedControlPlane } from './link/scripted-control-plane.ts';
 
 async function setUp(t: Test) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'lost-journal-'));
-  t.teardown(() => rm(dataDir, { recursive: true }));
+  const dataDir = temporaryFolder(t);
   const settings = settingsOf({
     dataDir,
     config: undefined,

@@ -3,9 +3,9 @@
 // machine.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import WebSocket, { WebSocketServer } from 'ws';
+import { listen } from '#shared/process/listen.ts';
 import { FRAME_MS } from '#shared/voice/media.ts';
 import { until } from '../../fixtures/until.ts';
 import { startChild } from '../child.ts';
@@ -33,8 +33,8 @@ type Streams = Readonly<Record<Name, readonly WebSocket[]>>;
 type Delays = Record<Name, number[]>;
 
 export async function benchVoiceBridge(): Promise<Measurement[]> {
-  const service = await listen(() => undefined);
-  const bot = await listen(echo);
+  const service = await acceptSockets(() => undefined);
+  const bot = await acceptSockets(echo);
   const relay = await startChild('test/bench/voice/bare-relay.ts');
   const bridge = await startChild('test/bench/voice/bridge-child.ts', {
     SERVICE_URL: `http://127.0.0.1:${service.port}`,
@@ -70,7 +70,7 @@ export async function benchVoiceBridge(): Promise<Measurement[]> {
     return measurements;
   } finally {
     await Promise.all([bridge.stop(), relay.stop()]);
-    for (const { close } of [service, bot]) close();
+    await Promise.all([service.stop(), bot.stop()]);
   }
 }
 
@@ -153,7 +153,7 @@ async function measure(streams: Streams, calls: number): Promise<Delays> {
   return delays;
 }
 
-async function listen(onConnection: (socket: WebSocket) => void) {
+async function acceptSockets(onConnection: (socket: WebSocket) => void) {
   const sockets: WebSocket[] = [];
   const server = createServer();
   const upgrades = new WebSocketServer({ server, perMessageDeflate: false });
@@ -161,14 +161,13 @@ async function listen(onConnection: (socket: WebSocket) => void) {
     sockets.push(socket);
     onConnection(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, stop } = await listen(server, { port: 0, option: 'port' });
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     sockets,
-    close() {
+    stop() {
       for (const client of upgrades.clients) client.terminate();
-      server.close();
+      return stop();
     },
   };
 }

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '#shared/clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
-import { installFaultPoints, type Life, liveThrough } from '../../fixtures/fault-points.ts';
+import { installFaultPoints, liveUntil } from '../../fixtures/fault-points.ts';
 import { someOf } from '../../fixtures/sweep.ts';
 
 // Before anything of the control plane is loaded.
@@ -69,18 +69,14 @@ async function lookFor(ms: number): Promise<void> {
 /** Does the work on connections of its own, and dies there. Returns the points it passed. */
 async function dieAt(diesAt: number, work: 'check' | 'report'): Promise<string[]> {
   const other = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  const life: Life = { points: [], diesAt, onDeath: () => undefined };
-  const died = new Promise<void>((resolve) => {
-    life.onDeath = () => resolve();
-  });
-  await Promise.race([liveThrough(life, instanceOn(other.db)[work]), died]);
+  const points = await liveUntil(diesAt, instanceOn(other.db)[work]);
   // A kill closes what the process had open.
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name = 'simrack-control-plane'
       and pid <> pg_backend_pid() and state like 'idle in transaction%'`.execute(db);
   // A dead transaction has its connection for ever.
   void other.close().catch(() => undefined);
-  return life.points;
+  return points;
 }
 
 /** Ordinary runs play so many of the kills of a test. */

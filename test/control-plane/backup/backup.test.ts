@@ -9,6 +9,7 @@ import { ALICE } from '../../dev-stack/wallets.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { FAR_END } from '../../fixtures/agents/telephone.ts';
 import { backedUp, fillTables, putMessages, rowsOf } from '../../fixtures/database/lived-database.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
 import { linkNode } from '../../fixtures/nodes/scripted-node.ts';
 import { buyNumber } from '../../fixtures/payments/payer.ts';
@@ -17,7 +18,7 @@ import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };
@@ -215,14 +216,8 @@ t.test('Ctrl-C in the middle leaves nothing', TIMEOUT, async (t) => {
   const holder = await db.startTransaction().execute();
   t.teardown(() => holder.rollback().execute());
   await sql`lock table webhooks`.execute(holder);
-  const waiting = async () =>
-    (
-      await sql`select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
-        db,
-      )
-    ).rows.length;
   const stopped = await control(['backup', join(folder, 'x')], { DATABASE_URL: url }, (child) => {
-    void until('it waits', async () => (await waiting()) > 0, 60_000).then(() => child.kill('SIGINT'));
+    void until('it waits', waitsForLock(db), 60_000).then(() => child.kill('SIGINT'));
   });
   t.match(stopped, { status: null, stdout: '' });
   t.same(readdirSync(folder), []);

@@ -14,7 +14,7 @@ import { backedUp, relationsOf } from '../../fixtures/database/lived-database.ts
 import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 

@@ -12,7 +12,7 @@ import { encrypted } from '#control-plane/backup/encryption.ts';
 import { backedUp, relationsOf, rowsOf } from '../../fixtures/database/lived-database.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const TIMEOUT = { timeout: 380_000 };
 const PASSPHRASE = 'correct horse battery staple';

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { FAR_END, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { startNats } from '../../fixtures/service/nats.ts';
 import { changed, instance, SECOND, settled } from '../../fixtures/service/nats-instance.ts';
@@ -110,10 +111,7 @@ t.test('two services: the health of both names the clocks, and rings are read fr
     const { status, checks } = (await answer.json()) as { status: string; checks: { instances: object } };
     return { code: answer.status, status, instances: checks.instances };
   };
-  const send = async () => {
-    const answer = await fetch(`${there.url}/sms/send`, jsonPost({ to: FAR_END, body: 'hello' }, headers));
-    return { status: answer.status, body: (await answer.json()) as object };
-  };
+  const send = () => request(`${there.url}/sms/send`, jsonPost({ to: FAR_END, body: 'hello' }, headers));
   t.match(await send(), { status: 502, body: { error: 'phone_node_error', message: /offline/ } });
   const warns = { code: 200, status: 'warn', instances: { status: 'warn', output: /clocks/ } };
   t.match(await health(here.url), warns, 'it got the request');

@@ -11,7 +11,7 @@ import { systemClock } from '#shared/clock.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
 import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
 import { accreditedServer, certifiedServer } from '../../fixtures/service/nats-authority.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const skip = skipWithoutNats();

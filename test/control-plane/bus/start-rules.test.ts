@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { openAsItIs } from '#control-plane/store/database/database.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { startServiceProcess } from '../../fixtures/service/service-process.ts';
@@ -80,12 +81,7 @@ t.test(
       and pg_locks.database = (select oid from pg_database where datname = current_database())`.execute(db);
     t.equal(held.length, 1);
     const waits = newer.query('select pg_advisory_lock($1)', [held[0]?.lock]);
-    await until('the newer version waits for the lock', async () => {
-      const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(
-        db,
-      );
-      return rows.length > 0;
-    });
+    await until('the newer version waits for the lock', waitsForLock(db));
     await sql`select pg_terminate_backend(${held[0]?.pid})`.execute(db);
     await waits;
     await sql`insert into kysely_migration values ('9999-newer', now()::text)`.execute(db);

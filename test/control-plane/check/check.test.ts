@@ -1,8 +1,6 @@
 // `control-plane check` as an operator runs it: before the first start, beside a running service, and with each thing wrong.
-import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Finding, reportSchema } from '#control-plane/check/report.ts';
@@ -13,6 +11,7 @@ import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
 import { skipWithoutPgbouncer, startPgbouncer } from '../../fixtures/database/pgbouncer.ts';
 import { startForwardingProxy } from '../../fixtures/network/forwarding-proxy.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { startMailServer } from '../../fixtures/service/mail-server.ts';
@@ -20,7 +19,7 @@ import { skipWithoutNats, startNats } from '../../fixtures/service/nats.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { startServiceProcess } from '../../fixtures/service/service-process.ts';
 import { WEBHOOK_SECRET } from '../../fixtures/service/webhook-receiver.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 300_000 };
@@ -49,10 +48,7 @@ async function startReceiver(t: Test) {
     methods.push(method);
     answer.writeHead(405).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return { methods, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/alerts` };
+  return { methods, url: `${await served(t, server)}/alerts` };
 }
 
 async function checkOnce(env: Record<string, string>) {

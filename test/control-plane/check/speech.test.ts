@@ -7,7 +7,7 @@ import { speechChecks } from '#control-plane/check/checks/speech.ts';
 import { reportSchema } from '#control-plane/check/report.ts';
 import { skipWithoutSpeech } from '../../fixtures/audio/spoken.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const SPEAKS = 'espeak-ng --stdout -v en-us';
 

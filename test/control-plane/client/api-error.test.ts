@@ -1,10 +1,10 @@
 // Errors that a client makes of refusals, and of answers that are none.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { errorOfAnswer } from '#control-plane/client/api-error.ts';
 import { SimrackClient } from '#control-plane/client/simrack-client.ts';
+import { served } from '../../fixtures/network/served.ts';
 
 t.test('Retry-After is a number of seconds, or a date, as proxies write it', async (t) => {
   const refusal = { error: 'rate_limited', message: 'Wait.' };
@@ -32,9 +32,7 @@ t.test('an endless answer is read up to 16 MiB', async (t) => {
     response.end('"}');
   };
   const server = createServer((request, response) => void stream(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await served(t, server);
   await t.rejects(new SimrackClient({ baseUrl: url }).availability(), {
     code: 'invalid_answer',
     message: '/availability: the response is longer than 16 MiB',

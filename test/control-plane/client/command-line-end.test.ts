@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { commandLine } from '../../fixtures/agents/command-line.ts';
 import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
 import { FAR_END } from '../../fixtures/agents/telephone.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
@@ -71,9 +71,7 @@ t.test('no server, another server, and a server that limits requests', async (t)
   t.match(unreachable.failure(), { error: 'unreachable', status: 0 });
 
   const page = createServer((_, response) => response.end('<html>'));
-  await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => page.close());
-  const pageUrl = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+  const pageUrl = await served(t, page);
   t.match(await noServer.simrack('availability', '--url', pageUrl), { status: 3, stderr: /invalid_answer/ });
 
   const { url } = await rig.start(t, { noncesPerMinute: 1 });
@@ -90,9 +88,7 @@ t.test('a stored token is sent only to the service that gave it', async (t) => {
     tokens.push(request.headers.authorization);
     response.end('{}');
   });
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => other.close());
-  const { port } = other.address() as AddressInfo;
+  const { port } = new URL(await served(t, other));
   const { simrack, kept, folder } = commandLine(t, NOWHERE);
   const keep = (file: string, baseUrl: string): void => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

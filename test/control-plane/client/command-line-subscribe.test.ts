@@ -19,7 +19,7 @@ import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { closePayments } from '../../fixtures/payments/closed-payments.ts';
 import { type Between, paymentsBetween } from '../../fixtures/payments/payments-between.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();

@@ -1,9 +1,9 @@
 // A text that steers terminals, from a stranger and from a hostile service, on a terminal and in a pipe.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { commandLine } from '../../fixtures/agents/command-line.ts';
 import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { STEERING_TEXT, steeringIn } from '../../fixtures/steering-text.ts';
 import { startOnTerminal } from '../../fixtures/terminal-program.ts';
@@ -58,9 +58,7 @@ t.test('a hostile service, and what is typed', { timeout: 240_000 }, async (t) =
   const hostile = createServer((_, response) =>
     response.writeHead(400, { 'Content-Type': 'application/json' }).end(JSON.stringify(refusal)),
   );
-  await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => hostile.close());
-  const url = `http://127.0.0.1:${(hostile.address() as AddressInfo).port}`;
+  const url = await served(t, hostile);
   const { environment: env } = commandLine(t, url, { token: 'x' });
   const refused = await onTerminal(t, env, 'number');
   t.match(refused, { status: 1, output: shownError });

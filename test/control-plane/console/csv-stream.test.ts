@@ -1,10 +1,11 @@
 // A download of the console that its browser stops reading: it is read no further, and ends. One that is read slowly goes on.
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+
+import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import Koa from 'koa';
 import t, { type Test } from 'tap';
 import { csvStream, endIfStalled } from '#control-plane/console/csv-stream.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** More than the buffers of both ends of a connection take. */
@@ -30,13 +31,12 @@ async function download(t: Test, pages: number) {
     ctx.body = body;
     endIfStalled(ctx.res, STALLED_MS);
   });
-  const server = app.listen(0, '127.0.0.1');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server, 'listening');
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const answer = app.callback();
+  const url = await served(
+    t,
+    createServer((...each) => void answer(...each)),
+  );
+  const response = await fetch(url);
   return { counted, reader: response.body?.getReader() };
 }
 

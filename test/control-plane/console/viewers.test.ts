@@ -1,10 +1,10 @@
 // Streams are written to in bounded memory: who does not read is cut off, and the others go on.
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import t from 'tap';
 import { Viewers } from '#control-plane/console/live/viewers.ts';
 import type { ConsoleSession } from '#control-plane/console/session/sessions.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { until } from '../../fixtures/until.ts';
 
 const session: ConsoleSession = { operator: 'ann', formToken: '', hash: Buffer.from('a') };
@@ -13,14 +13,11 @@ const EVENT = Buffer.from(`data: ${'x'.repeat(200_000)}\n\n`);
 t.test('a viewer that does not read is cut off, and the others go on', async (t) => {
   const viewers = new Viewers();
   const server = createServer((_, response) => viewers.open('fleet', session, response, undefined));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
   const opened: ServerResponse[] = [];
   server.on('request', (_, response) => opened.push(response));
-  const { port } = server.address() as AddressInfo;
+  const { port } = new URL(await served(t, server));
   const open = () => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(Number(port), '127.0.0.1');
     t.teardown(() => socket.destroy());
     socket.on('error', () => undefined);
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');

@@ -2,16 +2,15 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import t from 'tap';
 import { subscriber } from '../../fixtures/agents/subscriber.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { typeProblems } from '../../fixtures/type-problems.ts';
-import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const TOOLS = join(PROJECT_FOLDER, 'test/tools/node_modules');
@@ -50,10 +49,7 @@ async function listening() {
       .writeHead(401, { 'Content-Type': 'application/json' })
       .end('{"error":"unauthorized","message":"x"}');
   });
-  server.listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await until('it listens', () => server.listening);
-  return { heard, base: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { heard, base: await served(t, server) };
 }
 
 t.test('openapi-typescript and openapi-fetch: typed bodies, answers and refusals', async (t) => {

@@ -13,7 +13,7 @@ import { validIccid } from '../../fixtures/nodes/valid-iccid.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const TIMEOUT = { timeout: 300_000 };

@@ -12,7 +12,7 @@ import { runCommand } from '../../fixtures/run-command.ts';
 import { startAlerting } from '../../fixtures/service/alerting-service.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const MINUTE_MS = 60_000;

@@ -6,7 +6,7 @@ import { csvCards } from '#control-plane/operator/fleet-file/csv-cards.ts';
 import { readFleetFile } from '#control-plane/operator/fleet-file/read-fleet-file.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { validIccid } from '../../fixtures/nodes/valid-iccid.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 /** Well-known examples of ICCIDs; their check digits were reckoned by hand. */
 const SIM_1 = '89014103211118510720';

@@ -5,6 +5,7 @@ import { BOB } from '../../dev-stack/wallets.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { received, SLOT, subscriber } from '../../fixtures/agents/subscriber.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
@@ -138,11 +139,7 @@ t.test('a STOP that is committed while a send waits for its turn wins', async (t
   await db.transaction().execute(async (trx) => {
     await sql`select from subscriptions where id = ${sub.id} for no key update`.execute(trx);
     sending = text();
-    await until('it waits', async () => {
-      const { rows } = await sql`select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-      return rows.length === 1;
-    });
+    await until('it waits', waitsForLock(db));
     await sql`insert into opt_outs values (${sub.id}, ${PEER}, true, now())`.execute(trx);
   });
   t.equal(await sending, BLOCKED);

@@ -20,7 +20,7 @@ import { putMessages } from '../../fixtures/database/lived-database.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { acceptAll, type Command, linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();

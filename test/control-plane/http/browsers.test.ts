@@ -1,8 +1,8 @@
 // The rights of a page of another origin, in headers and in a real Chromium.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../fixtures/browser.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 
 const rig = await createRig();
@@ -63,10 +63,8 @@ t.test('every answer has a name, also a refusal, and its headers for browsers', 
 t.test('in a browser, from another origin', { skip: skipWithoutBrowser() }, async (t) => {
   const { url } = await rig.start(t);
   const elsewhere = createServer((_, response) => response.end('<!doctype html><title>elsewhere</title>'));
-  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => elsewhere.close());
   const { page } = await openPage(t, await startBrowser(t));
-  await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
+  await page.goto(await served(t, elsewhere));
   const read = (await page.evaluate(`(async () => {
     const answer = await fetch('${url}/subscribe', { method: 'POST', headers: { 'X-PAYMENT': 'bm9uc2Vuc2U=' } });
     return [answer.status, answer.headers.get('PAYMENT-REQUIRED'), answer.headers.get('WWW-Authenticate')];

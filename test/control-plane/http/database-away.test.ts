@@ -1,14 +1,11 @@
 // A Postgres that is shut down, hangs, or ends what is under way: every path says so, in time, and nothing about money is said wrongly.
 
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
-import WebSocket from 'ws';
 import { isUnavailable } from '#control-plane/store/database/availability.ts';
 import { BOB, PAY_TO } from '../../dev-stack/wallets.ts';
 import { jsonPost } from '../../fixtures/agents/json-post.ts';
-import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
+import { FAR_END, refusedUpgrade, telephone } from '../../fixtures/agents/telephone.ts';
 import { toolRequest } from '../../fixtures/agents/tool-client.ts';
 import { withClient } from '../../fixtures/agents/waiting-subscriber.ts';
 import { PRICE } from '../../fixtures/chain/paid-chain.ts';
@@ -32,20 +29,6 @@ type Telephone = Awaited<ReturnType<typeof telephone>>;
 const present = (ask: Telephone['ask'], header: string) =>
   ask('/subscribe', '', { Authorization: '', 'X-PAYMENT': header });
 
-/** The answer to a refused upgrade. */
-async function upgrade(url: string, path: string, headers: Record<string, string>) {
-  const socket = new WebSocket(url.replace(/^http/, 'ws') + path, { headers });
-  socket.on('error', () => undefined);
-  const [request, response] = (await once(socket, 'unexpected-response')) as [
-    { destroy(): void },
-    IncomingMessage,
-  ];
-  let text = '';
-  for await (const chunk of response) text += String(chunk);
-  request.destroy();
-  return { status: response.statusCode, headers: response.headers, body: JSON.parse(text) };
-}
-
 /** Asks on every kind of path. */
 async function askAll(phone: Telephone, payment: string) {
   const { ask, headers, number, url } = phone;
@@ -66,7 +49,7 @@ async function askAll(phone: Telephone, payment: string) {
       await phone.dial(),
       await ask('/voice/calls'),
       await present(ask, payment),
-      await upgrade(url, `/voice/presence/${number}`, strange),
+      await refusedUpgrade(url, `/voice/presence/${number}`, strange),
     ],
     bearerTool: await tool('get_number'),
     publicTool: await tool('check_availability'),

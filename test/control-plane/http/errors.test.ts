@@ -1,8 +1,9 @@
 // Every "no" has the same shape, on every path, for every way to ask wrongly; also what never reaches a route.
-import { once } from 'node:events';
+
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import WebSocket from 'ws';
+import { refusedUpgrade } from '../../fixtures/agents/telephone.ts';
 import { withClient } from '../../fixtures/agents/waiting-subscriber.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 
@@ -115,16 +116,11 @@ t.test('an unpaid /subscribe gets its 402 whatever the body', async (t) => {
   }
 });
 
-async function raw(url: string, bytes: string): Promise<string> {
+function raw(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += String(chunk);
-  });
   socket.write(bytes);
-  await once(socket, 'close');
-  return text;
+  return text(socket);
 }
 
 t.test('a request that is not HTTP, or has endless headers, gets an error of the same shape', async (t) => {
@@ -169,13 +165,7 @@ t.test('refused upgrades get the same shape', async (t) => {
     ['/nodes/link', { Authorization: 'Bearer wrong', 'X-Node-Id': 'a' }, 401, 'unauthorized'],
     ['/nodes/link', { Authorization: 'SimrackNode id=a' }, 401, 'unauthorized'],
   ] as const) {
-    const socket = new WebSocket(url.replace('http', 'ws') + path, { headers });
-    const [request, response] = await once(socket, 'unexpected-response');
-    t.equal(response.statusCode, status);
-    let text = '';
-    for await (const chunk of response) text += String(chunk);
-    t.match(JSON.parse(text), { error, message: String });
-    request.destroy();
+    t.match(await refusedUpgrade(url, path, headers), { status, body: { error, message: String } });
   }
 });
 

@@ -5,6 +5,7 @@ import { inboundMessageSchema } from '#shared/api/answers.ts';
 import { OPERATION, type Operation } from '#shared/api/operations.ts';
 import { subscriber } from '../../fixtures/agents/subscriber.ts';
 import { toolClient } from '../../fixtures/agents/tool-client.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 
 const FRIEND = '+13105550188';
@@ -34,8 +35,8 @@ const service = await subscriber(t, await createRig(), {
 });
 const { headers, url } = service;
 
-async function ask({ method, path }: Operation, query: string, body?: unknown) {
-  const response = await fetch(
+function ask({ method, path }: Operation, query: string, body?: unknown) {
+  return request<Record<string, unknown>>(
     `${url}${path.replace('{id}', path.startsWith('/webhooks') ? WEBHOOK_ID : '1')}${query}`,
     {
       method: method.toUpperCase(),
@@ -43,7 +44,6 @@ async function ask({ method, path }: Operation, query: string, body?: unknown) {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     },
   );
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
 t.test('an unknown field beside a missing one', async (t) => {

@@ -11,7 +11,7 @@ import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { mailBy, startMailServer } from '../../fixtures/service/mail-server.ts';
 import { join, recipientsOf, startMailing } from '../../fixtures/service/mailing-service.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig({ hasInstances: true });

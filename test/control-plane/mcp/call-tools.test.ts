@@ -12,7 +12,8 @@ import { likeness, TalkingModem } from '../../fixtures/nodes/talking-modem.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
-import { isAlive, temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { isAlive } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();

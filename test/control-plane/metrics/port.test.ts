@@ -1,9 +1,8 @@
 // Where the metrics are served: on loopback by default, on a port of their own, and on none that is taken.
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { createServer } from 'node:http';
 import t from 'tap';
+import { served } from '../../fixtures/network/served.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { startServiceProcess } from '../../fixtures/service/service-process.ts';
 
@@ -40,15 +39,12 @@ t.test('without a port there are none', async (t) => {
 });
 
 t.test('a port that is taken ends the start with one line that names the option', async (t) => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  t.teardown(() => holder.close());
-  const { port } = holder.address() as AddressInfo;
+  const { port } = new URL(await served(t, createServer()));
   for (const option of ['METRICS_PORT', 'PORT']) {
     const start = startServiceProcess(t, {
       databaseUrl: await rig.postgres.createMigrated(),
       rpcUrl: rig.chain.rpcUrl,
-      env: { [option]: String(port), LOG_LEVEL: 'info' },
+      env: { [option]: port, LOG_LEVEL: 'info' },
     });
     const pattern = `^ended with 1: .*error: ${option}: port ${port} is already in use\\n$`;
     await t.rejects(start, { message: new RegExp(pattern, 's') });

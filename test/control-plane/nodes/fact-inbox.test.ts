@@ -3,12 +3,13 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { FactInbox } from '#control-plane/nodes/fact-inbox.ts';
-import type { Database, DatabaseTransaction } from '#control-plane/store/database/database.ts';
+import type { DatabaseTransaction } from '#control-plane/store/database/database.ts';
 import { setAcknowledged } from '#control-plane/store/fleet/node-links.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { until } from '../../fixtures/until.ts';
@@ -91,18 +92,10 @@ t.test('a fact that waited for the commit of a replaced link is not older than i
     sent_at: null,
     received_at: '2026-11-21T08:00:00.000Z',
   });
-  await until('it waits', async () => (await waitingForLocks(db)) > 0);
+  await until('it waits', waitsForLock(db));
   clock.advance(5_000);
   await other.commit().execute();
   await inbox.settled();
   const rows = await db.selectFrom('messages').select(['body', 'created_at']).execute();
   t.same(rows, [{ body: 'later', created_at: new Date('2026-11-21T08:00:05.000Z') }]);
 });
-
-/** Statements that wait for another transaction. */
-async function waitingForLocks(db: Database): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-  return rows[0]?.count ?? 0;
-}

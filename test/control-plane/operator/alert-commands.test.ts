@@ -10,7 +10,7 @@ import { runCommand } from '../../fixtures/run-command.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { mailBy, startMailServer } from '../../fixtures/service/mail-server.ts';
 import { startWebhookReceiver, WEBHOOK_SECRET } from '../../fixtures/service/webhook-receiver.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const alert = (args: string[], env: Record<string, string>) => runCommand(['alert', ...args], env);

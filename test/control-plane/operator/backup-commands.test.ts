@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { backedUp, relationsOf, rowsOf } from '../../fixtures/database/lived-database.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const TIMEOUT = { timeout: 380_000 };

@@ -12,7 +12,7 @@ import { runNodeCommand } from '../../fixtures/run-node-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();

@@ -10,7 +10,7 @@ import { availableAt } from '../../fixtures/payments/presented.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 380_000 };

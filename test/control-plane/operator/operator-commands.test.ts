@@ -4,7 +4,7 @@ import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { signedIn, signIn } from '../../fixtures/service/fleet-console.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const chain = await startPaidChain();
 t.teardown(() => chain.stop());

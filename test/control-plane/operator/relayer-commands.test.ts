@@ -7,7 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { PAY_TO } from '../../dev-stack/wallets.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const rig = await createRig();
 

@@ -13,7 +13,7 @@ import { DATA_DIR } from '../../fixtures/service/data-dir.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { modemStack } from '../../fixtures/stacks/modem-stack.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();

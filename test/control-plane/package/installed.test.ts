@@ -9,8 +9,8 @@ import { freePort } from '../../fixtures/network/free-port.ts';
 import { servicePackage } from '../../fixtures/packages/built-packages.ts';
 import { startDebianHost, whyNoDebianHost } from '../../fixtures/packages/debian-host.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { isWhole } from '../../fixtures/sweep.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { OPTIONS } from '#control-plane/config/config.ts';
 import { IMAGE } from '#control-plane/package/debian-package.ts';
 import { commandOf } from '../../dev-stack/program-command.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const PACKAGE = join(PROJECT_FOLDER, 'control-plane/package');

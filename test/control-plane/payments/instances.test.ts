@@ -5,6 +5,7 @@ import { systemClock } from '#shared/clock.ts';
 import { PRICE } from '../../fixtures/chain/paid-chain.ts';
 import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { signPaymentHeader } from '../../fixtures/payments/payer.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
@@ -40,10 +41,9 @@ t.test('no payer is asked to try again', { timeout: 120_000 }, async (t) => {
     return forward();
   };
   const answers = await Promise.all(
-    payments.map(async ({ at, header }) => {
-      const response = await fetch(`${at}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } });
-      return { status: response.status, body: (await response.json()) as { number?: string } };
-    }),
+    payments.map(({ at, header }) =>
+      request<{ number?: string }>(`${at}/subscribe`, { method: 'POST', headers: { 'X-PAYMENT': header } }),
+    ),
   );
   for (const { status, body } of answers) t.equal(status, 200, JSON.stringify(body));
   t.equal(new Set(answers.map(({ body }) => body.number)).size, PAYERS, 'each has a number of its own');

@@ -1,6 +1,5 @@
 // The package of x402 verifies the signed offers of a 402 and the signed receipt of a payment, by the DID document of the service.
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
@@ -12,6 +11,7 @@ import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { buyNumber } from '../../fixtures/payments/payer.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { requireTool } from '../../fixtures/tools.ts';
 
 const rig = await createRig();
@@ -103,7 +103,7 @@ t.test(
 );
 
 t.test('without its key the service sells all the same', async (t) => {
-  const file = join(mkdtempSync(join(tmpdir(), 'simrack-key-')), 'receipt.key');
+  const file = join(temporaryFolder(t), 'receipt.key');
   writeFileSync(file, 'no key', { mode: 0o600 });
   const { url } = await rig.start(t, { receiptKeyFile: file });
   await rig.connect(t, url, { slots: [slotAt(0), slotAt(1)] });

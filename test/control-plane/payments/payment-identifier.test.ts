@@ -15,7 +15,7 @@ import { edited, withPaymentId as named, signV2 } from '../../fixtures/payments/
 import { answerOf } from '../../fixtures/payments/presented.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const ID = 'pay_7d5d747be160e280504c099d984bcfe0';

@@ -1,7 +1,4 @@
 // POST /subscribe on a real chain with the unmodified x402 client, on Postgres and on PGlite.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config/config.ts';
@@ -12,8 +9,9 @@ import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { buyNumber, paySubscribe, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
-import { availableAt } from '../../fixtures/payments/presented.ts';
+import { availableAt, present } from '../../fixtures/payments/presented.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const chain = await startPaidChain();
@@ -90,8 +88,7 @@ t.test('any request without a payment gets it, before anything else is checked',
 
 for (const database of ['postgres', 'pglite'] as const) {
   t.test(`the x402 client buys a number, and renews it, on ${database}`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'simrack-test-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder(t);
     const { url } = await setup(t, database === 'pglite' ? { dataDir: folder } : {});
     const before = await paidSoFar();
 
@@ -138,15 +135,10 @@ t.test('100 copies of one credential move the money once and make one subscripti
   const { url } = await setup(t);
   const before = await paidSoFar();
   const header = await signPaymentHeader(url, ALICE.privateKey);
-  const answers = await Promise.all(
-    Array.from({ length: 100 }, async () => {
-      const response = await post(url, { 'X-PAYMENT': header });
-      return { status: response.status, body: await response.json() };
-    }),
-  );
+  const answers = await Promise.all(Array.from({ length: 100 }, () => present(url, header)));
   t.equal(answers.filter(({ status }) => status === 200).length, 1);
   for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
-    const error = (body as { error: string }).error;
+    const error = String(body['error']);
     t.ok([409, 503].includes(status) && /already_used|settlement_pending/.test(error), `${status} ${error}`);
   }
   t.equal((await paidSoFar()) - before, PRICE);

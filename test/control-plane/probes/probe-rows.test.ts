@@ -20,8 +20,8 @@ import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { reportSlots } from '../../fixtures/database/number-pool.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
 import { someOf } from '../../fixtures/sweep.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const postgres = await openDatabases(t);
 

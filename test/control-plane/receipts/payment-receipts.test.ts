@@ -20,7 +20,7 @@ import { runCommand } from '../../fixtures/run-command.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 300_000 };

@@ -9,7 +9,7 @@ import {
   readReceiptKey,
 } from '#control-plane/receipts/receipt-key.ts';
 import type { SeenDatabase } from '#control-plane/store/database/examination.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const withKeys =
   (...receiptKeys: string[]) =>

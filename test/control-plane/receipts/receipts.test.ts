@@ -18,10 +18,11 @@ import { commandLine } from '../../fixtures/agents/command-line.ts';
 import { received, SLOT } from '../../fixtures/agents/subscriber.ts';
 import { PRICE } from '../../fixtures/chain/paid-chain.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { acceptAll } from '../../fixtures/nodes/scripted-node.ts';
 import { buyNumber } from '../../fixtures/payments/payer.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const rig = await createRig();
 const FRIEND = '+13105550188';
@@ -210,13 +211,8 @@ t.test('pages, and what a reader may not ask', async (t) => {
   }
   t.same(pages, [[1, 2], [3, 4], [5]]);
   t.same(await client.receipts({ after: 5 }), { receipts: [], has_more: false });
-  const get = async (
-    query: string,
-    headers: Record<string, string> = { Authorization: `Bearer ${token}` },
-  ) => {
-    const response = await fetch(`${url}/receipts${query}`, { headers });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-  };
+  const get = (query: string, headers: Record<string, string> = { Authorization: `Bearer ${token}` }) =>
+    request(`${url}/receipts${query}`, { headers });
   t.match(await get('', {}), { status: 401 });
   t.match(await get('?after=-1'), { status: 400, body: { field: 'after' } });
   t.match(await get('?limit=101'), { status: 400, body: { field: 'limit' } });

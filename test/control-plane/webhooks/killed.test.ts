@@ -4,7 +4,7 @@ import type { Renderings } from '#control-plane/webhooks/event-body.ts';
 import { systemClock } from '#shared/clock.ts';
 import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
-import { installFaultPoints, type Life, liveThrough } from '../../fixtures/fault-points.ts';
+import { installFaultPoints, liveUntil } from '../../fixtures/fault-points.ts';
 
 // Before anything of the control plane is loaded.
 installFaultPoints();
@@ -96,14 +96,10 @@ function queueOn(database: typeof db) {
 /** Delivers on connections of its own, and dies there. Returns the points that it passed. */
 async function dieAt(diesAt: number): Promise<string[]> {
   const other = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
-  const life: Life = { points: [], diesAt, onDeath: () => undefined };
-  const died = new Promise<void>((resolve) => {
-    life.onDeath = () => resolve();
-  });
   const queue = queueOn(other.db);
-  await Promise.race([liveThrough(life, () => queue.run()), died]);
+  const points = await liveUntil(diesAt, () => queue.run());
   void other.close().catch(() => undefined);
-  return life.points;
+  return points;
 }
 
 t.test('at each await of a queue', { timeout: 380_000 }, async (t) => {

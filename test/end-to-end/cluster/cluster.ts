@@ -19,7 +19,7 @@ import { CuttableLink } from '../../fixtures/network/cuttable-link.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
 import { NO_SENDING_LIMITS } from '../../fixtures/service/no-sending-limits.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const INSTANCES = 3;

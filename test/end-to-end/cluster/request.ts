@@ -1,12 +1,10 @@
 // Requests that each have a connection of their own, so that a proxy spreads them, and a time-out.
+
 import { request as send } from 'node:http';
+import { json as jsonOf } from 'node:stream/consumers';
+import type { Reply } from '../../fixtures/network/json-request.ts';
 
 const TIMEOUT_MS = 40_000;
-
-interface Reply {
-  status: number;
-  body: Record<string, unknown>;
-}
 
 /** Throws when there is no answer. */
 export function ask(
@@ -16,7 +14,7 @@ export function ask(
     method = 'GET',
     body,
   }: { headers?: Record<string, string>; method?: string; body?: unknown } = {},
-): Promise<Reply> {
+): Promise<Reply<Record<string, unknown>>> {
   const json = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
   const type = json === undefined ? {} : { 'Content-Type': 'application/json' };
   return new Promise((resolve, reject) => {
@@ -24,17 +22,10 @@ export function ask(
       url,
       { method, agent: false, headers: { ...type, ...headers }, signal: AbortSignal.timeout(TIMEOUT_MS) },
       (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          try {
-            const text = Buffer.concat(chunks).toString();
-            resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
-          } catch (error) {
-            reject(error as Error);
-          }
-        });
+        jsonOf(response).then(
+          (answer) => resolve({ status: response.statusCode ?? 0, body: answer as Record<string, unknown> }),
+          reject,
+        );
       },
     );
     request.on('error', reject);

@@ -13,7 +13,7 @@ import { freePort } from '../../fixtures/network/free-port.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
 import { NO_SENDING_LIMITS } from '../../fixtures/service/no-sending-limits.ts';
 import { instanceCount } from '../../fixtures/service/several-instances.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { type Rack, type RackModem, startRack } from './rack.ts';
 

@@ -5,8 +5,9 @@ import { enroll } from '#node-daemon/link/enroll.ts';
 import { Program, type ProgramSpec } from '../../dev-stack/program.ts';
 import { deliver } from '../../fixtures/agents/agent.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
+import { type Reply, request } from '../../fixtures/network/json-request.ts';
 import { until } from '../../fixtures/until.ts';
-import { post, type Reply, request } from '../../hardware-sim/fixtures/http.ts';
+import { post } from '../../hardware-sim/fixtures/http.ts';
 
 const BACK_TIMEOUT_MS = 120_000;
 

@@ -1,10 +1,11 @@
 // Faults of calls: what terminals see of those that are known from real modems.
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf } from '../fixtures/call-terminal.ts';
 import { FAR } from '../fixtures/calling-modem.ts';
-import { post, request } from '../fixtures/http.ts';
+import { post } from '../fixtures/http.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 const OK = '\r\nOK\r\n';

@@ -1,10 +1,11 @@
 // Commands of call control at a terminal (3GPP TS 27.007 §6 and §7, ITU-T V.250 §6.3).
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf } from '../fixtures/call-terminal.ts';
 import { EventSource } from '../fixtures/event-source.ts';
-import { post, request } from '../fixtures/http.ts';
+import { post } from '../fixtures/http.ts';
 import { quietTerminal, startModem } from '../fixtures/rack.ts';
 
 const FAR = '+15550001111';

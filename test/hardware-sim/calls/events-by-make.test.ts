@@ -1,9 +1,10 @@
 // The lines of each make about a call, in the order in which the parsers of other programs know them from real modems.
 import t from 'tap';
 import type { MakeName } from '#hardware-sim/makes/make.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { putFarEnd } from '../fixtures/call-terminal.ts';
 import { EventSource } from '../fixtures/event-source.ts';
-import { post, request } from '../fixtures/http.ts';
+import { post } from '../fixtures/http.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 const FAR = '+15550001111';

@@ -1,12 +1,13 @@
 // The behavior of numbers that are not modems in a call, as a modem, the record and the events see it.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { request } from '../../fixtures/network/json-request.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf, putFarEnd } from '../fixtures/call-terminal.ts';
 import { EventSource } from '../fixtures/event-source.ts';
-import { post, request } from '../fixtures/http.ts';
+import { post } from '../fixtures/http.ts';
 import { quietTerminal, startModem, startRack } from '../fixtures/rack.ts';
 
 const FAR = '+15550001111';
@@ -77,8 +78,7 @@ t.test('with +COLP=1 the OK waits for the answer, or the final result comes inst
 });
 
 t.test('a call is recorded as a WAV of what the far end hears', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'recording-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const { rack, terminal } = await startModem(t);
   await putFarEnd(rack.url, FAR, { record: join(folder, 'call-{id}.wav') });
   await terminal.command(`ATD${FAR};`);

@@ -1,9 +1,11 @@
 // SIM cards: moved with their messages, locked, gone.
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { request } from '../../fixtures/network/json-request.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
-import { post, request } from '../fixtures/http.ts';
-import { quietTerminal, startModem, startRack, temporaryFolder } from '../fixtures/rack.ts';
+import { post } from '../fixtures/http.ts';
+import { quietTerminal, startModem, startRack } from '../fixtures/rack.ts';
 
 const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 const SUBMIT = '018111000B915155001032F40000000BC8329BFD06DDDF723619';

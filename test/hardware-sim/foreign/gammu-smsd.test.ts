@@ -2,9 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { run, skipWithout, start } from '../fixtures/foreign-program.ts';
-import { startModem, temporaryFolder } from '../fixtures/rack.ts';
+import { startModem } from '../fixtures/rack.ts';
 
 const skip = skipWithout('gammu-smsd', '--version');
 // The programs pause most of the time.

@@ -1,6 +1,7 @@
 // Many messages at once: batches over HTTP, queues longer than the stores, both ways at the same time.
 import t from 'tap';
-import { post, request } from '../fixtures/http.ts';
+import { request } from '../../fixtures/network/json-request.ts';
+import { post } from '../fixtures/http.ts';
 import { quietTerminal, startRack } from '../fixtures/rack.ts';
 import type { Terminal } from '../fixtures/terminal.ts';
 

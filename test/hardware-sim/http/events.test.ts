@@ -1,8 +1,9 @@
 // GET /events from outside: the events, in order, also for clients that come back or are slow.
 import { connect } from 'node:net';
 import t from 'tap';
+import { request } from '../../fixtures/network/json-request.ts';
 import { EventSource } from '../fixtures/event-source.ts';
-import { post, request } from '../fixtures/http.ts';
+import { post } from '../fixtures/http.ts';
 import { startModem, startRack } from '../fixtures/rack.ts';
 
 const SUBMIT = '018111000B915155001032F40000000BC8329BFD06DDDF723619';

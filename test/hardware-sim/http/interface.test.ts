@@ -2,8 +2,9 @@
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
+import { request } from '../../fixtures/network/json-request.ts';
 import { until } from '../../fixtures/until.ts';
-import { post, request } from '../fixtures/http.ts';
+import { post } from '../fixtures/http.ts';
 import { quietTerminal, startModem, startRack } from '../fixtures/rack.ts';
 import { Terminal } from '../fixtures/terminal.ts';
 

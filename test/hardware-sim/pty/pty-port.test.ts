@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { PtyPort } from '#hardware-sim/pty/pty-port.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
-import { temporaryFolder } from '../fixtures/rack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { Terminal } from '../fixtures/terminal.ts';
 
 function openPort(t: Test, onBytes: (bytes: Buffer) => void = () => undefined): PtyPort {

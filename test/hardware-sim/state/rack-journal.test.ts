@@ -5,7 +5,7 @@ import t from 'tap';
 import { JournalError, KEEP_HEARD_DEFAULT, RackJournal } from '#hardware-sim/state/rack-journal.ts';
 import type { HeardMessage, RackRecord } from '#hardware-sim/state/records.ts';
 import { silentLogger } from '#shared/log.ts';
-import { temporaryFolder } from '../fixtures/rack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const IMEI = '867588040000016';
 const ICCID = '8901999000000000012';

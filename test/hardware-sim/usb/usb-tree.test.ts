@@ -5,9 +5,10 @@ import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { Simulator } from '#hardware-sim/simulator.ts';
 import { usbPathOf } from '#hardware-sim/usb/usb-path.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { post } from '../fixtures/http.ts';
-import { quietTerminal, startModem, startRack, temporaryFolder } from '../fixtures/rack.ts';
+import { quietTerminal, startModem, startRack } from '../fixtures/rack.ts';
 import { Terminal } from '../fixtures/terminal.ts';
 
 function devicesOf(rack: Simulator): string {

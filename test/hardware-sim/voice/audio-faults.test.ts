@@ -3,10 +3,10 @@ import t from 'tap';
 import { bytesOf, samplesOf } from '#hardware-sim/audio/frame.ts';
 import { Tone } from '#hardware-sim/audio/tone.ts';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf, FarEndClient } from '../fixtures/call-terminal.ts';
 import { startCallingModem } from '../fixtures/calling-modem.ts';
-import { request } from '../fixtures/http.ts';
 import { quietTerminal } from '../fixtures/rack.ts';
 import { measureTone } from '../fixtures/tone-meter.ts';
 

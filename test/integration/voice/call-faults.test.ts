@@ -1,11 +1,12 @@
 // Calls with a modem or a network that misbehaves: none stays up, each is recorded, and the next one works.
 import t, { type Test } from 'tap';
 import type { MakeName } from '#hardware-sim/makes/make.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { startDaemonOnUsb } from '../../fixtures/nodes/daemon-on-usb.ts';
 import { startMediaPlane } from '../../fixtures/nodes/media-plane.ts';
 import { until } from '../../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
-import { post, request } from '../../hardware-sim/fixtures/http.ts';
+import { post } from '../../hardware-sim/fixtures/http.ts';
 
 const FAR = '+13105550188';
 const TICKET = 't'.repeat(32);

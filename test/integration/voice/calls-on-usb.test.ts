@@ -2,11 +2,12 @@
 import t, { type Test } from 'tap';
 import { Tone } from '#hardware-sim/audio/tone.ts';
 import type { MakeName } from '#hardware-sim/makes/make.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { startDaemonOnUsb } from '../../fixtures/nodes/daemon-on-usb.ts';
 import { startMediaPlane } from '../../fixtures/nodes/media-plane.ts';
 import { until } from '../../fixtures/until.ts';
 import { type CallView, callOf, FarEndClient, putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
-import { post, request } from '../../hardware-sim/fixtures/http.ts';
+import { post } from '../../hardware-sim/fixtures/http.ts';
 import { type Measured, medianTone } from '../../hardware-sim/fixtures/tone-meter.ts';
 
 const FAR = '+13105550188';

@@ -1,10 +1,11 @@
 // Calls without an owner end at the carrier, after any end of the daemon or its control plane.
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
+import { request } from '../../fixtures/network/json-request.ts';
 import { startDaemonOnRack } from '../../fixtures/nodes/daemon-on-rack.ts';
 import { until } from '../../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
-import { post, request } from '../../hardware-sim/fixtures/http.ts';
+import { post } from '../../hardware-sim/fixtures/http.ts';
 
 const FAR = '+13105550188';
 

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import t from 'tap';
 import { SAMPLE_RATE_HZ, samplesOf } from '#shared/voice/media.ts';
 import { measureTone, tone } from '../../fixtures/audio/tone.ts';
+import { request } from '../../fixtures/network/json-request.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { voiceStack } from '../../fixtures/stacks/voice-stack.ts';
 import { until } from '../../fixtures/until.ts';
 import { callOf, putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
-import { post, request } from '../../hardware-sim/fixtures/http.ts';
+import { post } from '../../hardware-sim/fixtures/http.ts';
 
 const FAR = '+13105550188';
 

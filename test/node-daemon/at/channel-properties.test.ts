@@ -1,19 +1,15 @@
 // Properties of the AT channel under any bytes. A failure prints the seed and path that replay it.
+
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import { AtChannel } from '#node-daemon/at/channel.ts';
 import { type AtCommand, atCommand, atQuery } from '#node-daemon/at/command.ts';
 import { type Frame, Framer, LINE_LENGTH_MAX } from '#node-daemon/at/framer.ts';
-import type { Urc } from '#node-daemon/at/urc.ts';
-import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
+import { setUp } from './channel-rig.ts';
 
 const RUNS = { numRuns: 500 };
 const PDU = '07915155000000F0040B915155000010F200005211211100000002C834';
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Lines that modems send, and lines that they should not send. */
 const said = fc.constantFrom(
@@ -80,14 +76,11 @@ const COMMANDS: Readonly<Record<string, AtCommand>> = {
 };
 const command = fc.constantFrom(...Object.values(COMMANDS));
 
-function setUp() {
-  const port = new ScriptedPort();
-  port.on(/^/, () => undefined);
-  const clock = new ManualClock(0);
-  const channel = new AtChannel(port, clock, silentLogger);
-  const urcs: Urc[] = [];
-  channel.onUrc((urc) => urcs.push(urc));
-  return { port, clock, channel, urcs };
+/** The modem says only the bytes of the test. */
+function setUpSilent() {
+  const rig = setUp();
+  rig.port.on(/^/, () => undefined);
+  return rig;
 }
 
 t.test('the same frames for every way of cutting the bytes', async (t) => {
@@ -106,7 +99,7 @@ t.test('the same frames for every way of cutting the bytes', async (t) => {
 
 t.test('the same answer and the same URCs for every way of cutting the bytes', async (t) => {
   const run = async (asked: AtCommand, chunks: readonly string[]) => {
-    const { port, channel, urcs } = setUp();
+    const { port, channel, urcs } = setUpSilent();
     const outcome = channel.send(asked).then(
       (information) => ({ information }),
       (error: Error) => ({ error: error.message }),
@@ -140,7 +133,7 @@ t.test('garbage between the lines changes no answer, and the URCs in it keep the
   const garbage = fc.array(line, { maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(garbage, garbage, garbage, places, async (before, within, after, at) => {
-      const { port, channel, urcs } = setUp();
+      const { port, channel, urcs } = setUpSilent();
       const answer = channel.send(atQuery('AT+CSQ', '+CSQ:'));
       const all = [...before, '+CSQ: 21,99', ...within, 'OK', ...after];
       for (const chunk of cut(all.map((text) => `\r\n${text}\r\n`).join(''), at)) port.say(chunk);
@@ -160,7 +153,7 @@ t.test(
   async (t) => {
     await fc.assert(
       fc.asyncProperty(bytes, bytes, async (earlier, text) => {
-        const { port, channel } = setUp();
+        const { port, channel } = setUpSilent();
         port.say(`${earlier}\r\n`);
         const outcome = channel.send(COMMANDS['query'] as AtCommand).then(
           (information) => information,
@@ -188,7 +181,7 @@ t.test('every command ends and few bytes are written, whatever the modem sends a
       fc.array(command, { minLength: 1, maxLength: 4 }),
       fc.array(event, { maxLength: 12 }),
       async (asked, events) => {
-        const { port, clock, channel } = setUp();
+        const { port, clock, channel } = setUpSilent();
         let open = asked.length;
         for (const each of asked) {
           channel.send(each).then(

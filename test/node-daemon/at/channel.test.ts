@@ -1,4 +1,5 @@
 // The channel over a scripted port: order, bounds, time-outs, and what each command gets as its answer.
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import {
   AtTimeoutError,
@@ -8,31 +9,15 @@ import {
   PortClosedError,
   QueueFullError,
 } from '#node-daemon/at/at-error.ts';
-import { AtChannel, HURRY_TIMEOUT_MS, PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
-import { atCommand, atQuery } from '#node-daemon/at/command.ts';
+import { HURRY_TIMEOUT_MS, PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
+import { atCommand } from '#node-daemon/at/command.ts';
 import type { CommandEnd } from '#node-daemon/at/command-end.ts';
 import { QUEUE_LENGTH_MAX } from '#node-daemon/at/command-queue.ts';
-import type { Urc } from '#node-daemon/at/urc.ts';
-import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { lines, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
+import { lines } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
+import { csq, failure, setUp, submit } from './channel-rig.ts';
 
-function setUp() {
-  const port = new ScriptedPort();
-  const clock = new ManualClock(0);
-  const channel = new AtChannel(port, clock, silentLogger);
-  const urcs: Urc[] = [];
-  channel.onUrc((urc) => urcs.push(urc));
-  port.on(/^AT$/, lines('OK')).on(/^AT\+CMEE\?$/, lines('+CMEE: 1', 'OK'));
-  return { port, clock, channel, urcs };
-}
-
-const csq = atQuery('AT+CSQ', '+CSQ:');
-const submit = atQuery('AT+CMGS=15', '+CMGS:', { body: '0011', timeoutMs: 60_000 });
 const read = atCommand('AT+CMGR=1', { answer: /^\+CMGR:/, bodyAfter: /^\+CMGR:/ });
-const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 t.test('an answer comes back and a URC in its middle goes to the handlers', async (t) => {
   const { port, channel, urcs } = setUp();

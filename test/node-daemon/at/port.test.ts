@@ -1,6 +1,5 @@
 // Serial ports for real, on pseudo-terminals: bytes pass, and every way of going away is noticed.
-import { mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { PtyPort } from '#hardware-sim/pty/pty-port.ts';
@@ -8,10 +7,11 @@ import { type Port, serialPorts } from '#node-daemon/at/port.ts';
 import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 async function setUp(t: Test) {
-  const folder = mkdtempSync(join(tmpdir(), 'port-'));
+  const folder = temporaryFolder(t);
   const path = join(folder, 'm0-at');
   const guard = new HangGuard(systemClock, 2);
   const received: string[] = [];
@@ -35,7 +35,6 @@ async function setUp(t: Test) {
   t.teardown(async () => {
     for (const port of opened) await port.close();
     for (const pty of ptys) pty.close();
-    rmSync(folder, { recursive: true });
   });
   return { guard, open, path, plug, received };
 }

@@ -1,28 +1,13 @@
 // Resynchronization after it is unclear to which command the next answer belongs.
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { AtTimeoutError } from '#node-daemon/at/at-error.ts';
-import { AtChannel, PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
-import { atCommand, atQuery } from '#node-daemon/at/command.ts';
+import { PROMPT_TIMEOUT_MS } from '#node-daemon/at/channel.ts';
+import { atCommand } from '#node-daemon/at/command.ts';
 import { RESYNC_QUIET_MS } from '#node-daemon/at/resync.ts';
-import { silentLogger } from '#shared/log.ts';
-import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { lines, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
+import { lines } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
-
-function setUp() {
-  const port = new ScriptedPort();
-  const clock = new ManualClock(0);
-  const channel = new AtChannel(port, clock, silentLogger);
-  const urcs: string[] = [];
-  channel.onUrc(({ line }) => urcs.push(line));
-  port.on(/^AT$/, lines('OK')).on(/^AT\+CMEE\?$/, lines('+CMEE: 1', 'OK'));
-  return { port, clock, channel, urcs };
-}
-
-const csq = atQuery('AT+CSQ', '+CSQ:');
-const submit = atQuery('AT+CMGS=15', '+CMGS:', { body: '0011', timeoutMs: 60_000 });
-const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+import { csq, failure, setUp, submit } from './channel-rig.ts';
 
 t.test('a lost prompt is left with ESC before the next command', async (t) => {
   const { port, clock, channel } = setUp();
@@ -66,7 +51,7 @@ t.test('without proof of the end, the line must be quiet', async (t) => {
   clock.advance(RESYNC_QUIET_MS - 1);
   await turn();
   t.equal(port.count(/^AT\+NEW$/), 0, 'not before the line is quiet');
-  t.same(urcs, ['OK']);
+  t.same(urcs, [{ line: 'OK' }]);
   clock.advance(RESYNC_QUIET_MS);
   t.match(await next, { code: 3 });
 });
@@ -79,14 +64,14 @@ t.test('the late answer of a command is a URC', async (t) => {
   await until('the body', () => port.received.includes('0011'));
   clock.advance(submit.timeoutMs);
   t.match(await sent, { constructor: AtTimeoutError, bodyGiven: true });
-  await until('the late answer', () => urcs.includes('+CMGS: 42'));
+  await until('the late answer', () => urcs.some(({ line }) => line === '+CMGS: 42'));
 });
 
 t.test('the late answer is a URC also while the next message is being sent', async (t) => {
   const { port, channel, urcs } = setUp();
   port.on(/^AT\+CMGS=15$/, '\r\n> ').on(/^0011$/, lines('+CMGS: 42', '+CMGS: 43', 'OK'));
   t.same(await channel.send(submit), [{ line: '+CMGS: 43' }]);
-  t.same(urcs, ['+CMGS: 42']);
+  t.same(urcs, [{ line: '+CMGS: 42' }]);
 });
 
 t.test('a prompt that comes while nothing is asked is left before the next command', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openCardPcm } from '#node-daemon/audio/card-pcm.ts';
 import { systemClock } from '#shared/clock.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
 import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';

@@ -1,4 +1,5 @@
 // Audio on a serial port: what the modem does not take is refused at once and never waits for long.
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
 import { openSerialPcm } from '#node-daemon/audio/pcm-device.ts';
@@ -26,8 +27,6 @@ class SlowPort implements Port {
     this.closes += 1;
   }
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 for (const frame of [320, 640]) {
   t.test(`frames of ${frame} octets: 60 ms at 16 kHz wait at most`, async (t) => {

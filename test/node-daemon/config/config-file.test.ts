@@ -1,11 +1,11 @@
 // The configuration file: what it means, and an exact word for everything that is wrong in it.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { DEFAULT_CONFIG_PATH, parseConfig, readConfigFile } from '#node-daemon/config/config-file.ts';
 import { DEFAULT_CONFIG } from '#node-daemon/config/node-config.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const EXAMPLE = join(PROJECT_FOLDER, 'node-daemon/config/node-daemon.example.yaml');
@@ -64,8 +64,7 @@ t.test('a file that is named must be there', async (t) => {
     name: 'ConfigFileError',
     message: '/nowhere/node.yaml: cannot be read: ENOENT',
   });
-  const folder = mkdtempSync(join(tmpdir(), 'config-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const path = join(folder, 'node.yaml');
   writeFileSync(path, 'discover: maybe\n');
   t.throws(() => readConfigFile(path), { message: `${path}:1:11: discover: must be one of true, false` });
@@ -164,8 +163,7 @@ t.test('a misspelled key is one problem', async (t) => {
 });
 
 t.test('the command that systemd runs before a reload', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'check-config-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const file = join(folder, 'node-daemon.yaml');
   const check = (text: string) => {
     writeFileSync(file, text);

@@ -1,10 +1,10 @@
 // The daemon's options: defaults, and a clear word for each bad value.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { enrollCommand } from '#node-daemon/config/enroll-command.ts';
 import { daemonOptions, dataDirOf, parseModemPort, settingsOf } from '#node-daemon/config/options.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const ports = (text: string) => daemonOptions.modemPorts.schema.safeParse(text);
 
@@ -42,8 +42,7 @@ const NOTHING = { config: undefined, modemPorts: undefined, dataDir: undefined, 
 const ROOTS = { sysfsRoot: '/sys', devRoot: '/dev' };
 
 function fileWith(t: Test, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'config-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const path = join(folder, 'node.yaml');
   writeFileSync(path, text);
   return path;

@@ -17,7 +17,7 @@ import { type DoctorReport, reportSchema } from '#node-daemon/doctor/report/repo
 import { startDaemonOnRack } from '../../fixtures/nodes/daemon-on-rack.ts';
 import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
 import { type Ran, runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { post } from '../../hardware-sim/fixtures/http.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';

@@ -13,7 +13,7 @@ import { openNodeOperator } from '#node-daemon/operator/open-operator.ts';
 import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { systemClock } from '#shared/clock.ts';
 import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';
 
 interface ExaminedRack {

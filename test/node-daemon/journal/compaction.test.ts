@@ -1,9 +1,8 @@
 // Compaction: appends go on under it, the process never stands still, and whatever ends it leaves a whole journal.
 import { cpSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { COMMANDS_MAX } from '#node-daemon/journal/command-map.ts';
 import { COMPACT_BYTES_MIN, Journal, type JournalOptions } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
@@ -12,16 +11,11 @@ import { encodeRecord, type NewRecord } from '#node-daemon/journal/record.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { randomFrom } from '../../fixtures/seeded-random.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const ICCID = '8901000000000000017';
 const AT = new Date().toISOString();
-
-async function temporaryFolder(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'compaction-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 const open = (folder: string, change: Partial<JournalOptions> = {}): Promise<Journal> =>
   Journal.open({ folder, clock: systemClock, log: silentLogger, ...change });
@@ -79,7 +73,7 @@ function watchTurns(): () => number {
 t.test(
   'with as many commands as are remembered the process stands still for milliseconds only',
   async (t) => {
-    const folder = await temporaryFolder(t);
+    const folder = temporaryFolder(t);
     const journal = await open(folder);
     for (let first = 0; first < COMMANDS_MAX; first += 5_000) {
       await journal.append(...Array.from({ length: 5_000 }, (_, index) => sent(`c${first + index}`)).flat());
@@ -110,15 +104,14 @@ t.test(
 );
 
 t.test('killed at any moment under compactions, all that was durable is there', async (t) => {
-  const folder = await temporaryFolder(t);
+  const folder = temporaryFolder(t);
   const random = randomFrom(20_261_121);
   const copies: { folder: string; durable: Map<number, string>; acknowledged: number }[] = [];
   const durable = new Map<number, string>();
   const copyNow = (): void => {
     if (copies.length >= 40 || random(30) > 0) return;
-    const copy = `${folder}-copy${copies.length}`;
+    const copy = temporaryFolder(t);
     cpSync(folder, copy, { recursive: true });
-    t.teardown(() => rm(copy, { recursive: true }));
     copies.push({ folder: copy, durable: new Map(durable), acknowledged: journal.state.acknowledged });
   };
   let rewritten = 0;
@@ -169,7 +162,7 @@ t.test('killed at any moment under compactions, all that was durable is there', 
 });
 
 t.test('a disk that has no room for the compact copy: the journal goes on as it is', async (t) => {
-  const folder = await temporaryFolder(t);
+  const folder = temporaryFolder(t);
   let refusals = 0;
   const journal = await open(folder, {
     openDisk: async (path) => {
@@ -191,7 +184,7 @@ t.test('a disk that has no room for the compact copy: the journal goes on as it 
 });
 
 t.test('renewed under a compaction, the new identity stays', async (t) => {
-  const folder = await temporaryFolder(t);
+  const folder = temporaryFolder(t);
   const journal = await open(folder);
   const writes = Array.from({ length: 60 }, () => journal.append(received('x'.repeat(30_000))));
   await writes[45];
@@ -208,7 +201,7 @@ t.test('renewed under a compaction, the new identity stays', async (t) => {
 });
 
 t.test('entries of SIMs that never come back are forgotten, oldest first', async (t) => {
-  const journal = await open(await temporaryFolder(t));
+  const journal = await open(temporaryFolder(t));
   t.teardown(() => journal.close());
   const entry = (index: number) => ({ iccid: ICCID, storage: 'ME', index, digest: `d${index}` });
   const reads = Array.from({ length: ENTRIES_MAX }, (_, index) => ({

@@ -1,6 +1,5 @@
 // The contents of a file after a kill, a power cut and a broken disk.
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -8,6 +7,7 @@ import { Journal } from '#node-daemon/journal/journal.ts';
 import { parseJournal } from '#node-daemon/journal/journal-contents.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 /** A line as it lies on disk, by the format's own words: checksum and JSON. */
 const line = (record: object): string => {
@@ -87,8 +87,7 @@ t.test('damage in what a later write calls durable: only a broken disk does that
 });
 
 async function openWith(t: Test, text: string): Promise<Journal> {
-  const folder = await mkdtemp(join(tmpdir(), 'contents-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   await writeFile(join(folder, 'journal.log'), text);
   const clock = new ManualClock(Date.parse('2026-11-21T09:00:00Z'));
   const journal = await Journal.open({ folder, clock, log: silentLogger });
@@ -154,8 +153,7 @@ t.test('without a mark, damage before good records is a broken disk’s', async 
 });
 
 t.test('a closed journal leaves no room behind it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'contents-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const journal = await Journal.open({ folder, clock: new ManualClock(), log: silentLogger });
   await journal.append({ kind: 'withdrawn', commandId: 'c' });
   const path = join(folder, 'journal.log');

@@ -1,17 +1,16 @@
 // A new file that cannot become the journal leaves its space to others.
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type JournalDisk, openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { JournalFile } from '#node-daemon/journal/journal-file.ts';
 import type { JournalRecord } from '#node-daemon/journal/record.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const RECORDS = Array.from({ length: 20_000 }, (_, sequence): JournalRecord => ({ kind: 'ack', sequence }));
 
 async function fileOn(t: Test, change: (disk: JournalDisk) => Partial<JournalDisk>) {
-  const folder = await mkdtemp(join(tmpdir(), 'leftover-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const file = new JournalFile(join(folder, 'journal.log'), async (path) => {
     const disk = await openJournalDisk(path);
     return { ...disk, ...change(disk) };

@@ -1,6 +1,4 @@
 // A journal in a folder of its own, records to put into it, and a disk that refuses: for tests of the journal.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { Journal } from '#node-daemon/journal/journal.ts';
@@ -13,14 +11,14 @@ import type { NewRecord, StorageEntry } from '#node-daemon/journal/record.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 export const ICCID = '8901000000000000017';
 const NOW = Date.parse('2026-11-21T08:00:00Z');
 
 /** A folder, and the journal of each life of a process in it. */
 export async function setUpJournal(t: Test, log: Logger = silentLogger) {
-  const folder = await mkdtemp(join(tmpdir(), 'journal-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const clock = new ManualClock(NOW);
   const open = async (openDisk?: OpenJournalDisk): Promise<Journal> => {
     const journal = await Journal.open({

@@ -4,7 +4,6 @@ import { createPublicKey } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
@@ -14,7 +13,8 @@ import { IdentityFile, isPlainUrl } from '#node-daemon/link/identity.ts';
 import { MediaLink } from '#node-daemon/link/media-link.ts';
 import { systemClock } from '#shared/clock.ts';
 import { type Logger, silentLogger } from '#shared/log.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { served } from '../../fixtures/network/served.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
@@ -38,9 +38,7 @@ async function startPlane(t: Test) {
     plane.upgrades += 1;
     socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  plane.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  t.teardown(() => server.close());
+  plane.url = await served(t, server);
   return plane;
 }
 

@@ -1,7 +1,4 @@
 // The real link of a node with a real journal, a slot and commands of the test, against a scripted control plane.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import type { CommandAnswer, LinkCommand } from '#node-daemon/link/command-handler.ts';
@@ -12,6 +9,7 @@ import type { Fact } from '#shared/link/messages.ts';
 import type { Slot } from '#shared/link/slot.ts';
 import { silentLogger } from '#shared/log.ts';
 import { newKey } from '../../fixtures/nodes/enrolled-node.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { ScriptedControlPlane } from './scripted-control-plane.ts';
 
@@ -67,7 +65,7 @@ class ScriptedIdentity {
 type Prepare = (plane: ScriptedControlPlane, journal: Journal) => unknown;
 
 export async function createLink(t: Test, prepare: Prepare = () => undefined, time: Clock = systemClock) {
-  const folder = await mkdtemp(join(tmpdir(), 'link-'));
+  const folder = temporaryFolder(t);
   const plane = await ScriptedControlPlane.start();
   const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
   await prepare(plane, journal);
@@ -106,7 +104,6 @@ export async function createLink(t: Test, prepare: Prepare = () => undefined, ti
     await link.stop();
     await plane.stop();
     await journal.close();
-    await rm(folder, { recursive: true });
   });
   return {
     plane,

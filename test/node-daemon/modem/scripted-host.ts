@@ -1,7 +1,4 @@
 // A host in memory: device paths with scripted modems behind them, and supervisors made for them.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
 import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
@@ -10,6 +7,7 @@ import { Modem, type ModemParts } from '#node-daemon/modem/modem.ts';
 import type { RecoveryLimits } from '#node-daemon/modem/recovery/recovery.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const LIMITS: RecoveryLimits = { radio: 6, restart: 4, usb_reset: 3, power_cycle: 2 };
@@ -33,13 +31,12 @@ export class ScriptedHost {
   }
 
   static async start(t: Test, clock: Clock = systemClock): Promise<ScriptedHost> {
-    const folder = await mkdtemp(join(tmpdir(), 'host-'));
+    const folder = temporaryFolder(t);
     const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
     const host = new ScriptedHost(journal, clock);
     t.teardown(async () => {
       for (const modem of host.#modems) await modem.stop();
       await journal.close();
-      await rm(folder, { recursive: true });
     });
     return host;
   }

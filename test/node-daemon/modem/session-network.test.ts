@@ -1,5 +1,5 @@
 // The network of a slot in service: by URC at once, by poll where URCs are lost, and why there is none.
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
 import { NO_SERVICE_MAX_MS } from '#node-daemon/modem/sim-service.ts';
 import { lines, type ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
@@ -12,15 +12,8 @@ const registration = (port: ScriptedPort, cs: string, lte = cs, ps = cs): void =
   port.on(/^AT\+CGREG\?$/, lines(`+CGREG: 2,${ps}`, 'OK'));
 };
 
-async function inService(t: Test, prepare?: (port: ScriptedPort) => void) {
-  const rig = await SessionRig.create(t);
-  const ended = rig.run(prepare);
-  await rig.inService();
-  return { rig, ended };
-}
-
 t.test('URCs change the slot at once', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   const said: [string[], object][] = [
     [['+CREG: 2', '+CGREG: 2', '+CEREG: 2'], { state: 'searching', reason: 'searching', operator: null }],
     [['+CREG: 5,"00A1","0001",7'], { state: 'registered', reason: 'roaming' }],
@@ -34,7 +27,7 @@ t.test('URCs change the slot at once', async (t) => {
 });
 
 t.test('a change without a URC is found by the poll', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   registration(rig.port, '5,"00A1","0001",7');
   rig.port.on(/^AT\+CSQ$/, lines('+CSQ: 3,99', 'OK'));
   await rig.pass(POLL_MS);
@@ -42,7 +35,7 @@ t.test('a change without a URC is found by the poll', async (t) => {
 });
 
 t.test('the operator is asked again when the place changes, once for a burst', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   const before = rig.port.count(/^AT\+COPS\?$/);
   rig.port.on(/^AT\+COPS\?$/, lines('+COPS: 0,2,"00102",7', 'OK'));
   rig.port.say(lines('+CREG: 1,"00B2","0001",7', '+CGREG: 1,"00B2","0001",7', '+CEREG: 1,"00B2","0001",7'));
@@ -54,7 +47,7 @@ t.test('the operator is asked again when the place changes, once for a burst', a
 });
 
 t.test('the reason of a refusal is queried once if the registration does not say it', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   registration(rig.port, '3');
   rig.port.on(/^AT\+CEER$/, lines('+CEER: Illegal MS', 'OK'));
   await rig.pass(3 * POLL_MS);
@@ -65,7 +58,7 @@ t.test('the reason of a refusal is queried once if the registration does not say
 t.test('the signal comes by URC of each make, and small changes are not reported', async (t) => {
   const quectel = (port: ScriptedPort): unknown =>
     port.on(/^ATI$/, lines('Quectel', 'EC25', 'Revision: 1', 'OK'));
-  const { rig } = await inService(t, quectel);
+  const { rig } = await SessionRig.startInService(t, quectel);
   t.equal(rig.slot.signal_dbm, -71);
   const before = rig.reports.length;
   rig.port.say(lines('+QIND: "csq",20,99', '+QIND: "csq",22,99'));
@@ -77,7 +70,7 @@ t.test('the signal comes by URC of each make, and small changes are not reported
 });
 
 t.test('on LTE alone the signal is that of +CESQ', async (t) => {
-  const { rig } = await inService(t, (port) => {
+  const { rig } = await SessionRig.startInService(t, (port) => {
     port.on(/^AT\+CSQ$/, lines('+CSQ: 99,99', 'OK'));
     port.on(/^AT\+CESQ$/, lines('+CESQ: 99,99,255,255,20,47', 'OK'));
   });
@@ -85,14 +78,16 @@ t.test('on LTE alone the signal is that of +CESQ', async (t) => {
 });
 
 t.test('a domain that the modem does not know is asked three times', async (t) => {
-  const { rig } = await inService(t, (port) => port.on(/^AT\+CEREG/, lines('COMMAND NOT SUPPORT')));
+  const { rig } = await SessionRig.startInService(t, (port) =>
+    port.on(/^AT\+CEREG/, lines('COMMAND NOT SUPPORT')),
+  );
   await rig.pass(6 * POLL_MS);
   t.equal(rig.port.count(/^AT\+CEREG\?$/), 3);
   t.ok(rig.port.count(/^AT\+CREG\?$/) >= 6);
 });
 
 t.test('a domain that is refused now and then is not forgotten', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   let asked = 0;
   rig.port.on(/^AT\+C(G|E)?REG\?$/, ([, kind = '']) =>
     asked++ % 4 < 3 ? lines('+CME ERROR: 14') : lines(`+C${kind}REG: 2,1`, 'OK'),
@@ -103,7 +98,7 @@ t.test('a domain that is refused now and then is not forgotten', async (t) => {
 });
 
 t.test('a URC that comes while the domains are asked counts', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   registration(rig.port, '2');
   rig.port.on(/^AT\+CREG\?$/, lines('+CREG: 2,1', 'OK'));
   rig.port.on(/^AT\+CGREG\?$/, lines('+CREG: 2', '+CGREG: 2,2', 'OK'));
@@ -112,7 +107,7 @@ t.test('a URC that comes while the domains are asked counts', async (t) => {
 });
 
 t.test('a SIM that no network serves for too long ends the session', async (t) => {
-  const { rig, ended } = await inService(t);
+  const { rig, ended } = await SessionRig.startInService(t);
   registration(rig.port, '2');
   const lostAt = rig.clock.now();
   rig.startTime();
@@ -121,7 +116,7 @@ t.test('a SIM that no network serves for too long ends the session', async (t) =
 });
 
 t.test('a session goes on with a network now and then, or if no restart would help', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   for (let times = 0; times < 6; times += 1) {
     rig.port.say(lines('+CREG: 2', '+CGREG: 2', '+CEREG: 2'));
     await rig.pass(POLL_MS);

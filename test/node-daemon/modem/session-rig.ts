@@ -1,7 +1,4 @@
 // A session over a scripted modem, with time that the test moves, or that runs as fast as the modem answers.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
@@ -13,6 +10,7 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { ScriptedModem, type ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** Between two steps of running time everything is answered that is answered at all. */
@@ -36,15 +34,22 @@ export class SessionRig {
   }
 
   static async create(t: Test): Promise<SessionRig> {
-    const folder = await mkdtemp(join(tmpdir(), 'session-'));
+    const folder = temporaryFolder(t);
     const rig = new SessionRig(folder, await openJournal(folder));
     t.teardown(async () => {
       rig.stopTime();
       await rig.channel?.close(new Error('the test is over'));
       await rig.journal.close();
-      await rm(folder, { recursive: true });
     });
     return rig;
+  }
+
+  /** One whose session is in service. `prepare` and `ended` are those of `run`. */
+  static async startInService(t: Test, prepare?: (port: ScriptedPort) => void) {
+    const rig = await SessionRig.create(t);
+    const ended = rig.run(prepare);
+    await rig.inService();
+    return { rig, ended };
   }
 
   get port(): ScriptedPort {

@@ -1,5 +1,5 @@
 // A session's life: what it survives, what ends it and with which trouble, and how much it asks.
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { atCommand } from '#node-daemon/at/command.ts';
 import { simSettings } from '#node-daemon/config/node-config.ts';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
@@ -9,13 +9,6 @@ import { PARAMS } from '../../fixtures/nodes/scripted-outbox.ts';
 import { lines, type ScriptedPort, TEST_ICCID } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { runTasks, SessionRig } from './session-rig.ts';
-
-async function inService(t: Test, prepare?: (port: ScriptedPort) => void) {
-  const rig = await SessionRig.create(t);
-  const ended = rig.run(prepare);
-  await rig.inService();
-  return { rig, ended };
-}
 
 t.test('the end of a session names its cause', async (t) => {
   const ends: [string, (rig: SessionRig) => void, string][] = [
@@ -38,7 +31,7 @@ t.test('the end of a session names its cause', async (t) => {
     ],
   ];
   for (const [what, happen, trouble] of ends) {
-    const { rig, ended } = await inService(t);
+    const { rig, ended } = await SessionRig.startInService(t);
     happen(rig);
     rig.startTime();
     t.match(await ended, { name: 'SessionEndedError', trouble }, what);
@@ -50,7 +43,7 @@ t.test(
   'a slot reports how full the storage of arriving messages is, also while another one is swept',
   async (t) => {
     const sweep = (used: number) => lines(`+CPMS: 7,9,0,9,${used},23`, 'OK');
-    const { rig } = await inService(t, (port) => port.on(/^AT\+CPMS="\w+"$/, sweep(5)));
+    const { rig } = await SessionRig.startInService(t, (port) => port.on(/^AT\+CPMS="\w+"$/, sweep(5)));
     t.same(rig.slot.storage, { used: 5, total: 23 });
     rig.port.on(/^AT\+CPMS="\w+"$/, sweep(0));
     await rig.pass(POLL_MS);
@@ -59,7 +52,7 @@ t.test(
 );
 
 t.test('settings that an operator’s command changed are restored before the next send', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   const { port } = rig;
   const sent = { ...PARAMS, iccid: TEST_ICCID };
   const before = port.received.length;
@@ -86,7 +79,7 @@ t.test('settings that an operator’s command changed are restored before the ne
 });
 
 t.test('an operator’s command comes between two messages, and not while one is on its way', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   rig.port.on(/^AT\+CMGS=/, '\r\n> ').on(/^[0-9A-F]{20,}$/, () => undefined);
   const params = { ...PARAMS, iccid: TEST_ICCID };
   void rig.session?.outbox?.send({ commandId: 'c1', params, deadlineAt: rig.clock.now() + 600_000 });
@@ -107,7 +100,7 @@ t.test('an operator’s command comes between two messages, and not while one is
 t.test(
   'a SIM that is exchanged during an operator’s command sends no message of the former one',
   async (t) => {
-    const { rig, ended } = await inService(t);
+    const { rig, ended } = await SessionRig.startInService(t);
     let finish: () => void = () => undefined;
     const given = new Promise<void>((resolve) => {
       finish = resolve;
@@ -133,7 +126,7 @@ t.test(
 );
 
 t.test('a SIM removal is noticed at once if the modem announces it', async (t) => {
-  const { rig, ended } = await inService(t);
+  const { rig, ended } = await SessionRig.startInService(t);
   rig.port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 10'));
   rig.port.say(lines('+CPIN: NOT INSERTED'));
   t.match(await ended, { trouble: 'sim_changed' }, 'no time has passed');
@@ -144,7 +137,7 @@ t.test('a modem that announces SIM changes with every answer is not polled all t
     ['+CPIN: READY', '+CPIN: READY'],
     ['^SIMST: 1', '+CPIN: READY'],
   ]) {
-    const { rig } = await inService(t, (port) => {
+    const { rig } = await SessionRig.startInService(t, (port) => {
       port.on(/^ATI$/, lines('Huawei', 'E3131', 'Revision: 1', 'OK'));
       port.on(/^AT\+CPIN\?$/, lines(...answer, 'OK'));
     });
@@ -158,7 +151,7 @@ t.test('a modem that announces SIM changes with every answer is not polled all t
 });
 
 t.test('an answer that is lost now and then ends no session, several in a row do', async (t) => {
-  const { rig, ended } = await inService(t);
+  const { rig, ended } = await SessionRig.startInService(t);
   let asked = 0;
   rig.port.on(/^AT\+CSQ$/, () => (asked++ % 2 === 0 ? undefined : lines('+CSQ: 9,99', 'OK')));
   rig.startTime();
@@ -169,12 +162,12 @@ t.test('an answer that is lost now and then ends no session, several in a row do
 });
 
 t.test('a line of the set-up that gets no answer costs its time only', async (t) => {
-  const { rig } = await inService(t, (port) => port.on(/^AT\+CSCS=/, () => undefined));
+  const { rig } = await SessionRig.startInService(t, (port) => port.on(/^AT\+CSCS=/, () => undefined));
   t.equal(rig.slot.state, 'registered');
 });
 
 t.test('an error in place of a setting is no restart', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   rig.port.on(/^AT\+CNMI\?$/, lines('+CMS ERROR: 314'));
   await rig.pass(3 * POLL_MS);
   t.equal(rig.slot.state, 'registered');
@@ -182,7 +175,7 @@ t.test('an error in place of a setting is no restart', async (t) => {
 });
 
 t.test('a modem that always sends ^BOOT is not restarted', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   for (let times = 0; times < 10; times += 1) {
     rig.port.say(lines('^BOOT:35323129,0,0,0,26'));
     await rig.pass(POLL_MS);
@@ -213,7 +206,7 @@ t.test('a SIM that is not there is waited for as long as it takes', async (t) =>
 
 t.test('a modem that was left without radio and SIM gets them back', async (t) => {
   let functionality = 0;
-  const { rig } = await inService(t, (port) => {
+  const { rig } = await SessionRig.startInService(t, (port) => {
     port.on(/^AT\+CFUN\?$/, () => lines(`+CFUN: ${functionality}`, 'OK'));
     port.on(/^AT\+CPIN\?$/, () =>
       lines(...(functionality === 1 ? ['+CPIN: READY', 'OK'] : ['+CME ERROR: 10'])),
@@ -229,14 +222,14 @@ t.test('a modem that was left without radio and SIM gets them back', async (t) =
 t.test(
   'a modem without AT+CFUN is served, and one that has full functionality gets no command for it',
   async (t) => {
-    const { rig } = await inService(t, (port) => port.on(/^AT\+CFUN/, lines('ERROR')));
+    const { rig } = await SessionRig.startInService(t, (port) => port.on(/^AT\+CFUN/, lines('ERROR')));
     t.equal(rig.slot.state, 'registered');
-    t.equal((await inService(t)).rig.port.count(/^AT\+CFUN=/), 0);
+    t.equal((await SessionRig.startInService(t)).rig.port.count(/^AT\+CFUN=/), 0);
   },
 );
 
 t.test('a SIM that was there and is gone for a minute lets the recovery climb once', async (t) => {
-  const { rig, ended } = await inService(t);
+  const { rig, ended } = await SessionRig.startInService(t);
   const isGone = (port: ScriptedPort): unknown => port.on(/^AT\+CPIN\?$/, lines('+CME ERROR: 10'));
   isGone(rig.port);
   rig.startTime();
@@ -262,7 +255,7 @@ t.test('a SIM that fails from the start lets the recovery climb once, too', asyn
 
 t.test('while the SIM is busy no worse way of announcing is chosen', async (t) => {
   let refusals = 3;
-  const { rig } = await inService(t, (port) =>
+  const { rig } = await SessionRig.startInService(t, (port) =>
     port.on(/^AT\+CNMI=2,1,0,1,0$/, () => (refusals-- > 0 ? lines('+CMS ERROR: 314') : lines('OK'))),
   );
   t.equal(rig.port.count(/^AT\+CNMI=2,1,0,1,0$/), 4);
@@ -270,7 +263,7 @@ t.test('while the SIM is busy no worse way of announcing is chosen', async (t) =
 });
 
 t.test('a modem that cannot list its storages is known by its make', async (t) => {
-  const { rig } = await inService(t, (port) => {
+  const { rig } = await SessionRig.startInService(t, (port) => {
     port.on(/^ATI$/, lines('Quectel', 'EC25', 'Revision: 1', 'OK'));
     port.on(/^AT\+CPMS=\?$/, lines('ERROR'));
   });
@@ -278,7 +271,7 @@ t.test('a modem that cannot list its storages is known by its make', async (t) =
 });
 
 t.test('a modem that takes all three storages or none is read and emptied all the same', async (t) => {
-  const { rig } = await inService(t, (port) => port.on(/^AT\+CPMS="\w+"$/, lines('ERROR')));
+  const { rig } = await SessionRig.startInService(t, (port) => port.on(/^AT\+CPMS="\w+"$/, lines('ERROR')));
   rig.device.deliver('07915155000000F0040B915155000010F200005211211100000002C834', { storage: 'SM' });
   rig.startTime();
   await until('an empty store', () => rig.device.stores['SM']?.size === 0);
@@ -304,7 +297,7 @@ t.test('a modem without room for messages is faulty', async (t) => {
 });
 
 t.test('a full storage is emptied at once', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   for (const urc of ['^SMMEMFULL:"SM"', '+SMS FULL', '+QIND: "smsfull","SM"', '+CIEV: "smsfull",1']) {
     const before = rig.port.count(/^AT\+CMGL=4$/);
     rig.port.say(lines(urc));
@@ -330,7 +323,7 @@ t.test("the number is the configuration's, or else the SIM's", async (t) => {
 });
 
 t.test('an idle modem is asked little, and nothing that is urgent waits for it', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   const before = rig.port.received.length;
   await rig.pass(10 * 60_000);
   const perMinute = (rig.port.received.length - before) / 10;

@@ -1,8 +1,5 @@
 // Written dialogues with modems of each make, played to the real channel and session: who the modem is, its SIM, its
 // network, how its messages are set up, one message in, one out, and what a restart means.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { DEFAULT_CARRIER_SETTINGS, simSettings } from '#node-daemon/config/node-config.ts';
@@ -13,6 +10,7 @@ import type { UsbId } from '#node-daemon/usb/usb-device.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { TranscriptModem } from './transcript.ts';
 
@@ -136,7 +134,7 @@ const EXPECTED: readonly Expected[] = [
 const SIMS = simSettings({ '8914800000123456789': { pin: '1234', number: '+12025550100' } });
 
 async function setUp(t: Test, { transcript, usbId }: Expected) {
-  const folder = await mkdtemp(join(tmpdir(), 'transcript-'));
+  const folder = temporaryFolder(t);
   const journal = await Journal.open({ folder, clock: systemClock, log: silentLogger });
   const clock = new ManualClock(Date.parse('2026-11-21T08:00:00Z'));
   const modem = new TranscriptModem(transcript);
@@ -160,7 +158,6 @@ async function setUp(t: Test, { transcript, usbId }: Expected) {
     clearInterval(advancing);
     await channel.close(new Error('the test is over'));
     await journal.close();
-    await rm(folder, { recursive: true });
   });
   return { journal, modem, session, slot };
 }

@@ -2,13 +2,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { freePort } from '../../fixtures/network/free-port.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
 import { runProgram } from '../../fixtures/run-program.ts';
-import { isAlive, temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { isAlive } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';
@@ -103,11 +105,8 @@ t.test('a number of modems that cannot be', async (t) => {
 
 t.test('a port of the status page that is in use is refused before anything is started', async (t) => {
   const dir = temporaryFolder(t);
-  const used = createServer().listen(0, '127.0.0.1');
-  await once(used, 'listening');
-  t.teardown(() => used.close());
-  const { port } = used.address() as AddressInfo;
-  const given = ['simulate', '--dir', join(dir, 'own'), '--metrics-port', String(port)];
+  const { port } = new URL(await served(t, createServer()));
+  const given = ['simulate', '--dir', join(dir, 'own'), '--metrics-port', port];
   t.match(await runProgram('node-daemon', given, {}), {
     status: 1,
     stdout: '',

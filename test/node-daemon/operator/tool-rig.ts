@@ -8,7 +8,7 @@ import { type Simulator, type SimulatorOptions, startSimulator } from '#hardware
 import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
 import { runNodeCommand } from '../../fixtures/run-node-command.ts';
 import { type Ran, runProgram } from '../../fixtures/run-program.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';

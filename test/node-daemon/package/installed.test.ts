@@ -2,15 +2,16 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { request } from '../../fixtures/network/json-request.ts';
 import { writeIdentity } from '../../fixtures/nodes/enrolled-node.ts';
 import { daemonPackage } from '../../fixtures/packages/built-packages.ts';
 import { whyNoDebianHost } from '../../fixtures/packages/debian-host.ts';
 import { startRackedHost, UNIT } from '../../fixtures/packages/installed-daemon.ts';
 import { copyClone, rackRecipe } from '../../fixtures/packages/rack-recipe.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { type CallView, putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
-import { post, request } from '../../hardware-sim/fixtures/http.ts';
+import { post } from '../../hardware-sim/fixtures/http.ts';
 import { ScriptedControlPlane } from '../link/scripted-control-plane.ts';
 
 const FAR = '+13105550188';

@@ -6,7 +6,7 @@ import t from 'tap';
 import { ARCHITECTURES } from '#node-daemon/package/debian-package.ts';
 import { PROFILES } from '#node-daemon/profiles/find-profile.ts';
 import { daemonPackage, unpacked } from '../../fixtures/packages/built-packages.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const PACKAGE = join(PROJECT_FOLDER, 'node-daemon/package');

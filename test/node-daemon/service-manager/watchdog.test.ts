@@ -11,7 +11,7 @@ import { daemonWorkers, type Worker } from '#node-daemon/service-manager/worker.
 import { silentLogger } from '#shared/log.ts';
 import type { Assignments } from '#shared/process/notify-socket.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const BEAT_MS = 15_000;

@@ -1,6 +1,5 @@
 // A port that another program has costs page and metrics, and nothing else.
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import t from 'tap';
@@ -8,9 +7,11 @@ import { settingsOf } from '#node-daemon/config/options.ts';
 import { startDaemon } from '#node-daemon/daemon/daemon.ts';
 import { keepStatusPort, RETRY_MS } from '#node-daemon/status-page/status-port.ts';
 import { silentLogger } from '#shared/log.ts';
+import { listen } from '#shared/process/listen.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { served } from '../../fixtures/network/served.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { statusOf } from './scripted-status.ts';
 
@@ -21,9 +22,7 @@ const answers = (port: number): Promise<boolean> =>
   );
 
 t.test('a taken port is named with its option, and used as soon as it is free', async (t) => {
-  const other = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
+  const { port, stop } = await listen(createServer(), { port: 0, option: 'port' });
   const clock = new ManualClock(0);
   const { log, lines } = recordedLog();
   const kept = await keepStatusPort({
@@ -36,8 +35,7 @@ t.test('a taken port is named with its option, and used as soon as it is free', 
   t.match(lines, [{ level: 'error', fields: { port }, message: /metrics\.port/ }]);
   clock.advance(RETRY_MS);
   await until('another try', () => lines.length === 2);
-  other.close();
-  await once(other, 'close');
+  await stop();
   await until('a timer', () => clock.untilNextMs === RETRY_MS);
   clock.advance(RETRY_MS);
   await until('metrics', () => answers(port));
@@ -46,10 +44,7 @@ t.test('a taken port is named with its option, and used as soon as it is free', 
 });
 
 t.test('the daemon serves its modems meanwhile', async (t) => {
-  const other = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  t.teardown(() => other.close());
-  const { port: metricsPort } = other.address() as AddressInfo;
+  const metricsPort = Number(new URL(await served(t, createServer())).port);
   const dataDir = temporaryFolder(t);
   const settings = settingsOf({
     dataDir,
@@ -68,10 +63,7 @@ t.test('the daemon serves its modems meanwhile', async (t) => {
 });
 
 t.test('a stop ends the tries', async (t) => {
-  const other = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  t.teardown(() => other.close());
-  const { port } = other.address() as AddressInfo;
+  const port = Number(new URL(await served(t, createServer())).port);
   const clock = new ManualClock(0);
   const kept = await keepStatusPort({
     clock,

@@ -1,8 +1,7 @@
 // Calls that really hang in libuv's threads: they are bounded, and the journal goes on reaching the disk.
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Journal } from '#node-daemon/journal/journal.ts';
@@ -10,13 +9,14 @@ import { HangGuard } from '#node-daemon/system/hang-guard.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { threadPoolSize } from '#shared/process/thread-pool.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const TIMEOUT_MS = 200;
 
 /** FIFOs without a reader: opening one for writing blocks in the kernel until `release`. */
 function setUp(t: Test, runningMax: number) {
-  const folder = mkdtempSync(join(tmpdir(), 'hang-'));
+  const folder = temporaryFolder(t);
   const paths = Array.from({ length: 8 }, (_, index) => join(folder, `fifo-${index}`));
   execFileSync('mkfifo', paths);
   const readers: number[] = [];
@@ -38,7 +38,6 @@ function setUp(t: Test, runningMax: number) {
     await until('the threads', () => guard.hanging === 0);
     for (const file of late) await file.close();
     for (const reader of readers) closeSync(reader);
-    rmSync(folder, { recursive: true });
   });
   return { folder, guard, hang, late, paths, release };
 }

@@ -1,8 +1,8 @@
 // A folder that looks like /sys as far as USB devices go, made by hand: nothing of the simulator is in it.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 interface FakeInterface {
   readonly class?: string;
@@ -16,8 +16,7 @@ export class FakeSysfs {
   #number = 0;
 
   constructor(t: Test) {
-    this.root = mkdtempSync(join(tmpdir(), 'sysfs-'));
-    t.teardown(() => rmSync(this.root, { recursive: true }));
+    this.root = temporaryFolder(t);
     mkdirSync(join(this.root, 'bus/usb/devices'), { recursive: true });
   }
 

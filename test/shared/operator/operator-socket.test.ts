@@ -1,8 +1,7 @@
 // The operators' socket between a program and its commands, when one of the two fails.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
@@ -20,6 +19,7 @@ import {
   VERSION_HEADER,
 } from '#shared/operator/operator-server.ts';
 import type { Procedures } from '#shared/operator/procedure.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 /** A procedure for each outcome, by its name. */
 const OUTCOMES: Record<string, () => Promise<unknown>> = {
@@ -35,9 +35,7 @@ const breaksOff: OperatorStream = async (out) => {
 };
 
 function placeIn(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'operator-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'run', 'operator.sock');
+  return join(temporaryFolder(t), 'run', 'operator.sock');
 }
 
 /** The headers of a daemon whose API has this version. */
@@ -68,13 +66,12 @@ async function listen(t: Test, mode?: number): Promise<string> {
 
 /** Another program at the place of the socket. */
 async function foreign(t: Test, answer: RequestListener): Promise<string> {
-  const path = join(mkdtempSync(join(tmpdir(), 'operator-')), 'operator.sock');
+  const path = join(temporaryFolder(t), 'operator.sock');
   const server = createServer(answer).listen(path);
   await once(server, 'listening');
   t.teardown(() => {
     server.close();
     server.closeAllConnections();
-    rmSync(dirname(path), { recursive: true, force: true });
   });
   return path;
 }
@@ -123,15 +120,11 @@ t.test('no program, another program, and one that is cut off', async (t) => {
 
 t.test('a command that was given the data folder of the other program says whose it is', async (t) => {
   const socketOf = async (program: 'control-plane' | 'node-daemon'): Promise<string> => {
-    const folder = mkdtempSync(join(tmpdir(), 'operator-'));
-    const path = join(folder, 'operator.sock');
+    const path = join(temporaryFolder(t), 'operator.sock');
     // The name of the procedure is unknown to the other program: that alone would be the message.
     const call = () => Promise.reject(new OperatorError('refused', 'Invalid input'));
     const { stop } = await listenOperators({ program, path, log: silentLogger, call, streams: {} });
-    t.teardown(async () => {
-      await stop();
-      rmSync(folder, { recursive: true, force: true });
-    });
+    t.teardown(stop);
     return path;
   };
   const path = await socketOf('control-plane');

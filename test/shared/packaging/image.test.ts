@@ -11,7 +11,7 @@ import { freePort } from '../../fixtures/network/free-port.ts';
 import { servicePackage } from '../../fixtures/packages/built-packages.ts';
 import { whyNoDebianHost } from '../../fixtures/packages/debian-host.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';
 

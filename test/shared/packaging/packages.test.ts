@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, parse, relative } from 'node:path';
 import t from 'tap';
 import { PACKAGES, unpacked } from '../../fixtures/packages/built-packages.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 

@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { lockFolder } from '#shared/process/single-instance.ts';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 for (const platform of ['linux', 'darwin'] as const)
   t.test(`on ${platform}, one at a time has a folder, and leaves nothing behind`, async (t) => {

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import t from 'tap';
-import { temporaryFolder } from '../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const STACK_TRACES = join(PROJECT_FOLDER, 'shared/process/stack-traces.cjs');

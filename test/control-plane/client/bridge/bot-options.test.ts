@@ -6,7 +6,7 @@ import t from 'tap';
 import { filledBody } from '#control-plane/client/bridge/bot-request.ts';
 import { addressIn } from '#control-plane/client/bridge/joined-bot.ts';
 import { addBotOptions, type BotOptions, botOf } from '#control-plane/client/commands/bot-options.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 
 const parsed = (...args: string[]): Command =>
   addBotOptions(new Command('bridge')).exitOverride().parse(args, { from: 'user' });

@@ -1,9 +1,9 @@
 // Requests to an app, as a bridge sends them for as long as it runs.
 import { getEventListeners } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { fetchText } from '#control-plane/client/bridge/bot-request.ts';
+import { served } from '../../../fixtures/network/served.ts';
 
 t.test('a hundred requests leave nothing on the signal of the bridge', async (t) => {
   const { signal } = new AbortController();
@@ -19,9 +19,7 @@ t.test('a hundred requests leave nothing on the signal of the bridge', async (t)
     during.push(links());
     response.writeHead(during.length % 2 === 0 ? 200 : 500).end('answer');
   });
-  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => app.close());
-  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+  const url = await served(t, app);
   const answers = [];
   for (let count = 0; count < 100; count += 1)
     answers.push(await fetchText(url, {}, signal).catch(() => 'refused'));
@@ -33,11 +31,6 @@ t.test('a hundred requests leave nothing on the signal of the bridge', async (t)
 t.test('an aborted request ends with the reason', async (t) => {
   const controller = new AbortController();
   const app = createServer(() => controller.abort(new Error('the bridge ends')));
-  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    app.closeAllConnections();
-    app.close();
-  });
-  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+  const url = await served(t, app);
   await t.rejects(fetchText(url, {}, controller.signal), { message: 'the bridge ends' });
 });

@@ -25,7 +25,7 @@ import {
 } from '../../../fixtures/agents/bots/twilio-bots.ts';
 import { bridged } from '../../../fixtures/agents/bridged.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();

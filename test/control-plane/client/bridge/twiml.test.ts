@@ -1,6 +1,7 @@
 // TwiML that a bridge follows, and TwiML that it refuses by name; the request is one that Twilio's checks accept.
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { signatureOf } from '#control-plane/client/bridge/twilio-request.ts';
 import { readTwiml } from '#control-plane/client/bridge/twiml.ts';
@@ -8,6 +9,7 @@ import { streamUrlOf, twimlBot } from '#control-plane/client/bridge/twiml-bot.ts
 import { botServer } from '../../../fixtures/agents/bot-server.ts';
 import { bridged } from '../../../fixtures/agents/bridged.ts';
 import { FAR_END } from '../../../fixtures/agents/telephone.ts';
+import { served } from '../../../fixtures/network/served.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
 import { until } from '../../../fixtures/until.ts';
 
@@ -101,16 +103,13 @@ t.test('the signature is that of Twilio’s own libraries', async (t) => {
 async function twimlServer(t: Test, body: (host: string) => { status?: number; text: string }) {
   const requests: Array<{ headers: Record<string, unknown>; fields: Record<string, string> }> = [];
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    let text = '';
-    for await (const chunk of request) text += String(chunk);
-    requests.push({ headers: request.headers, fields: Object.fromEntries(new URLSearchParams(text)) });
+    const fields = Object.fromEntries(new URLSearchParams(await text(request)));
+    requests.push({ headers: request.headers, fields });
     const answer = body(String(request.headers.host));
     response.writeHead(answer.status ?? 200, { 'Content-Type': 'text/xml' }).end(answer.text);
   };
   const server = createServer((request, response) => void respond(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/incoming`, requests };
+  return { url: `${await served(t, server)}/incoming`, requests };
 }
 
 t.test('a call is asked about, signed, and connected with the stream and its parameters', async (t) => {

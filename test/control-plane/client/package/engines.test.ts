@@ -1,9 +1,7 @@
 // The npm package of the client in plain Node, with import and with require, in an engine with web APIs only, and in Chromium.
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
@@ -15,6 +13,7 @@ import { installClientPackage } from '../../../fixtures/agents/client-package.ts
 import { received } from '../../../fixtures/agents/subscriber.ts';
 import { openPage, skipWithoutBrowser, startBrowser } from '../../../fixtures/browser.ts';
 import { PRICE } from '../../../fixtures/chain/paid-chain.ts';
+import { served } from '../../../fixtures/network/served.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
 import { PROJECT_FOLDER } from '../../../tidy/sources.ts';
@@ -189,10 +188,7 @@ t.test(
     const site = createServer((_, response) =>
       response.setHeader('Content-Type', 'text/html').end('<title>agent</title>'),
     );
-    site.listen(0, '127.0.0.1');
-    await once(site, 'listening');
-    t.teardown(() => site.close());
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    await page.goto(await served(t, site));
     const content = await bundled(
       `${WITHOUT_VIEM}
     import { privateKeyToAccount } from 'viem/accounts';
@@ -223,14 +219,10 @@ t.test('a redirect is refused: it would send the payment elsewhere', async (t) =
   const server = createServer((request, response) => {
     response.writeHead(307, { Location: url + request.url }).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
   const { SimrackClient } = (await import(join(installed, 'client.js'))) as {
     SimrackClient: new (options: { baseUrl: string }) => { subscribe(options: object): Promise<unknown> };
   };
-  const client = new SimrackClient({ baseUrl: `http://127.0.0.1:${port}` });
+  const client = new SimrackClient({ baseUrl: await served(t, server) });
   const account = privateKeyToAccount(ALICE.privateKey);
   await t.rejects(client.subscribe({ account, maxAmount: PRICE }), {
     code: 'unreachable',

@@ -13,7 +13,7 @@ import { telephone } from '../../../fixtures/agents/telephone.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { closePayments } from '../../../fixtures/payments/closed-payments.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../../tidy/sources.ts';
 

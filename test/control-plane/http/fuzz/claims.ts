@@ -1,5 +1,7 @@
 // Rules for every answer, whatever the request.
+
 import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { Documented } from '../../discovery/documented.ts';
 import type { FuzzRequest } from './arbitraries.ts';
 
@@ -32,16 +34,8 @@ export function send(url: string, asked: FuzzRequest): Promise<FuzzAnswer> {
         ].flat(),
       },
       (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk) => chunks.push(chunk));
-        incoming.on('error', reject);
-        incoming.on('end', () =>
-          resolve({
-            status: incoming.statusCode ?? 0,
-            headers: incoming.headers,
-            body: Buffer.concat(chunks).toString(),
-          }),
-        );
+        const { headers, statusCode: status = 0 } = incoming;
+        text(incoming).then((body) => resolve({ status, headers, body }), reject);
       },
     );
     outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in time')));

@@ -1,6 +1,5 @@
 // An RPC that is away, at the start or later, or answers for another chain: texts and calls go on, nothing is sold, payments are finished later.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { NETWORKS } from '#shared/api/payment-networks.ts';
@@ -10,6 +9,7 @@ import { FAR_END, telephone } from '../../../fixtures/agents/telephone.ts';
 import { PRICE, startPaidChain } from '../../../fixtures/chain/paid-chain.ts';
 import { type RpcProxy, startRpcProxy } from '../../../fixtures/chain/rpc-proxy.ts';
 import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
+import { request } from '../../../fixtures/network/json-request.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { buyNumber, recoverToken, signPaymentHeader } from '../../../fixtures/payments/payer.ts';
 import { recordedLog } from '../../../fixtures/recorded-log.ts';
@@ -17,6 +17,7 @@ import { randomFrom } from '../../../fixtures/seeded-random.ts';
 import { startControlPlane } from '../../../fixtures/service/control-plane.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
 import { alertBy, startWebhookReceiver } from '../../../fixtures/service/webhook-receiver.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();
@@ -30,10 +31,7 @@ const QUIET = { heartbeatMs: 10_000 * MINUTE_MS };
 const lost = (): Promise<never> => Promise.reject(new Error('lost'));
 const paid = (): Promise<bigint> => rig.chain.dollar.balanceOf(PAY_TO.address);
 
-async function proxied(t: Test): Promise<RpcProxy> {
-  const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
-  return rpc;
-}
+const proxied = (t: Test): Promise<RpcProxy> => startRpcProxy(t, rig.chain.rpcUrl);
 
 const subscribe = async (url: string, payment?: string) => {
   const headers = payment === undefined ? {} : { 'X-PAYMENT': payment };
@@ -44,10 +42,7 @@ const subscribe = async (url: string, payment?: string) => {
 
 const NOTHING_SOLD = { status: 503, retryAfter: /^\d+$/, body: { error: 'settlement_unavailable' } };
 
-const ready = async (url: string) => {
-  const response = await fetch(`${url}/health/ready`);
-  return { status: response.status, body: (await response.json()) as { status: string } };
-};
+const ready = (url: string) => request<{ status: string }>(`${url}/health/ready`);
 
 /** Lets time pass until it is so, and sets the clock right again: payments that were signed before are still good. */
 async function passUntil(clock: ManualClock, what: string, isSo: () => boolean | Promise<boolean>) {
@@ -210,8 +205,7 @@ t.test('one of two networks is closed: the other one sells', { timeout: 120_000 
   });
   await other.fund(BOB.address, PRICE);
   const rpc = await proxied(t);
-  const folder = mkdtempSync(join(tmpdir(), 'chain-away-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const paymentsFile = join(folder, 'payments.yaml');
   writeFileSync(
     paymentsFile,

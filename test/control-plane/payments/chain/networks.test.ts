@@ -1,6 +1,5 @@
 // Several networks and assets at once: each is offered, each is paid, and a token that is not what it should be stops the start.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
@@ -17,6 +16,7 @@ import { linkNode, slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { buyNumber, signIn } from '../../../fixtures/payments/payer.ts';
 import { availableAt, present } from '../../../fixtures/payments/presented.ts';
 import { startControlPlane } from '../../../fixtures/service/control-plane.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const OTHER = { address: '0x00000000000000000000000000000000000d0115', name: 'Other Dollar' } as const;
@@ -43,8 +43,7 @@ const FILE = `networks:
 `;
 
 async function start(t: Test, file: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const paymentsFile = join(folder, 'payments.yaml');
   writeFileSync(paymentsFile, file);
   const databaseUrl = await postgres.createMigrated();

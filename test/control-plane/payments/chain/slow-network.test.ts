@@ -1,6 +1,5 @@
 // A network whose RPC is slow, and strangers with empty wallets who send it payments: the payers of another network do not wait for them.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -12,6 +11,7 @@ import { openDatabases } from '../../../fixtures/database/postgres.ts';
 import { linkNode, slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { availableAt, present } from '../../../fixtures/payments/presented.ts';
 import { startControlPlane } from '../../../fixtures/service/control-plane.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 
 /** More than are checked at a time. */
@@ -26,8 +26,7 @@ const slow = await startRpcProxy(t, base.rpcUrl);
 t.teardown(() => Promise.all([base.stop(), sepolia.stop(), postgres.stop()]));
 
 t.test('payments on a network that is slow delay no payer of another', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const paymentsFile = join(folder, 'payments.yaml');
   writeFileSync(
     paymentsFile,

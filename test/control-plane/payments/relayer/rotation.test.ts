@@ -22,7 +22,7 @@ import { startAlerting } from '../../../fixtures/service/alerting-service.ts';
 import { MINUTE_MS } from '../../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
 import { startServiceProcess } from '../../../fixtures/service/service-process.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const TIMEOUT = { timeout: 120_000 };

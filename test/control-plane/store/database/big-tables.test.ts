@@ -45,7 +45,7 @@ import {
 import { fillYear } from '../../../bench/history-fill.ts';
 import { openDatabases } from '../../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { collectStatements, wholeReads } from '../plans.ts';
 
 const HOUR_MS = 3_600_000;

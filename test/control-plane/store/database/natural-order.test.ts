@@ -7,7 +7,7 @@ import { compareNaturally } from '#shared/natural-order.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 
 const rig = await createRig();
 

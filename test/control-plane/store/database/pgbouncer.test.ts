@@ -17,8 +17,8 @@ import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 import { DATA_DIR } from '../../../fixtures/service/data-dir.ts';
 import { skipWithoutNats, startNats } from '../../../fixtures/service/nats.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
 import { Traffic } from '../../../fixtures/stacks/traffic.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const skip = skipWithoutPgbouncer();

@@ -8,7 +8,7 @@ import type { Migrations } from '#control-plane/store/database/schema-versions.t
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const rig = await createRig();

@@ -9,7 +9,7 @@ import { countAvailable } from '#control-plane/store/fleet/number-pool.ts';
 import { countNumbers, listNumbers } from '#control-plane/store/fleet/numbers.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import { openDatabases } from '../../../fixtures/database/postgres.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 
 const postgres = await openDatabases(t);
 

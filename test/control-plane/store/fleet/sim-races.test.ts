@@ -1,10 +1,10 @@
 // Reports of nodes and transfers by operators that meet: none ends the other's work, and there is no deadlock.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import type { Database } from '#control-plane/store/database/database.ts';
 import { revokeNode } from '#control-plane/store/fleet/nodes.ts';
 import { transferSim } from '#control-plane/store/fleet/sim-transfer.ts';
 import { replaceSlots } from '#control-plane/store/fleet/sims.ts';
+import { waitsForLock } from '../../../fixtures/database/locks.ts';
 import { openDatabases } from '../../../fixtures/database/postgres.ts';
 import { openTestDatabase } from '../../../fixtures/database/test-database.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
@@ -30,22 +30,13 @@ async function setUp(t: Test) {
   return { db, report, holders };
 }
 
-/** Resolves when that many statements wait for another transaction. */
-const waiting = (db: Database, count: number) =>
-  until('they wait', async () => {
-    const { rows } = await sql<{ count: number }>`
-      select count(*)::int as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-    return rows[0]?.count === count;
-  });
-
 t.test('of two nodes that report a new SIM at once, the second loses', async (t) => {
   const { db, report, holders } = await setUp(t);
   // The second has seen no holder when it stops here.
   const gate = await db.startTransaction().execute();
   await sql`lock table sim_claims in access exclusive mode`.execute(gate);
   const second = report('rack-8');
-  await waiting(db, 1);
+  await until('it waits', waitsForLock(db));
   await sql`insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since)
     values (${ICCID}, 'rack-7', 'm1', now(), 'present', now())`.execute(db);
   await gate.commit().execute();
@@ -74,7 +65,7 @@ t.test('a transfer waits for a report of the same node, and does not stop it', a
   await sql`select from nodes where id = 'rack-8' for update`.execute(report);
   await sql`select from sim_tenures where iccid = ${ICCID} for update`.execute(report);
   const transferred = transfer();
-  await waiting(db, 1);
+  await until('it waits', waitsForLock(db));
   await sql`update sim_claims set seen_at = now() where node_id = 'rack-8'`.execute(report);
   await report.commit().execute();
   t.same(await transferred, { iccid: ICCID, from: 'rack-7' });
@@ -95,7 +86,7 @@ t.test('a transfer that another report overtakes is refused, and can be repeated
   await sql`insert into sim_tenures (iccid, node_id, slot, since, sighting, sighting_since)
     values (${ICCID}, 'rack-7', 'm1', now(), 'present', now())`.execute(other);
   const transferred = t.rejects(transfer(), { name: 'OperatorRefusal', message: /Run the command again/ });
-  await waiting(db, 1);
+  await until('it waits', waitsForLock(db));
   await other.commit().execute();
   await transferred;
   t.same(await holders(), ['rack-7']);

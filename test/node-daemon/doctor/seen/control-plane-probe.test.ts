@@ -6,6 +6,7 @@ import t from 'tap';
 import { probeControlPlane } from '#node-daemon/doctor/seen/control-plane-probe.ts';
 import { systemClock } from '#shared/clock.ts';
 import { freePort } from '../../../fixtures/network/free-port.ts';
+import { served } from '../../../fixtures/network/served.ts';
 
 t.test('status and clock of one that answers', async (t) => {
   const server = createServer((request, response) => {
@@ -13,10 +14,7 @@ t.test('status and clock of one that answers', async (t) => {
     response.setHeader('date', new Date(Date.now() + 7_200_000).toUTCString());
     response.writeHead(request.url === '/health/live' ? 200 : 404).end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await served(t, server);
   const answer = await probeControlPlane(url, systemClock);
   t.match(answer, { url, status: 200 });
   const { clockDifferenceMs = 0 } = answer as { clockDifferenceMs?: number };

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readDaemonUser } from '#node-daemon/doctor/seen/daemon-user.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 
 const folder = temporaryFolder(t);
 const procRoot = join(folder, 'proc');

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readDisconnects } from '#node-daemon/doctor/seen/kernel-log.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 
 t.test('each device is counted by its place', async (t) => {
   const log = join(temporaryFolder(t), 'kmsg');

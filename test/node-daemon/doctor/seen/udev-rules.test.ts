@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readUdevRules } from '#node-daemon/doctor/seen/udev-rules.ts';
-import { temporaryFolder } from '../../../fixtures/stacks/started-stack.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 
 const read = async (t: Parameters<typeof temporaryFolder>[0], text: string) => {
   const folder = temporaryFolder(t);

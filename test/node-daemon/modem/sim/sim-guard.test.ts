@@ -1,5 +1,5 @@
 // A SIM that is exchanged and a modem that restarts without notice: nothing is reported, sent or deleted under the wrong SIM.
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { POLL_MS } from '#node-daemon/modem/pauses.ts';
 import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim/sim-guard.ts';
 import { PARAMS, PDU } from '../../../fixtures/nodes/scripted-outbox.ts';
@@ -11,13 +11,6 @@ import { SessionRig } from '../session-rig.ts';
 const HI = '07915155000000F0040B915155000010F200005211211100000002C834';
 const HO = '07915155000000F0040B915155000010F200005211211100000002C837';
 const OTHER_ICCID = '8901000000000000025';
-
-async function inService(t: Test) {
-  const rig = await SessionRig.create(t);
-  const ended = rig.run();
-  await rig.inService();
-  return { rig, ended };
-}
 
 /** Passes time until the reading of a poll is just too old, and the next poll is far away. Returns the readings so far. */
 async function outdateReading(rig: SessionRig): Promise<number> {
@@ -43,7 +36,7 @@ const send = (rig: SessionRig) =>
     .catch((refusal: unknown) => refusal);
 
 t.test('a message to the other SIM is not reported as one to this SIM, and stays', async (t) => {
-  const { rig, ended } = await inService(t);
+  const { rig, ended } = await SessionRig.startInService(t);
   await exchange(rig);
   rig.device.deliver(HI, { storage: 'SM' });
   t.match(await ended, { trouble: 'sim_changed' });
@@ -53,7 +46,7 @@ t.test('a message to the other SIM is not reported as one to this SIM, and stays
 });
 
 t.test('a message that is delivered directly is not reported and not acknowledged', async (t) => {
-  const { rig, ended } = await inService(t);
+  const { rig, ended } = await SessionRig.startInService(t);
   await exchange(rig);
   rig.port.say(lines(`+CMT: ,${HI.length / 2 - 8}`, HI));
   t.match(await ended, { trouble: 'sim_changed' });
@@ -62,7 +55,7 @@ t.test('a message that is delivered directly is not reported and not acknowledge
 });
 
 t.test('nothing is sent from the other SIM', async (t) => {
-  const { rig, ended } = await inService(t);
+  const { rig, ended } = await SessionRig.startInService(t);
   await exchange(rig);
   t.match(await send(rig), { code: 'slot_unavailable' });
   t.match(await ended, { trouble: 'sim_changed' });
@@ -71,7 +64,7 @@ t.test('nothing is sent from the other SIM', async (t) => {
 });
 
 t.test('nothing is deleted from the other SIM', async (t) => {
-  const { rig, ended } = await inService(t);
+  const { rig, ended } = await SessionRig.startInService(t);
   await outdateReading(rig);
   rig.port.on(/^AT\+CMGD/, lines('+CMS ERROR: 500'));
   rig.device.deliver(HI, { storage: 'SM' });
@@ -88,7 +81,7 @@ t.test('nothing is deleted from the other SIM', async (t) => {
 });
 
 t.test('a card is read once a second at most, and a passing error is no other card', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   const before = await outdateReading(rig);
   rig.port.on(/^AT\+CCID$/, () => {
     return rig.port.count(/^AT\+CCID$/) === before + 1
@@ -103,7 +96,7 @@ t.test('a card is read once a second at most, and a passing error is no other ca
 });
 
 t.test('a modem that restarted without a word and forgot its storage deletes no other message', async (t) => {
-  const { rig } = await inService(t);
+  const { rig } = await SessionRig.startInService(t);
   rig.port.on(/^AT\+CMGR=1$/, () => {
     // As new: what arrives goes to the SIM, and commands do, too.
     const read = lines('+CMGR: 0,,21', HI, 'OK');

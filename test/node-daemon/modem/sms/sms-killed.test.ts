@@ -1,6 +1,5 @@
 // Killed or without power at any step of sending: a message that a modem saw is never called unsent, and reported outcomes stay.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
@@ -12,6 +11,7 @@ import type { SmsOutcome } from '#shared/link/messages.ts';
 import { silentLogger } from '#shared/log.ts';
 import { lines, ScriptedModem, TEST_ICCID } from '../../../fixtures/nodes/scripted-port.ts';
 import { randomFrom } from '../../../fixtures/seeded-random.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { RecordedDisk } from '../../journal/recorded-disk.ts';
 
 const PDU = /^00[0-9A-F]{20,}$/;
@@ -30,8 +30,7 @@ interface Moment {
 
 async function sendAndWatch(t: Test, seed: number): Promise<Moment[]> {
   const random = randomFrom(seed);
-  const folder = await mkdtemp(join(tmpdir(), 'killed-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const disk = new RecordedDisk();
   const parts = { clock: systemClock, log: silentLogger };
   const journal = await Journal.open({ folder, ...parts, openDisk: disk.open, bootId: 'this boot' });
@@ -79,8 +78,7 @@ async function outcomesAfter(
   left: Buffer,
   bootId: string,
 ): Promise<Map<string, SmsOutcome | undefined>> {
-  const folder = await mkdtemp(join(tmpdir(), 'killed-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   await writeFile(join(folder, 'journal.log'), left);
   const parts = { clock: systemClock, log: silentLogger };
   const journal = await Journal.open({ folder, ...parts, bootId });
@@ -132,8 +130,7 @@ t.test('at any step of sending', async (t) => {
 t.test(
   'a message whose reference came in a report was accepted, with no answer and after a kill',
   async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'killed-'));
-    t.teardown(() => rm(folder, { recursive: true }));
+    const folder = temporaryFolder(t);
     const parts = { clock: systemClock, log: silentLogger };
     const journal = await Journal.open({ folder, ...parts });
     const intent = {

@@ -1,7 +1,4 @@
 // The answer to a message comes after its time, while the disk still has the unknown outcome in its hands.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
@@ -12,6 +9,7 @@ import { silentLogger as log } from '#shared/log.ts';
 import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
 import { PARAMS, PDU } from '../../../fixtures/nodes/scripted-outbox.ts';
 import { lines, ScriptedModem } from '../../../fixtures/nodes/scripted-port.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 
 /** More than the time after which a refused outcome is tried again. */
@@ -19,8 +17,7 @@ const RETRY_MS = 6_000;
 
 /** Sends, lets the answer come late while a sync goes on, and ends that sync. */
 async function answerLate(t: Test, end: 'taken' | 'refused') {
-  const folder = await mkdtemp(join(tmpdir(), 'late-answer-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const clock = new ManualClock(Date.parse('2026-11-21T08:00:00Z'));
   let gate: Promise<void> | undefined;
   let isSyncing = false;

@@ -1,6 +1,5 @@
 // A disk takes back outcomes that were written, then the process is killed: the next process does not call their messages unsent.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Journal } from '#node-daemon/journal/journal.ts';
@@ -10,6 +9,7 @@ import { concludeUnfinished } from '#node-daemon/modem/sms/unfinished-commands.t
 import { systemClock as clock } from '#shared/clock.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { silentLogger as log } from '#shared/log.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 
 const BOOT = 'this boot';
 const AT = new Date().toISOString();
@@ -33,15 +33,9 @@ const accepted = (commandId: string): NewRecord => ({
   },
 });
 
-async function temporaryFolder(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'taken-back-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
 /** A journal with durable intents, whose disk refuses to make their outcomes durable. */
 async function refuseOutcomes(t: Test, { refusesMarks = false } = {}) {
-  const folder = await temporaryFolder(t);
+  const folder = temporaryFolder(t);
   const read = (): Promise<Buffer> => readFile(join(folder, 'journal.log'));
   /** The file as it was right before it was cut. */
   const uncut: Buffer[] = [];
@@ -82,7 +76,7 @@ async function refuseOutcomes(t: Test, { refusesMarks = false } = {}) {
 
 /** The outcomes that the next process of the same boot reads from a file. */
 async function outcomesOf(t: Test, left: Buffer): Promise<Map<string, SmsOutcome | undefined>> {
-  const folder = await temporaryFolder(t);
+  const folder = temporaryFolder(t);
   await writeFile(join(folder, 'journal.log'), left);
   const journal = await Journal.open({ folder, clock, log, bootId: BOOT });
   await concludeUnfinished({ journal, clock, log });

@@ -61,8 +61,8 @@ export class InterruptedError extends Error {
   override name = 'InterruptedError';
   readonly exitCode: number;
 
-  constructor(signal: 'SIGINT' | 'SIGTERM', message = 'interrupted') {
-    super(message);
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super('interrupted');
     this.exitCode = signal === 'SIGINT' ? 130 : 143;
   }
 }

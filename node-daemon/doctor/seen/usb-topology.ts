@@ -11,7 +11,6 @@ const ENTRIES_MAX = 4096;
 const ROOT_HUB = /^usb\d+$/;
 const DEVICE = /^(\d+)-\d+(\.\d+)*$/;
 const INTERFACE = /^(\d+-\d+(?:\.\d+)*):\d+\.\d+$/;
-const HUB_CLASS = '09';
 /** Self-powered, in `bmAttributes` (USB 2.0 §9.6.3). */
 const SELF_POWERED = 0x40;
 
@@ -20,7 +19,6 @@ export interface UsbNode {
   /** "1-1.2", or "usb1" for a root hub. */
   readonly path: string;
   readonly bus: string;
-  readonly isHub: boolean;
   /** Vendor and product, four hexadecimal digits each. */
   readonly id: string;
   /** False: the kernel did not turn it on, so its interfaces and endpoints are unknown. */
@@ -76,11 +74,10 @@ export async function readUsbTopology(sysfsRoot: string, clock: Clock): Promise<
 type Read = (path: string) => Promise<string | undefined>;
 
 async function readNode(path: string, endpoints: number, read: Read): Promise<UsbNode> {
-  const [vendor, product, deviceClass, configuration, power, flags, speed] = await Promise.all(
+  const [vendor, product, configuration, power, flags, speed] = await Promise.all(
     [
       'idVendor',
       'idProduct',
-      'bDeviceClass',
       'bConfigurationValue',
       'bMaxPower',
       'bmAttributes',
@@ -92,7 +89,6 @@ async function readNode(path: string, endpoints: number, read: Read): Promise<Us
     path,
     endpoints,
     bus: path.startsWith('usb') ? path.slice('usb'.length) : (DEVICE.exec(path)?.[1] ?? ''),
-    isHub: deviceClass === HUB_CLASS,
     id: `${vendor ?? '?'}:${product ?? '?'}`,
     // The attribute is empty while the device is not configured.
     isConfigured: configuration !== '' && configuration !== '0',

@@ -69,7 +69,7 @@ interface Asker {
   signal: AbortSignal;
 }
 
-interface Asked extends Asker {
+export interface Asked extends Asker {
   callId: string;
 }
 

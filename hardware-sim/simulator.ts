@@ -13,7 +13,7 @@ import { Carrier } from './carrier/carrier.ts';
 import { modemIdentityOf, NETWORK_CODE, simIdentityOf } from './equipment/identity.ts';
 import { type Capacities, USUAL_CAPACITIES } from './equipment/message-stores.ts';
 import { answersOf } from './http/routes.ts';
-import { type HttpServer, listen } from './http/server.ts';
+import { type HttpServer, startServer } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
 import { SimulatedModem } from './modem/modem.ts';
@@ -195,7 +195,7 @@ async function start(
   };
   try {
     for (const modem of modems) modem.power.plugIn();
-    server = await listen(answers, options.port ?? 0, log);
+    server = await startServer(answers, options.port ?? 0, log);
   } catch (cause) {
     await stop();
     throw cause;

@@ -1,9 +1,8 @@
 // The HTTP interface on the loopback address: finds the route, writes the JSON, turns errors into JSON.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
 import { isLoopbackHost } from '#shared/loopback.ts';
-import { portError, stopServer } from '#shared/process/listen.ts';
+import { listen } from '#shared/process/listen.ts';
 import { HttpError, httpErrorOf, refuseUpgrade, STATUSES } from './http-error.ts';
 import type { Answers, Route } from './route.ts';
 
@@ -19,7 +18,7 @@ export interface HttpServer {
 }
 
 /** Listens on `port`, or on a free one for 0. Rejects when the port is taken. */
-export async function listen(
+export async function startServer(
   { routes, upgrade }: Pick<Answers, 'routes' | 'upgrade'>,
   port: number,
   log: Logger,
@@ -33,12 +32,8 @@ export async function listen(
     if (isOfWebPage(incoming)) refuseUpgrade(socket, '403 Forbidden');
     else upgrade(incoming, socket, head);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(portError('SIMULATOR_PORT', port, cause)));
-    server.listen(port, HOST, resolve);
-  });
-  const { port: boundPort } = server.address() as AddressInfo;
-  return { url: `http://${HOST}:${boundPort}`, close: () => stopServer(server) };
+  const { port: boundPort, stop } = await listen(server, { host: HOST, port, option: 'SIMULATOR_PORT' });
+  return { url: `http://${HOST}:${boundPort}`, close: stop };
 }
 
 async function answer(

@@ -1,11 +1,11 @@
 // Checks of the database and of NATS, which connects instances on one database.
 import { access, constants } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { examineNats } from '../../bus/nats-examination.ts';
 import { pinKeyFileOf } from '../../pins/pin-vault.ts';
 import { receiptKeyFileOf } from '../../receipts/receipt-key.ts';
-import { isMade } from '../../store/database/database.ts';
+import { embeddedFolder, isMade } from '../../store/database/database.ts';
 import { shownDatabase } from '../../store/database/database-url.ts';
 import { examineDatabase, type SeenDatabase } from '../../store/database/examination.ts';
 import {
@@ -76,7 +76,7 @@ async function dataFolder(dataDir: string): Promise<Outcome> {
 }
 
 function embedded(dataDir: string): Outcome {
-  const folder = join(resolve(dataDir), 'pglite');
+  const folder = embeddedFolder(resolve(dataDir));
   const advice = 'For more than a trial, set DATABASE_URL to a Postgres.';
   return isMade(folder)
     ? warning(`embedded database in ${folder}, not opened: opening it would write to it`, advice)

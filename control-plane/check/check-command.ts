@@ -2,9 +2,8 @@
 import { FINDING_EXIT_CODES } from '#shared/operator/findings.ts';
 import { findingsCommand, REPORT_OPTIONS } from '#shared/operator/findings-command.ts';
 import { hasColors, toJson } from '#shared/process/terminal.ts';
-import { addressTextSchema } from '../config/address-option.ts';
+import { addressOfText, addressTextSchema } from '../config/address-option.ts';
 import { type Config, OPTIONS } from '../config/config.ts';
-import { addressOfText } from '../config/written-address.ts';
 
 const { logLevel: _level, logFormat: _format, ...serviceOptions } = OPTIONS;
 

@@ -12,8 +12,8 @@ import {
 } from '#shared/process/config-file.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
 import type { RelayerKeys } from '../payments/relayer-wallet.ts';
+import { addressOfText, CHECKSUM_PROBLEM, hasWrongChecksum } from './address-option.ts';
 import type { Config } from './config.ts';
-import { addressOfText, CHECKSUM_PROBLEM, hasWrongChecksum } from './written-address.ts';
 
 /** Two networks with this many tokens fill 14 KB of headers; clients in Node accept 16 KiB. */
 const ASSETS_MAX = 8;

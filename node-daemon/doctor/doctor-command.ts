@@ -25,7 +25,7 @@ export const DOCTOR_COMMAND = findingsCommand({
     const { settings, configurationProblem } = readSettings({ ...given, logLevel: undefined });
     // Loads the parts of the daemon only if the options are valid.
     const { examineRack } = await import('./examine-rack.ts');
-    const { doctorTextOf } = await import('./report/report-text.ts');
+    const { doctorTextOf } = await import('./report/report.ts');
     const { stdout } = process;
     const hasColour = hasColors(stdout);
     await examineRack(settings, { configurationProblem, playsTones: loopTest }, (report) => {

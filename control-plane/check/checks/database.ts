@@ -16,8 +16,7 @@ import {
   once,
   STATEMENT_TIMEOUT_MS,
 } from './check.ts';
-import { pinKey } from './pins.ts';
-import { receiptKey } from './receipts.ts';
+import { pinKey, receiptKey } from './keys.ts';
 
 /** The oldest version that the tests ran with. */
 const TESTED_VERSION = 17;
@@ -53,7 +52,7 @@ export function storeChecks({ config }: CheckedSettings): Check[] {
     database('pooler', pooler),
     { check: 'nats', chain: null, run: () => nats(config, asked) },
     { check: 'receipt_key', chain: null, run: () => receiptKey(receiptKeyFileOf(config), asked) },
-    { check: 'pin_key', chain: null, run: () => pinKey(pinKeyFileOf(config), asked) },
+    database('pin_key', (seen) => pinKey(pinKeyFileOf(config), seen)),
   ];
 }
 

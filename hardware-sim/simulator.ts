@@ -12,8 +12,8 @@ import { CallSwitch } from './calls/call-switch.ts';
 import { Carrier } from './carrier/carrier.ts';
 import { modemIdentityOf, NETWORK_CODE, simIdentityOf } from './equipment/identity.ts';
 import { type Capacities, USUAL_CAPACITIES } from './equipment/message-stores.ts';
-import { answersOf } from './http/routes.ts';
-import { type HttpServer, listen } from './http/server.ts';
+import { answersOf, type Rack } from './http/routes.ts';
+import { type HttpServer, startServer } from './http/server.ts';
 import { MAKES } from './makes/all-makes.ts';
 import type { MakeName } from './makes/make.ts';
 import { SimulatedModem } from './modem/modem.ts';
@@ -124,67 +124,20 @@ async function start(
   unlock: () => Promise<void>,
   options: SimulatorOptions,
 ): Promise<Simulator> {
-  const { clock = systemClock, random = systemRandom, log = silentLogger } = options;
-  const traits = {
-    ...SIMULATOR_DEFAULTS,
-    ...options,
-    capacities: { ...USUAL_CAPACITIES, ...options.capacities },
-  };
   const bus = new UsbBus(dir, systemClock, options.usbController ?? 'qemu');
   bus.open();
   const soundCards = new SoundCards(dir);
   soundCards.open();
-  const journal = RackJournal.open(join(dir, STATE_FILE), log, traits.keep);
-  const feed = new EventFeed(() => clock.now(), traits.keepEvents);
-  const carrier = new Carrier({ journal, clock, log, publish: feed.publish });
-  const frameClock = new FrameClock(options.audioClock ?? audioTime);
-  const callSwitch = new CallSwitch({
-    clock,
-    now: audioTime.now,
-    log,
-    publish: feed.publish,
-    keep: traits.keepCalls,
-    noAnswerMs: traits.noAnswerMs,
-    subscriberOf: (number) => {
-      const subscriber = carrier.subscriberOf(number);
-      return subscriber === null ? null : subscriber?.voice;
-    },
-  });
-  const modems = createModems(options, {
-    traits,
-    bus,
-    soundCards,
-    linkFolder: dir,
-    journal,
-    carrier,
-    callSwitch,
-    frameClock,
-    random,
-    clock,
-    portClock: systemClock,
-    log,
-    publish: feed.publish,
-    behaviors: DEFAULT_BEHAVIORS,
-  });
-  const simCards = new SimCards(
-    modems.map((_, index) => simIdentityOf(traits.firstModem + index, traits.homeNetwork)),
-    { modems, journal, carrier, firstModem: traits.firstModem },
-  );
-  const answers = answersOf({
-    modems,
-    simCards,
-    carrier,
-    feed,
-    calls: callSwitch,
-    homeNetwork: traits.homeNetwork,
-  });
+  const { journal, ...rack } = createRack(dir, options, { bus, soundCards });
+  const { modems, simCards, carrier, calls, feed } = rack;
+  const answers = answersOf(rack);
   let server: HttpServer | undefined;
   let isStopped = false;
   const stop = async (): Promise<void> => {
     if (isStopped) return;
     isStopped = true;
     carrier.close();
-    callSwitch.close();
+    calls.close();
     answers.close();
     await server?.close();
     for (const modem of modems) modem.switchOff();
@@ -195,12 +148,63 @@ async function start(
   };
   try {
     for (const modem of modems) modem.power.plugIn();
-    server = await listen(answers, options.port ?? 0, log);
+    server = await startServer(answers, options.port ?? 0, options.log ?? silentLogger);
   } catch (cause) {
     await stop();
     throw cause;
   }
-  return { url: server.url, dir, modems, simCards, carrier, calls: callSwitch, feed, stop };
+  return { url: server.url, dir, modems, simCards, carrier, calls, feed, stop };
+}
+
+/** The modems, not plugged in yet, with their SIM cards and the network around them. */
+function createRack(
+  dir: string,
+  options: SimulatorOptions,
+  devices: Pick<ModemOptions, 'bus' | 'soundCards'>,
+): Rack & { journal: RackJournal } {
+  const { clock = systemClock, random = systemRandom, log = silentLogger } = options;
+  const traits = {
+    ...SIMULATOR_DEFAULTS,
+    ...options,
+    capacities: { ...USUAL_CAPACITIES, ...options.capacities },
+  };
+  const { firstModem, homeNetwork } = traits;
+  const journal = RackJournal.open(join(dir, STATE_FILE), log, traits.keep);
+  const feed = new EventFeed(() => clock.now(), traits.keepEvents);
+  const { publish } = feed;
+  const carrier = new Carrier({ journal, clock, log, publish });
+  const calls = new CallSwitch({
+    clock,
+    now: audioTime.now,
+    log,
+    publish,
+    keep: traits.keepCalls,
+    noAnswerMs: traits.noAnswerMs,
+    subscriberOf: (number) => {
+      const subscriber = carrier.subscriberOf(number);
+      return subscriber === null ? null : subscriber?.voice;
+    },
+  });
+  const modems = createModems(options, {
+    ...devices,
+    traits,
+    linkFolder: dir,
+    journal,
+    carrier,
+    callSwitch: calls,
+    frameClock: new FrameClock(options.audioClock ?? audioTime),
+    random,
+    clock,
+    portClock: systemClock,
+    log,
+    publish,
+    behaviors: DEFAULT_BEHAVIORS,
+  });
+  const simCards = new SimCards(
+    modems.map((_, index) => simIdentityOf(firstModem + index, homeNetwork)),
+    { modems, journal, carrier, firstModem },
+  );
+  return { modems, simCards, carrier, feed, calls, homeNetwork, journal };
 }
 
 /** The modems of the rack, not plugged in yet. `rack`: what all of them share. */

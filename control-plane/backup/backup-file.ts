@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { syncFolder } from '#shared/process/sync-folder.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { type VerifiedBackup, verifyBackup } from './backup-reader.ts';
 import type { BackupKey, WriteBackup } from './encryption.ts';
@@ -100,13 +101,4 @@ function removeWhenStopped(path: string): () => void {
   return () => {
     for (const { signal, handle } of handlers) process.off(signal, handle);
   };
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,15 +1,13 @@
 // `control-plane check`: reports what is wrong with the service's configuration and surroundings, and what to do about it.
 import { FINDING_EXIT_CODES } from '#shared/operator/findings.ts';
-import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
-import { switchOption } from '#shared/process/options.ts';
+import { findingsCommand, REPORT_OPTIONS } from '#shared/operator/findings-command.ts';
 import { hasColors, toJson } from '#shared/process/terminal.ts';
-import { addressTextSchema } from '../config/address-option.ts';
+import { addressOfText, addressTextSchema } from '../config/address-option.ts';
 import { type Config, OPTIONS } from '../config/config.ts';
-import { addressOfText } from '../config/written-address.ts';
 
 const { logLevel: _level, logFormat: _format, ...serviceOptions } = OPTIONS;
 
-const COMMAND = programCommand({
+export const CHECK_COMMAND = findingsCommand({
   usage: 'check',
   about:
     'Check the configuration of the service, and all that it depends on, before its first start or beside it. Changes nothing, and sends no mail, alert or transaction. Exit code: 0 (no problems), 1 (warnings), 2 (problems) or 3 (could not run).',
@@ -17,8 +15,7 @@ const COMMAND = programCommand({
     ...serviceOptions,
     // As it was written: the check of its checksum is a finding.
     payTo: { ...OPTIONS.payTo, schema: addressTextSchema.optional() },
-    json: switchOption('Print the report as JSON'),
-    verbose: switchOption('Also show the checks that passed or were skipped'),
+    ...REPORT_OPTIONS,
   },
   async run({ json, verbose, payTo: written, ...given }) {
     const config: Config = {
@@ -39,12 +36,3 @@ const COMMAND = programCommand({
     stdout.write(text, () => process.exit(FINDING_EXIT_CODES[report.verdict]));
   },
 });
-
-export const CHECK_COMMAND: AnyCommand = {
-  ...COMMAND,
-  build(command) {
-    // Exit code 1 would mean warnings, which bad options are not.
-    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : FINDING_EXIT_CODES.couldNotRun));
-    COMMAND.build(command);
-  },
-};

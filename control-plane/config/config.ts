@@ -11,15 +11,12 @@ import {
   optionalInteger,
   readOptions,
 } from '#shared/process/options.ts';
-import type { PaymentNetwork } from '../payments/offer.ts';
-import type { RelayerKeys } from '../payments/relayer-wallet.ts';
 import { addressOptionSchema } from './address-option.ts';
 import { ALERT_OPTIONS } from './alert-options.ts';
 import { BUS_OPTIONS } from './bus-options.ts';
 import { CONSOLE_OPTIONS } from './console-options.ts';
 import { DATABASE_OPTIONS } from './database-options.ts';
 import { mailFromSchema, smtpUrlSchema } from './mail-options.ts';
-import { readPaymentsFile } from './payments-file.ts';
 import { PROBE_OPTIONS } from './probe-options.ts';
 import { RELAYER_OPTIONS } from './relayer-options.ts';
 import { SENDING_OPTIONS } from './sending-options.ts';
@@ -340,55 +337,4 @@ export function readConfig(notes: string): Config {
     `Sell numbers, store messages, and route texts and calls to the nodes.\n\n${notes}`,
     OPTIONS,
   );
-}
-
-type PaymentOptions = Pick<
-  Config,
-  'paymentsFile' | 'chainId' | 'rpcUrl' | 'facilitatorUrl' | 'asset' | 'payTo' | 'priceAtomic'
->;
-
-/** The RPC of chain `chainId`; undefined if no option names one. Throws `ConfigFileError`. */
-export function rpcUrlOf(
-  { paymentsFile, chainId, rpcUrl }: Pick<Config, 'paymentsFile' | 'chainId' | 'rpcUrl'>,
-  wanted: number,
-): string | undefined {
-  if (paymentsFile === undefined) return chainId === wanted ? rpcUrl : undefined;
-  return readPaymentsFile(paymentsFile).find((network) => network.chainId === wanted)?.rpcUrl;
-}
-
-/**
- * The payment networks and their tokens. Throws if there are none, if they are configured in two places, and for a network without a
- * relayer or facilitator.
- */
-export function paymentNetworksOf(
-  config: PaymentOptions,
-  relayerKeys: RelayerKeys | undefined,
-): PaymentNetwork[] {
-  const networks = writtenNetworks(config);
-  for (const { chainId, facilitatorUrl } of networks) {
-    if (facilitatorUrl === undefined && relayerKeys === undefined) {
-      throw new Error(
-        `chain ${chainId} has no facilitator, so it needs the relayer: set RELAYER_KEY_FILE or RELAYER_KEY`,
-      );
-    }
-  }
-  return networks;
-}
-
-function writtenNetworks(config: PaymentOptions): PaymentNetwork[] {
-  const { paymentsFile, chainId, rpcUrl, facilitatorUrl, payTo, priceAtomic } = config;
-  if (paymentsFile !== undefined) {
-    const given = { RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_URL: facilitatorUrl, ASSET: config.asset };
-    const double = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-    if (double.length > 0)
-      throw new Error(`PAYMENTS_FILE replaces these options, so leave them out: ${double.join(', ')}`);
-    return readPaymentsFile(paymentsFile);
-  }
-  if (rpcUrl === undefined || payTo === undefined)
-    throw new Error('set RPC_URL and PAY_TO, or PAYMENTS_FILE');
-  const { usdc } = NETWORKS[chainId];
-  const asset = config.asset ?? usdc.address;
-  const domain = asset === usdc.address ? usdc.domain : {};
-  const assets = [{ asset, payTo, amountAtomic: priceAtomic, ...domain }];
-  return [{ chainId, rpcUrl, facilitatorUrl, assets }];
 }

@@ -1,4 +1,4 @@
-// The file of payment networks: chains, tokens, prices, and the relayer or facilitator of each.
+// The payment networks: chains, tokens, prices, and the relayer or facilitator of each, from a file or from the options for one network.
 import type { Address } from 'viem';
 import * as z from 'zod';
 import { type ChainId, NETWORKS } from '#shared/api/payment-networks.ts';
@@ -11,7 +11,9 @@ import {
   text,
 } from '#shared/process/config-file.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
-import { addressOfText, CHECKSUM_PROBLEM, hasWrongChecksum } from './written-address.ts';
+import type { RelayerKeys } from '../payments/relayer-wallet.ts';
+import { addressOfText, CHECKSUM_PROBLEM, hasWrongChecksum } from './address-option.ts';
+import type { Config } from './config.ts';
 
 /** Two networks with this many tokens fill 14 KB of headers; clients in Node accept 16 KiB. */
 const ASSETS_MAX = 8;
@@ -89,4 +91,55 @@ function parsePayments(written: string, file: string): PaymentNetwork[] {
       ...(version === undefined ? {} : { version }),
     })),
   }));
+}
+
+type PaymentOptions = Pick<
+  Config,
+  'paymentsFile' | 'chainId' | 'rpcUrl' | 'facilitatorUrl' | 'asset' | 'payTo' | 'priceAtomic'
+>;
+
+/** The RPC of chain `chainId`; undefined if no option names one. Throws `ConfigFileError`. */
+export function rpcUrlOf(
+  { paymentsFile, chainId, rpcUrl }: Pick<Config, 'paymentsFile' | 'chainId' | 'rpcUrl'>,
+  wanted: number,
+): string | undefined {
+  if (paymentsFile === undefined) return chainId === wanted ? rpcUrl : undefined;
+  return readPaymentsFile(paymentsFile).find((network) => network.chainId === wanted)?.rpcUrl;
+}
+
+/**
+ * The payment networks and their tokens. Throws if there are none, if they are configured in two places, and for a network without a
+ * relayer or facilitator.
+ */
+export function paymentNetworksOf(
+  config: PaymentOptions,
+  relayerKeys: RelayerKeys | undefined,
+): PaymentNetwork[] {
+  const networks = writtenNetworks(config);
+  for (const { chainId, facilitatorUrl } of networks) {
+    if (facilitatorUrl === undefined && relayerKeys === undefined) {
+      throw new Error(
+        `chain ${chainId} has no facilitator, so it needs the relayer: set RELAYER_KEY_FILE or RELAYER_KEY`,
+      );
+    }
+  }
+  return networks;
+}
+
+function writtenNetworks(config: PaymentOptions): PaymentNetwork[] {
+  const { paymentsFile, chainId, rpcUrl, facilitatorUrl, payTo, priceAtomic } = config;
+  if (paymentsFile !== undefined) {
+    const given = { RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_URL: facilitatorUrl, ASSET: config.asset };
+    const double = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    if (double.length > 0)
+      throw new Error(`PAYMENTS_FILE replaces these options, so leave them out: ${double.join(', ')}`);
+    return readPaymentsFile(paymentsFile);
+  }
+  if (rpcUrl === undefined || payTo === undefined)
+    throw new Error('set RPC_URL and PAY_TO, or PAYMENTS_FILE');
+  const { usdc } = NETWORKS[chainId];
+  const asset = config.asset ?? usdc.address;
+  const domain = asset === usdc.address ? usdc.domain : {};
+  const assets = [{ asset, payTo, amountAtomic: priceAtomic, ...domain }];
+  return [{ chainId, rpcUrl, facilitatorUrl, assets }];
 }

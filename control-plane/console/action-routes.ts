@@ -45,7 +45,7 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     note(ctx, { back: { page: action.path(given) } });
     const operator = operatorFor(session.operator);
     const fields = { ...given, ...(await seen?.(given, operator)) };
-    const numbers = await numbersFor(action, operator);
+    const numbers = await numbersFor(action, { operator, view });
     const form = confirmForm({
       name,
       concerned: await concernedBy(action, fields, operator),
@@ -87,17 +87,20 @@ export function routeActions(router: Router, parts: ConsolePageParts): void {
     const { verb: title } = ACTION_WORDS[name];
     ctx.body = framed({ title, serviceName, session: sessionOf(ctx), place: '' }, form);
   }
+}
 
-  /** To choose from. */
-  async function numbersFor({ asks }: Action, operator: Operator): Promise<string[]> {
-    if (asks.includes('newNumber')) {
-      const { rows } = await operator.call('numbers', { state: 'available', limit: NUMBERS_MAX });
-      return rows.map(({ number }) => number);
-    }
-    if (!asks.includes('recipient')) return [];
-    const slots = (await view.fleet()).flatMap((node) => node.slots);
-    return slots.flatMap((slot) => spareNumberOf(slot) ?? []).slice(0, NUMBERS_MAX);
+/** To choose from. */
+async function numbersFor(
+  { asks }: Action,
+  { operator, view }: { operator: Operator } & Pick<ConsolePageParts, 'view'>,
+): Promise<string[]> {
+  if (asks.includes('newNumber')) {
+    const { rows } = await operator.call('numbers', { state: 'available', limit: NUMBERS_MAX });
+    return rows.map(({ number }) => number);
   }
+  if (!asks.includes('recipient')) return [];
+  const slots = (await view.fleet()).flatMap((node) => node.slots);
+  return slots.flatMap((slot) => spareNumberOf(slot) ?? []).slice(0, NUMBERS_MAX);
 }
 
 /** The customers whom it concerns, in a sentence. */

@@ -1,5 +1,6 @@
 // The lists that can be filtered, sorted and exported: each with its procedure, its filters and its path.
 import type { Context } from 'koa';
+import { placeOfText } from '#shared/link/slot.ts';
 import type { Listing } from '#shared/operator/listing.ts';
 import { SLOT_LIST_STATES, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { NUMBER_STATES } from '../domain/number-state.ts';
@@ -50,10 +51,7 @@ export const LISTS: readonly ConsoleList[] = [
       ...FIND,
     },
     key: {
-      read(text) {
-        const [node = '', ...slot] = text.split('/');
-        return { node, slot: slot.join('/') };
-      },
+      read: placeOfText,
       write: ({ node, slot }: { node: string; slot: string }) => `${node}/${slot}`,
     },
   },

@@ -57,19 +57,21 @@ export function routeLive(
     );
   });
 
-  router.get('/nodes/:node', async (ctx) => {
+  const nodeOf = async (ctx: Context): Promise<string> => {
     const { node } = check(nodeSchema, ctx['params']);
-    if (!(await view.fleet()).some(({ name }) => name === node))
-      throw new Refusal('not_found', `There is no node "${node}".`);
+    if ((await view.fleet()).some(({ name }) => name === node)) return node;
+    throw new Refusal('not_found', `There is no node "${node}".`);
+  };
+
+  router.get('/nodes/:node', async (ctx) => {
+    const node = await nodeOf(ctx);
     const topic = { of: 'node', node, range: 'hour' } as const;
     await show(ctx, { topic, title: node, hasPlots: false }, (fragments) => nodePage(node, fragments));
   });
 
   router.get('/nodes/:node/slot', async (ctx) => {
-    const { node } = check(nodeSchema, ctx['params']);
     const { name: slot, range } = check(slotSchema, ctx.query);
-    const known = (await view.fleet()).find(({ name }) => name === node);
-    if (known === undefined) throw new Refusal('not_found', `There is no node "${node}".`);
+    const node = await nodeOf(ctx);
     const topic = { of: 'slot', node, slot, range } as const;
     await show(ctx, { topic, title: `${node} ${slot}`, hasPlots: true }, (fragments) =>
       slotPage({ node, slot }, fragments, range),

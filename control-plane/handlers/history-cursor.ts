@@ -12,12 +12,29 @@ const placeSchema = z.tuple([
   z.number().int().min(1).max(ID_MAX),
 ]);
 
-export function encodeCursor(createdAt: Date, id: number): string {
+interface HistoryPlace {
+  createdAt: Date;
+  id: number;
+}
+
+/** The first `limit` rows, and a cursor if there are more. */
+export function pageOf<R>(
+  rows: readonly R[],
+  limit: number,
+  placeOf: (row: R) => HistoryPlace,
+): { page: R[]; next: string | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return { page, next: hasMore ? encodeCursor(placeOf(last)) : null };
+}
+
+function encodeCursor({ createdAt, id }: HistoryPlace): string {
   return Buffer.from(JSON.stringify([createdAt.getTime(), id])).toString('base64url');
 }
 
-/** Throws `Refusal` `invalid_request` for anything that `encodeCursor` did not produce. */
-export function decodeCursor(cursor: string): { createdAt: Date; id: number } {
+/** Throws `Refusal` `invalid_request` for anything but the `next_cursor` of a page. */
+export function decodeCursor(cursor: string): HistoryPlace {
   try {
     const [createdAtMs, id] = placeSchema.parse(
       JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')),

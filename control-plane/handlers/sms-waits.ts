@@ -7,15 +7,13 @@ import type { Base } from '../bus/base.ts';
 import { checkSender } from '../domain/destination-policy.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isActive, type Subscription } from '../domain/subscription.ts';
+import { progressTimer } from '../waits/progress-timer.ts';
 import type { WaitPlaces } from '../waits/wait-places.ts';
 import { Waiter } from '../waits/waiter.ts';
 import type { InboxClaims, Received } from './sms.ts';
 
 /** Other instances do not report the messages that they store, so the store is polled. */
 const POLL_EVERY_MS = 1_000;
-
-/** Clients that wait expect a sign of life every 10 s. */
-const PROGRESS_EVERY_MS = 5_000;
 
 interface SmsWaitsParts extends Pick<Base, 'bus' | 'clock' | 'log'> {
   inbox: InboxClaims;
@@ -118,7 +116,7 @@ export class SmsWaits {
       waiter.isOver = true;
       waiter.ring();
     });
-    const progress = this.#reportProgress(claimant);
+    const progress = progressTimer(this.#parts.clock, claimant.onProgress);
     try {
       for (;;) {
         waiter.hasBegun();
@@ -175,18 +173,6 @@ export class SmsWaits {
       .catch((error: unknown) => log.warn({ err: error }, 'returning lost messages to the inbox failed'))
       .finally(() => this.#givingBack.delete(givingBack));
     this.#givingBack.add(givingBack);
-  }
-
-  #reportProgress({ onProgress }: Claimant): Timer {
-    let seconds = 0;
-    const next = (): Timer =>
-      this.#parts.clock.after(PROGRESS_EVERY_MS, () => {
-        seconds += PROGRESS_EVERY_MS / 1000;
-        timer = next();
-        onProgress(seconds);
-      });
-    let timer = next();
-    return { cancel: () => timer.cancel() };
   }
 
   /** One query per second for all waits. */

@@ -25,7 +25,7 @@ import {
 } from '../store/messages/message-claims.ts';
 import { deleteMessage, deleteMessages } from '../store/messages/message-deletion.ts';
 import { listMessages, type MessageRow } from '../store/messages/messages.ts';
-import { decodeCursor, encodeCursor } from './history-cursor.ts';
+import { decodeCursor, pageOf } from './history-cursor.ts';
 
 export interface SmsParts extends OutboundParts {
   destinations: Destinations;
@@ -123,9 +123,7 @@ export async function messages(
     // One more than the page, to find out whether there is another page.
     limit: query.limit + 1,
   });
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  const next = rows.length > query.limit && last ? encodeCursor(last.created_at, last.id) : null;
+  const { page, next } = pageOf(rows, query.limit, (row) => ({ createdAt: row.created_at, id: row.id }));
   return { messages: page.map(toHistory), next_cursor: next };
 }
 

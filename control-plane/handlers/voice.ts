@@ -12,7 +12,7 @@ import { isNumberKnown } from '../store/fleet/numbers.ts';
 import { type ListedCall, listCalls } from '../store/messages/call-list.ts';
 import { type DialParts, dial } from '../voice/dial.ts';
 import { hangUp } from '../voice/hang-up.ts';
-import { decodeCursor, encodeCursor } from './history-cursor.ts';
+import { decodeCursor, pageOf } from './history-cursor.ts';
 
 export interface VoiceParts extends DialParts {
   destinations: Destinations;
@@ -90,9 +90,10 @@ export async function calls(
     // One more than the page, to find out whether there is another page.
     limit: query.limit + 1,
   });
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  const next = rows.length > query.limit && last ? encodeCursor(last.started_at, last.position) : null;
+  const { page, next } = pageOf(rows, query.limit, (row) => ({
+    createdAt: row.started_at,
+    id: row.position,
+  }));
   return { calls: page.map((row) => toListed(row, subscription)), next_cursor: next };
 }
 

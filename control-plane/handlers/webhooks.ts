@@ -26,7 +26,7 @@ import {
 } from '../store/webhooks/webhooks.ts';
 import { isPublicAddress } from '../webhooks/agents.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import { decodeCursor, encodeCursor } from './history-cursor.ts';
+import { decodeCursor, pageOf } from './history-cursor.ts';
 
 export interface WebhookParts extends Pick<Base, 'db' | 'bus' | 'clock'> {
   webhooks: Webhooks;
@@ -145,9 +145,7 @@ export async function deliveries(
   await found(parts, subscriptionId, id);
   // One more than the page, to find out whether there is another page.
   const rows = await listDeliveries(parts.db, { webhookId: id, state, before, limit: limit + 1 });
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const next = rows.length > limit && last ? encodeCursor(last.occurred_at, last.id) : null;
+  const { page, next } = pageOf(rows, limit, (row) => ({ createdAt: row.occurred_at, id: row.id }));
   return { deliveries: page.map(toDelivery), next_cursor: next };
 }
 

@@ -1,16 +1,13 @@
 // Reads and validates the body of a request.
-import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 import type * as z from 'zod';
 import type { RefusalCode } from '#shared/api/refusals.ts';
+import { discardRest } from '#shared/process/discard-rest.ts';
 import { check, WHOLE } from '../domain/checked-input.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
-
-/** Bytes of a refused body that are read and dropped. */
-const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Reads and validates the body. No body counts as an empty object. Throws `Refusal`: `payload_too_large`, `unsupported_media_type`,
@@ -74,23 +71,6 @@ async function readBounded(ctx: Context): Promise<Buffer> {
       details: { field: WHOLE },
     });
   }
-}
-
-/**
- * Many clients read the response only after they have sent everything. A client that sends without end is cut off. Resolves when the rest
- * has arrived, or no more will.
- */
-function discardRest(request: IncomingMessage): Promise<void> {
-  let left = DISCARDED_BYTES_MAX;
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) request.socket.destroy();
-  });
-  request.resume();
-  return new Promise((resolve) => {
-    request.once('end', resolve);
-    request.once('close', resolve);
-  });
 }
 
 /** Finds the position of the character in the parser's message. The rest of that message repeats the body. */

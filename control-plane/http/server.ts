@@ -1,11 +1,10 @@
 // The HTTP server: limits that apply before Koa sees a request, refusals on the raw socket, upgrades.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import { type Clock, every } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
-import { portError } from '#shared/process/listen.ts';
+import { listen } from '#shared/process/listen.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 import { Connections, capConnections, isWebSocket } from './connections.ts';
@@ -78,9 +77,9 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     socket.on('error', () => socket.destroy());
     writeAnswer(socket, clock, errorAnswerOf(noTunnel(), log));
   });
-  await listen(server, options.host, options.port);
+  const { port } = await listen(server, { ...options, option: 'PORT' });
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     serve(app, onUpgrade) {
       const handle = app.callback();
       const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
@@ -132,13 +131,6 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex,
   const start = Buffer.from(`${method} ${url} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`, 'latin1');
   socket.unshift(Buffer.concat([start, head]));
   server.emit('connection', socket);
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(portError('PORT', port, cause)));
-    server.listen(port, host, resolve);
-  });
 }
 
 async function drain(server: Server, connections: Connections, clock: Clock): Promise<void> {

@@ -4,10 +4,10 @@ import { OPERATION } from '#shared/api/operations.ts';
 import { listenToolSchema, sayToolSchema, waitForCallToolSchema } from '#shared/api/requests.ts';
 import { dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import type { CallWaits } from '../speech/call-waits.ts';
-import type { Heard, SpokenCalls } from '../speech/spoken-calls.ts';
+import type { Asked, Heard, SpokenCalls } from '../speech/spoken-calls.ts';
+import { progressTimer } from '../waits/progress-timer.ts';
 import type { ValidCallers } from '../waits/valid-callers.ts';
-import { reportProgress } from './progress.ts';
-import { bearerTool, type Caller, type Tool } from './tool.ts';
+import { bearerTool, type Caller, type Tool, type ToolCall } from './tool.ts';
 
 export interface CallToolParts extends VoiceParts {
   spoken: SpokenCalls;
@@ -77,11 +77,21 @@ const waitTool = (parts: CallToolParts): Tool =>
     },
   });
 
-const askedOf = (caller: Caller, callId: string, signal: AbortSignal) => ({
-  subscriptionId: caller.subscription.id,
-  callId,
-  signal,
-});
+/** Runs `work` on a call of the caller while the token is valid, and reports its progress. */
+async function onCall<T>(
+  { clock, validCallers }: CallToolParts,
+  { caller, call, callId }: { caller: Caller; call: ToolCall; callId: string },
+  work: (asked: Asked) => Promise<T>,
+): Promise<T> {
+  const progress = progressTimer(clock, call.onProgress);
+  try {
+    return await validCallers.during(caller, call.signal, (signal) =>
+      work({ subscriptionId: caller.subscription.id, callId, signal }),
+    );
+  } finally {
+    progress.cancel();
+  }
+}
 
 const sayTool = (parts: CallToolParts): Tool =>
   bearerTool({
@@ -94,11 +104,7 @@ const sayTool = (parts: CallToolParts): Tool =>
     output: saidSchema,
     annotations: ACTS,
     async run({ input: { call_id: callId, text }, caller, call }) {
-      const said = await reportProgress(parts.clock, call, () =>
-        parts.validCallers.during(caller, call.signal, (signal) =>
-          parts.spoken.say(askedOf(caller, callId, signal), text),
-        ),
-      );
+      const said = await onCall(parts, { caller, call, callId }, (asked) => parts.spoken.say(asked, text));
       const { answeredBy, durationMs, isHeard, state } = said;
       return { call_id: callId, state, answered_by: answeredBy, is_heard: isHeard, duration_ms: durationMs };
     },
@@ -116,10 +122,8 @@ const listenTool = (parts: CallToolParts): Tool =>
     output: heardSchema,
     annotations: ACTS,
     async run({ input: { call_id: callId, wait_seconds: seconds }, caller, call }) {
-      const heard = await reportProgress(parts.clock, call, () =>
-        parts.validCallers.during(caller, call.signal, (signal) =>
-          parts.spoken.listen(askedOf(caller, callId, signal), seconds * 1_000),
-        ),
+      const heard = await onCall(parts, { caller, call, callId }, (asked) =>
+        parts.spoken.listen(asked, seconds * 1_000),
       );
       if (heard.recording !== null)
         call.attach({ type: 'audio', data: heard.recording, mimeType: 'audio/wav' });

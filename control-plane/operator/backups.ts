@@ -1,6 +1,5 @@
 // Backups as an operator makes and restores them: beside a running service or without it, to files and streams.
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { systemClock } from '#shared/clock.ts';
 import type { OptionsOf } from '#shared/process/options.ts';
@@ -22,7 +21,13 @@ import {
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { pinKeyFileOf } from '../pins/pin-vault.ts';
 import { receiptKeyFileOf } from '../receipts/receipt-key.ts';
-import { type DatabasePlace, isMade, type OpenDatabase, openAsItIs } from '../store/database/database.ts';
+import {
+  databasePlaceOf,
+  embeddedFolder,
+  isMade,
+  type OpenDatabase,
+  openAsItIs,
+} from '../store/database/database.ts';
 import { findRunningService, inTurn, type RunningService } from './operator-socket.ts';
 
 /** In place of a file. */
@@ -87,7 +92,7 @@ interface Source {
 
 async function restore(place: RestorePlace, source: Source): Promise<void> {
   const backup = await verified(source);
-  const { db, close } = await inTurn(() => openAsItIs(placeOf(place)), 0);
+  const { db, close } = await inTurn(() => openAsItIs(databasePlaceOf(place, 1)), 0);
   let access: RestoredAccess;
   try {
     access = await restoreDatabase(db, backup.header, rowsOf(source));
@@ -123,18 +128,13 @@ async function openSource(place: Place): Promise<OpenDatabase | Pick<RunningServ
   if (place.databaseUrl === undefined) {
     const running = await findRunningService(place.dataDir);
     if (running !== undefined) return running;
-    if (!isMade(embedded(place.dataDir)))
+    if (!isMade(embeddedFolder(place.dataDir)))
       throw new OperatorRefusal(
         `There is nothing to back up: DATABASE_URL is not set, and ${place.dataDir} has no database. Set DATABASE_URL or DATA_DIR, as the service has it.`,
       );
   }
-  return openAsItIs(placeOf(place));
+  return openAsItIs(databasePlaceOf(place, 1));
 }
-
-const embedded = (dataDir: string): string => join(dataDir, 'pglite');
-
-const placeOf = ({ databaseUrl, dataDir }: Place): DatabasePlace =>
-  databaseUrl === undefined ? { folder: embedded(dataDir) } : { url: databaseUrl, connectionsMax: 1 };
 
 async function verified({ file, name, key }: Source): Promise<VerifiedBackup> {
   try {

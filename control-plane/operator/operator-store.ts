@@ -1,9 +1,8 @@
 // The operator API on the database itself, where no service runs.
-import { join } from 'node:path';
 import { systemClock } from '#shared/clock.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { PinVault, pinKeyFileOf } from '../pins/pin-vault.ts';
-import { openDatabase, openExisting } from '../store/database/database.ts';
+import { databasePlaceOf, openDatabase, openExisting } from '../store/database/database.ts';
 import { databaseIdOf, secretOf } from '../store/database/secrets.ts';
 import { COMMAND_LINE, createOperatorApi } from './operator-api.ts';
 import type { NodeOperations } from './procedures/procedure.ts';
@@ -37,14 +36,13 @@ export async function openOperatorStore(options: StoreOptions, mayCreate: boolea
   };
 }
 
-async function openPlace({ databaseUrl, dataDir }: StoreOptions, mayCreate: boolean) {
-  const folder = join(dataDir, 'pglite');
-  const place = databaseUrl === undefined ? { folder } : { url: databaseUrl, connectionsMax: 1 };
+async function openPlace(options: StoreOptions, mayCreate: boolean) {
+  const place = databasePlaceOf(options, 1);
   const opened = mayCreate ? await openDatabase(place) : await openExisting(place);
   if (opened !== undefined) return opened;
   throw new OperatorRefusal(
-    databaseUrl === undefined
-      ? `There is no database in ${folder}. Give the DATABASE_URL or DATA_DIR of the service.`
+    'folder' in place
+      ? `There is no database in ${place.folder}. Give the DATABASE_URL or DATA_DIR of the service.`
       : 'The database at DATABASE_URL is empty. Give the DATABASE_URL of the service, or start the service first.',
   );
 }

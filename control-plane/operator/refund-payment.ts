@@ -1,7 +1,7 @@
 // Sends one payment back, for an operator who has the key: from the command line, or from the console.
 import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
-import type { rpcUrlOf } from '../config/config.ts';
+import type { rpcUrlOf } from '../config/payments-file.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { shownValue, shownWallet } from '../domain/shown-value.ts';
 import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';

@@ -2,6 +2,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { syncFolderSync } from '#shared/process/sync-folder.ts';
 
 /** Returns the address. Throws if the file exists or cannot be written. */
 export function makeRelayer(file: string): string {
@@ -23,15 +24,6 @@ export function makeRelayer(file: string): string {
     closeSync(opened);
   }
   // The account may have money before the host crashes.
-  syncFolder(dirname(file));
+  syncFolderSync(dirname(file));
   return privateKeyToAccount(key).address;
-}
-
-function syncFolder(folder: string): void {
-  const opened = openSync(folder, 'r');
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
 }

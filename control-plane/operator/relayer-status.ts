@@ -2,7 +2,8 @@
 import { formatEther, getAddress, isAddressEqual } from 'viem';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import type { Json } from '#shared/operator/procedure.ts';
-import { type Config, paymentNetworksOf } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { paymentNetworksOf } from '../config/payments-file.ts';
 import { relayerKeysOf } from '../config/relayer-options.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';

@@ -1,6 +1,6 @@
 // Ends a payment by hand, where the chain proves that it can move no money any more.
 import type { Hex } from 'viem';
-import { rpcUrlOf } from '../config/config.ts';
+import { rpcUrlOf } from '../config/payments-file.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
 import { endedUnused } from '../payments/chain/authorization-end.ts';

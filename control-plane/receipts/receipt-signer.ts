@@ -3,8 +3,7 @@ import { CompactSign } from 'jose';
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
 import { RECEIPT_ALGORITHM, RECEIPT_TYPE, receiptStatementSchema } from '#shared/api/receipts.ts';
 import type { Base } from '../bus/base.ts';
-import { addReceiptKey, listReceiptKeys } from '../store/receipts/receipt-keys.ts';
-import type { ReceiptEvent } from '../store/receipts/receipts.ts';
+import { addReceiptKey, listReceiptKeys, type ReceiptEvent } from '../store/receipts/receipts.ts';
 import { type ReceiptKey, readOrMakeReceiptKey } from './receipt-key.ts';
 
 interface SignerParts extends Pick<Base, 'db' | 'clock'> {

@@ -1,5 +1,4 @@
 // The database of the service, and the bus between the instances on it.
-import { join } from 'node:path';
 import type { Random } from '#shared/random.ts';
 import type { Base } from '../bus/base.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -8,7 +7,7 @@ import { MessageSeal } from '../bus/message-seal.ts';
 import { openNatsBus } from '../bus/nats-bus.ts';
 import type { Config } from '../config/config.ts';
 import type { PinVault } from '../pins/pin-vault.ts';
-import { type OpenDatabase, openDatabase } from '../store/database/database.ts';
+import { databasePlaceOf, type OpenDatabase, openDatabase } from '../store/database/database.ts';
 import { InstanceLock } from '../store/database/instance-lock.ts';
 import { migrate, newestOf, schemaRefusal } from '../store/database/migrations.ts';
 import type { Migrations } from '../store/database/schema-versions.ts';
@@ -40,9 +39,7 @@ export async function openStore(
 ): Promise<Store> {
   const { databaseUrl: url } = config;
   const { db, connections, close } = await openDatabase(
-    url === undefined
-      ? { folder: join(config.dataDir, 'pglite') }
-      : { url, connectionsMax: config.databaseConnections },
+    databasePlaceOf(config, config.databaseConnections),
     migrations,
   );
   const opened = [close];

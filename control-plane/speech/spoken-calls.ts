@@ -1,5 +1,5 @@
 // The calls that tools speak and listen on. One instance holds the stream of such a call; the others pass their tools on to it.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { linkedSignal } from '#shared/process/linked-signal.ts';
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
@@ -10,6 +10,7 @@ import { NoAnswer, NoResponder } from '../bus/bus.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { shownAnswerer } from '../hearing/answered-by.ts';
 import { storableText } from '../store/database/reported-values.ts';
+import { callNotFound, callSubject } from '../voice/call-id.ts';
 import type { CallSession } from '../voice/call-session.ts';
 import type { LiveCalls } from '../voice/live-calls.ts';
 import type { StreamPlaces } from '../voice/stream-places.ts';
@@ -69,7 +70,7 @@ interface Asker {
   signal: AbortSignal;
 }
 
-interface Asked extends Asker {
+export interface Asked extends Asker {
   callId: string;
 }
 
@@ -269,12 +270,7 @@ function outcomeOf(call: SpokenCall): Outcome {
 
 const msOf = (samples: Int16Array): number => Math.round((samples.length * 1_000) / SAMPLE_RATE_HZ);
 
-/** The id of an inbound call is the node's word. */
-const subjectOf = (callId: string): string =>
-  `speech.${createHash('sha256').update(callId).digest('hex').slice(0, 32)}`;
-
-const callNotFound = (callId: string): Refusal =>
-  new Refusal('call_not_found', 'The call does not exist or has ended.', { details: { call_id: callId } });
+const subjectOf = (callId: string): string => callSubject('speech', callId);
 
 const unavailable = (cause?: unknown): Refusal =>
   new Refusal('unavailable', 'The instance that has the call does not answer. Try again in a few seconds.', {

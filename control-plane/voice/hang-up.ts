@@ -8,6 +8,7 @@ import { isCallUnknown, NodeUnavailable } from '../nodes/node-link.ts';
 import type { Database } from '../store/database/database.ts';
 import { secretOf } from '../store/database/secrets.ts';
 import { slotOfSim } from '../store/fleet/sims.ts';
+import { callNotFound } from './call-id.ts';
 import type { LiveCalls } from './live-calls.ts';
 
 /**
@@ -19,13 +20,13 @@ export async function hangUp(
   callId: string,
 ): Promise<string> {
   const session = await live.open(callId, subscription.id);
-  if (session === undefined) throw notFound(callId);
+  if (session === undefined) throw callNotFound(callId);
   // Before the command: a database that fails afterwards must not deny it.
   const [slot, key] = await Promise.all([slotOfSim(db, session.call.iccid), keyOf(db)]);
   try {
     await session.hangUp();
   } catch (error) {
-    if (isCallUnknown(error)) throw notFound(callId);
+    if (isCallUnknown(error)) throw callNotFound(callId);
     if (!(error instanceof CommandRefusal) && !(error instanceof NodeUnavailable)) throw error;
     // The request stands: it is retried until the call has ended.
     session.dismiss('local_hangup');
@@ -52,9 +53,6 @@ function keyOf(db: Database): Promise<string> {
  */
 const deviceIdOf = (key: string, { nodeId, slot }: { nodeId: string; slot: string }): string =>
   `dev_${createHmac('sha256', key).update(`${nodeId} ${slot}`).digest('hex').slice(0, 16)}`;
-
-const notFound = (callId: string): Refusal =>
-  new Refusal('call_not_found', 'The call does not exist or has ended.', { details: { call_id: callId } });
 
 const nodeError = (callId: string, message: string): Refusal =>
   new Refusal('phone_node_error', message, { details: { call_id: callId } });

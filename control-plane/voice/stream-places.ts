@@ -1,6 +1,6 @@
 // Which instance has the stream of a call. Audio does not cross instances: a call whose node is linked at one may be streamed by another.
-import { createHash } from 'node:crypto';
 import { type Bus, NoResponder } from '../bus/bus.ts';
+import { callSubject } from './call-id.ts';
 
 /** Another instance answers at once, or hangs. */
 const ASK_TIMEOUT_MS = 2_000;
@@ -11,9 +11,7 @@ const ASK_TIMEOUT_MS = 2_000;
  */
 type StreamPlace = 'elsewhere' | 'nowhere' | 'unanswered' | 'unknown';
 
-/** The id is the node's word. */
-const subjectOf = (callId: string): string =>
-  `stream.${createHash('sha256').update(callId).digest('hex').slice(0, 32)}`;
+const subjectOf = (callId: string): string => callSubject('stream', callId);
 
 export class StreamPlaces {
   readonly #bus: Bus;

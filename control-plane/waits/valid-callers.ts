@@ -1,5 +1,5 @@
 // Requests that take long end when the token of their caller is revoked: it must learn nothing more, and do nothing more.
-import type { Timer } from '#shared/clock.ts';
+import { every } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Subscription } from '../domain/subscription.ts';
@@ -46,12 +46,7 @@ export class ValidCallers {
           if (error instanceof Refusal) revoked.abort(error);
         }),
     };
-    const next = (): Timer =>
-      this.#clock.after(CHECK_EVERY_MS, () => {
-        watched.check();
-        timer = next();
-      });
-    let timer = next();
+    const timer = every(this.#clock, CHECK_EVERY_MS, watched.check);
     this.#watched.add(watched);
     try {
       const result = await work(AbortSignal.any([signal, revoked.signal]));

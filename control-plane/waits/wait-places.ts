@@ -1,4 +1,5 @@
 // Bounds the tool calls of a token that wait at a time, for a text or for a call.
+import { KeyedCount } from '#shared/keyed-count.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
 
@@ -8,7 +9,7 @@ const RETRY_AFTER_SECONDS = 5;
 export class WaitPlaces {
   readonly #max: number;
   /** Waits per token. */
-  readonly #taken = new Map<string, number>();
+  readonly #taken = new KeyedCount();
 
   constructor(max: number) {
     this.#max = max;
@@ -16,8 +17,7 @@ export class WaitPlaces {
 
   /** Returns the function that gives the place back, to be called once. Throws `Refusal` `rate_limited`. */
   take(key: string): () => void {
-    const taken = this.#taken.get(key) ?? 0;
-    if (taken >= this.#max) {
+    if (this.#taken.of(key) >= this.#max) {
       emitMetric({ kind: 'rate_limited', limit: 'waits' });
       throw new Refusal(
         'rate_limited',
@@ -25,11 +25,6 @@ export class WaitPlaces {
         { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } },
       );
     }
-    this.#taken.set(key, taken + 1);
-    return () => {
-      const left = (this.#taken.get(key) ?? 1) - 1;
-      if (left > 0) this.#taken.set(key, left);
-      else this.#taken.delete(key);
-    };
+    return this.#taken.take(key);
   }
 }

@@ -1,5 +1,6 @@
 // Bounds the requests that are open at a time: per holder, and for the whole instance. Receivers that are slow or dead share slots of their
 // own, so that they never wait in front of prompt ones.
+import { KeyedCount } from '#shared/keyed-count.ts';
 
 interface SlotBounds {
   ofHolder: number;
@@ -18,7 +19,7 @@ interface Waiter {
 export class Slots {
   readonly #bounds: SlotBounds;
   readonly #used: Record<Kind, number> = { prompt: 0, slow: 0 };
-  readonly #ofHolder = new Map<string, number>();
+  readonly #ofHolder = new KeyedCount();
   /** As many as there are queues at most. */
   #waiting: Waiter[] = [];
 
@@ -55,25 +56,23 @@ export class Slots {
   }
 
   #isFree({ holder, kind }: Waiter): boolean {
-    return this.#used[kind] < this.#bounds[kind] && (this.#ofHolder.get(holder) ?? 0) < this.#bounds.ofHolder;
+    return this.#used[kind] < this.#bounds[kind] && this.#ofHolder.of(holder) < this.#bounds.ofHolder;
   }
 
   #enter({ enter, holder, kind }: Waiter): void {
     this.#used[kind] += 1;
-    this.#ofHolder.set(holder, (this.#ofHolder.get(holder) ?? 0) + 1);
+    const leave = this.#ofHolder.take(holder);
     let isTaken = true;
     enter(() => {
       if (!isTaken) return;
       isTaken = false;
-      this.#leave(holder, kind);
+      leave();
+      this.#used[kind] -= 1;
+      this.#enterNext();
     });
   }
 
-  #leave(holder: string, kind: Kind): void {
-    this.#used[kind] -= 1;
-    const left = (this.#ofHolder.get(holder) ?? 1) - 1;
-    if (left > 0) this.#ofHolder.set(holder, left);
-    else this.#ofHolder.delete(holder);
+  #enterNext(): void {
     const next = this.#waiting.findIndex((waiter) => this.#isFree(waiter));
     const [waiter] = next < 0 ? [] : this.#waiting.splice(next, 1);
     if (waiter !== undefined) this.#enter(waiter);

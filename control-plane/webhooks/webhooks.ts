@@ -1,5 +1,6 @@
 // Delivers the events of all webhooks: as they are committed here, and whatever is due, once a second.
 import { randomUUID } from 'node:crypto';
+import { KeyedCount } from '#shared/keyed-count.ts';
 import type { Random } from '#shared/random.ts';
 import type { Base } from '../bus/base.ts';
 import { GracefulStop } from '../housekeeping/graceful-stop.ts';
@@ -36,7 +37,7 @@ export class Webhooks {
   /** By webhook. */
   readonly #queues = new Map<string, { queue: DeliveryQueue; run: Promise<void> }>();
   /** By subscription: the tests that are open. */
-  readonly #tests = new Map<string, number>();
+  readonly #tests = new KeyedCount();
   readonly #slots = new Slots(SLOTS);
   readonly #poll: { stop(): Promise<void> };
   /** Subscriptions with events since the last query. */
@@ -90,18 +91,15 @@ export class Webhooks {
 
   /** Sends a test event now. Undefined if the subscription has no such webhook; `busy` if it has too many tests under way. */
   async test(subscriptionId: string, id: string): Promise<PostResult | 'busy' | undefined> {
-    const open = this.#tests.get(subscriptionId) ?? 0;
-    if (open >= TESTS_MAX) return 'busy';
-    this.#tests.set(subscriptionId, open + 1);
+    if (this.#tests.of(subscriptionId) >= TESTS_MAX) return 'busy';
+    const end = this.#tests.take(subscriptionId);
     try {
       // A test does not wait behind receivers that hang.
       const release = this.#slots.takeFree(subscriptionId, 'slow');
       if (release === undefined) return 'busy';
       return await this.#test(subscriptionId, id).finally(release);
     } finally {
-      const left = (this.#tests.get(subscriptionId) ?? 1) - 1;
-      if (left > 0) this.#tests.set(subscriptionId, left);
-      else this.#tests.delete(subscriptionId);
+      end();
     }
   }
 

@@ -16,7 +16,7 @@ import { smsRoutes } from './sms-routes.ts';
 import { modemView, simView } from './views.ts';
 
 /** The rack, as the routes use it. */
-interface Rack {
+export interface Rack {
   modems: readonly SimulatedModem[];
   simCards: SimCards;
   carrier: Carrier;

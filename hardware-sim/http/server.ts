@@ -1,9 +1,8 @@
 // The HTTP interface on the loopback address: finds the route, writes the JSON, turns errors into JSON.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from '#shared/log.ts';
-import { isLoopbackHost } from '#shared/loopback.ts';
-import { portError, stopServer } from '#shared/process/listen.ts';
+import { isLoopbackHost, isOfWebPage } from '#shared/loopback.ts';
+import { listen } from '#shared/process/listen.ts';
 import { HttpError, httpErrorOf, refuseUpgrade, STATUSES } from './http-error.ts';
 import type { Answers, Route } from './route.ts';
 
@@ -19,7 +18,7 @@ export interface HttpServer {
 }
 
 /** Listens on `port`, or on a free one for 0. Rejects when the port is taken. */
-export async function listen(
+export async function startServer(
   { routes, upgrade }: Pick<Answers, 'routes' | 'upgrade'>,
   port: number,
   log: Logger,
@@ -30,15 +29,11 @@ export async function listen(
   });
   server.on('upgrade', (incoming, socket, head) => {
     socket.on('error', (error) => log.debug({ err: error }, 'client went away'));
-    if (isOfWebPage(incoming)) refuseUpgrade(socket, '403 Forbidden');
+    if (isRefused(incoming)) refuseUpgrade(socket, '403 Forbidden');
     else upgrade(incoming, socket, head);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(portError('SIMULATOR_PORT', port, cause)));
-    server.listen(port, HOST, resolve);
-  });
-  const { port: boundPort } = server.address() as AddressInfo;
-  return { url: `http://${HOST}:${boundPort}`, close: () => stopServer(server) };
+  const { port: boundPort, stop } = await listen(server, { host: HOST, port, option: 'SIMULATOR_PORT' });
+  return { url: `http://${HOST}:${boundPort}`, close: stop };
 }
 
 async function answer(
@@ -46,7 +41,7 @@ async function answer(
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (isOfWebPage(incoming))
+  if (isRefused(incoming))
     throw new HttpError(
       'forbidden',
       'web pages may not use the simulator: no Origin, and a Host of loopback',
@@ -68,14 +63,9 @@ async function answer(
   if (body !== undefined) writeJson(response, route.status ?? 200, body);
 }
 
-/**
- * A page in a browser of this machine can send requests to 127.0.0.1. They have an Origin, or Sec-Fetch-Site, or, after DNS rebinding, the
- * name of the page's host.
- */
-function isOfWebPage({ headers }: IncomingMessage): boolean {
-  const { host = '', origin, 'sec-fetch-site': site } = headers;
-  return origin !== undefined || (site !== undefined && site !== 'none') || !isLoopbackHost(host);
-}
+/** A page in a browser of this machine can send requests to 127.0.0.1. After DNS rebinding they have the name of the page's host. */
+const isRefused = ({ headers }: IncomingMessage): boolean =>
+  isOfWebPage(headers) || !isLoopbackHost(headers.host ?? '');
 
 function parsedUrl(url: string): URL {
   try {

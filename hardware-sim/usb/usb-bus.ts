@@ -1,7 +1,7 @@
 // The USB side of the rack as folders: sys/bus/usb/devices with hubs and devices, and dev for the terminals; device numbers.
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, Timer } from '#shared/clock.ts';
+import { type Clock, every, type Timer } from '#shared/clock.ts';
 import { deviceAttributes, interfaceAttributes, makeFolder } from './sysfs-folder.ts';
 import { type UsbControllerName, writeController } from './usb-controller.ts';
 import type { UsbDescription } from './usb-description.ts';
@@ -61,7 +61,9 @@ export class UsbBus {
       writeFileSync(join(folder, MARK), '');
     }
     mkdirSync(this.#devicesFolder, { recursive: true });
-    this.#checkLater();
+    this.#check = every(this.#clock, AUTHORIZED_CHECK_MS, () => {
+      for (const device of [...this.#devices.values()]) device.checkAuthorized();
+    });
   }
 
   /** Idempotent; devices that are still there go with it. */
@@ -117,13 +119,6 @@ export class UsbBus {
     } else makeFolder(folder, attributes);
     const interfaceName = name.startsWith('usb') ? `${name.slice(3)}-0:1.0` : `${name}:1.0`;
     makeFolder(join(this.#devicesFolder, interfaceName), interfaceAttributes(HUB_INTERFACE));
-  }
-
-  #checkLater(): void {
-    this.#check = this.#clock.after(AUTHORIZED_CHECK_MS, () => {
-      for (const device of [...this.#devices.values()]) device.checkAuthorized();
-      this.#checkLater();
-    });
   }
 }
 

@@ -1,6 +1,7 @@
 // Audio of a sound card, through the programs of ALSA instead of a Node binding: one process for each direction of a call.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { type Clock, sleep } from '#shared/clock.ts';
 import type { PcmDevice } from './pcm-device.ts';
 
@@ -23,17 +24,7 @@ interface CardOptions {
 /** Starts both programs. Rejects if one of them does not start or ends at once. */
 export async function openCardPcm({ clock, device, rateHz }: CardOptions): Promise<PcmDevice> {
   const frameSamples = (rateHz * FRAME_MS) / 1000;
-  const format = ['-q', '-D', device, '-f', 'S16_LE', '-r', String(rateHz), '-c', '1', '-t', 'raw'];
-  const buffer = (frames: number): string[] => [
-    `--period-size=${frameSamples}`,
-    `--buffer-size=${frameSamples * frames}`,
-  ];
-  const recorder = spawn('arecord', [...format, ...buffer(CAPTURE_FRAMES)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const player = spawn('aplay', [...format, ...buffer(PLAYBACK_FRAMES)], {
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
+  const { player, recorder } = spawnBoth(device, rateHz, frameSamples);
   const both = [recorder, player];
   const stopBoth = async (): Promise<void> => {
     await Promise.all(both.map((child) => stopped(child, clock)));
@@ -47,22 +38,7 @@ export async function openCardPcm({ clock, device, rateHz }: CardOptions): Promi
     for (const child of both) child.kill('SIGKILL');
     onClose?.(reason);
   };
-  for (const [name, child] of [
-    ['arecord', recorder],
-    ['aplay', player],
-  ] as const) {
-    let complaint = '';
-    child.on('error', (error) => gone(new Error(`${name}: ${error.message}`)));
-    child.stderr.on('data', (chunk: Buffer) => {
-      const text = chunk.toString();
-      // For example "underrun!!! (at least 23.220 ms long)", in the language of the host.
-      xruns += text.match(/!!! \(.*ms/g)?.length ?? 0;
-      complaint = (complaint + text).slice(-COMPLAINT_CHARS_MAX);
-    });
-    child.on('exit', (code, signal) =>
-      gone(new Error(`${name} exited (${signal ?? code}): ${complaint.trim()}`)),
-    );
-  }
+  for (const child of both) watch(child, { onXruns: (count) => (xruns += count), gone });
   player.stdin.on('error', () => undefined);
   await Promise.all(both.map(started));
   const readOctets = await meterReads(player.pid, clock);
@@ -95,6 +71,37 @@ export async function openCardPcm({ clock, device, rateHz }: CardOptions): Promi
       return stopBoth();
     },
   };
+}
+
+function spawnBoth(device: string, rateHz: number, frameSamples: number) {
+  const args = (frames: number): string[] => [
+    ...['-q', '-D', device, '-f', 'S16_LE', '-r', String(rateHz), '-c', '1', '-t', 'raw'],
+    `--period-size=${frameSamples}`,
+    `--buffer-size=${frameSamples * frames}`,
+  ];
+  return {
+    recorder: spawn('arecord', args(CAPTURE_FRAMES), { stdio: ['ignore', 'pipe', 'pipe'] }),
+    player: spawn('aplay', args(PLAYBACK_FRAMES), { stdio: ['pipe', 'ignore', 'pipe'] }),
+  };
+}
+
+/** Reports the gaps of which the program complains, and why it is gone. */
+function watch(
+  child: ChildProcessByStdio<Writable | null, Readable | null, Readable>,
+  { onXruns, gone }: { onXruns: (count: number) => void; gone: (reason: Error) => void },
+): void {
+  const name = child.spawnfile;
+  let complaint = '';
+  child.on('error', (error) => gone(new Error(`${name}: ${error.message}`)));
+  child.stderr.on('data', (chunk: Buffer) => {
+    const text = chunk.toString();
+    // For example "underrun!!! (at least 23.220 ms long)", in the language of the host.
+    onXruns(text.match(/!!! \(.*ms/g)?.length ?? 0);
+    complaint = (complaint + text).slice(-COMPLAINT_CHARS_MAX);
+  });
+  child.on('exit', (code, signal) =>
+    gone(new Error(`${name} exited (${signal ?? code}): ${complaint.trim()}`)),
+  );
 }
 
 function started(child: ChildProcess): Promise<void> {

@@ -1,43 +1,33 @@
 // `node-daemon doctor`: reports the problems of this host and its modems, and what to do about them.
-import * as z from 'zod';
 import { FINDING_EXIT_CODES } from '#shared/operator/findings.ts';
-import { type AnyCommand, programCommand } from '#shared/process/commands.ts';
+import { findingsCommand, REPORT_OPTIONS } from '#shared/operator/findings-command.ts';
 import { ConfigFileError } from '#shared/process/config-file.ts';
-import { toJson } from '#shared/process/terminal.ts';
+import { switchOption } from '#shared/process/options.ts';
+import { hasColors, toJson } from '#shared/process/terminal.ts';
 import { ConfigDeniedError } from '../config/config-file.ts';
 import { DEFAULT_CONFIG } from '../config/node-config.ts';
 import { type DaemonSettings, daemonOptions, joinedSettings, settingsOf } from '../config/options.ts';
 
 const { logLevel: _, ...options } = daemonOptions;
-const isSwitched = z.boolean().default(false);
 
-const COMMAND = programCommand({
+export const DOCTOR_COMMAND = findingsCommand({
   usage: 'doctor',
   about:
     'Examine this host, its modems and its link. Report what is wrong and what to do. Exit code: 0 (no problems), 1 (warnings), 2 (problems), 3 (could not run) or 137 (a port hung; the report was printed before).',
   options: {
     ...options,
-    json: { about: 'Print the report as JSON', schema: isSwitched, isSwitch: true },
-    verbose: {
-      about: 'Also show the checks that passed or were skipped',
-      schema: isSwitched,
-      isSwitch: true,
-    },
-    loopTest: {
-      about:
-        'Play a tone into modems that can loop it back, even while a daemon runs; this disturbs a call for a second',
-      schema: isSwitched,
-      isSwitch: true,
-    },
+    ...REPORT_OPTIONS,
+    loopTest: switchOption(
+      'Play a tone into modems that can loop it back, even while a daemon runs; this disturbs a call for a second',
+    ),
   },
   async run({ json, loopTest, verbose, ...given }) {
     const { settings, configurationProblem } = readSettings({ ...given, logLevel: undefined });
     // Loads the parts of the daemon only if the options are valid.
     const { examineRack } = await import('./examine-rack.ts');
-    const { doctorTextOf } = await import('./report/report-text.ts');
+    const { doctorTextOf } = await import('./report/report.ts');
     const { stdout } = process;
-    // `hasColors` respects NO_COLOR.
-    const hasColour = stdout.isTTY && stdout.hasColors();
+    const hasColour = hasColors(stdout);
     await examineRack(settings, { configurationProblem, playsTones: loopTest }, (report) => {
       stdout.write(json ? `${toJson(report)}\n` : doctorTextOf(report, { hasColour, isVerbose: verbose }));
       process.exitCode = FINDING_EXIT_CODES[report.verdict];
@@ -46,15 +36,6 @@ const COMMAND = programCommand({
     process.exit();
   },
 });
-
-export const DOCTOR_COMMAND: AnyCommand = {
-  ...COMMAND,
-  build(command) {
-    // Exit code 1 would mean warnings, which bad options are not.
-    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : FINDING_EXIT_CODES.couldNotRun));
-    COMMAND.build(command);
-  },
-};
 
 /** An error in the configuration file is a finding. Doctor then examines the host without the file. */
 function readSettings(given: Parameters<typeof settingsOf>[0]): {

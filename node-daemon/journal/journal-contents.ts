@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { link, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder } from './journal-disk.ts';
+import { syncFolder } from '#shared/process/sync-folder.ts';
 import { decodeRecord, type JournalRecord } from './record.ts';
 
 /** The contents of a file. */

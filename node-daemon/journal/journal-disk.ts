@@ -54,16 +54,6 @@ function writeSome(fd: number, bytes: Uint8Array, position: number): Promise<num
   });
 }
 
-/** Makes renames and new files in a folder durable. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 /** The kernel creates a new id at each boot (proc(5)). */
 const BOOT_ID_PATH = '/proc/sys/kernel/random/boot_id';
 

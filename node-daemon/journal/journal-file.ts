@@ -1,7 +1,8 @@
 // The file of the journal: records are written into spare room at its end, and compaction replaces the whole file.
 import { rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type JournalDisk, type OpenJournalDisk, openJournalDisk, syncFolder } from './journal-disk.ts';
+import { syncFolder } from '#shared/process/sync-folder.ts';
+import { type JournalDisk, type OpenJournalDisk, openJournalDisk } from './journal-disk.ts';
 import { encodeRecord, type JournalRecord } from './record.ts';
 
 /** Compaction writes this much at a time, so that it never blocks the process for longer than about 1 ms. */

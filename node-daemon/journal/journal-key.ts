@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder } from './journal-disk.ts';
+import { syncFolder } from '#shared/process/sync-folder.ts';
 
 const FILE_NAME = 'journal.key';
 const KEY_BYTES = 32;

@@ -1,5 +1,5 @@
 // Corrects the times of facts by the error of this host's clock, which the control plane reported.
-import type { Clock, Timer } from '#shared/clock.ts';
+import { type Clock, every, type Timer } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
@@ -37,7 +37,7 @@ export class ClockCorrection {
   /** Checks repeatedly whether the clock was set, until `stop`. */
   start(): void {
     this.#check();
-    this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
+    this.#timer = every(this.#parts.clock, CHECK_MS, () => this.#check());
   }
 
   stop(): void {

@@ -149,11 +149,10 @@ export class CommandHandler {
 
   /** The session of the modem tries the PIN, by the rules of `enterPin`. */
   async #unlockSim({ iccid, sealed_pin: sealed }: CommandParams<'unlock_sim'>): Promise<void> {
-    const { pins, rack } = this.#parts;
+    const { pins } = this.#parts;
     if (pins === undefined)
       throw new CommandRefusal('command_unknown', 'This node takes no PINs of the control plane.');
-    const modem = rack.find(iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
+    const modem = this.#modemOf(iccid);
     const { reason, state } = modem.slot;
     if (state !== 'sim_locked' || reason === null || !TAKES_PIN.has(reason))
       throw new CommandRefusal('slot_unavailable', `The slot is ${state} (${reason ?? 'in service'}).`);
@@ -177,8 +176,7 @@ export class CommandHandler {
     if (this.#parts.calls?.isDraining === true)
       throw new CommandRefusal('slot_unavailable', 'The node is stopping.');
     this.#checkDestination(params.to);
-    const modem = this.#parts.rack.find(params.iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
+    const modem = this.#modemOf(params.iccid);
     const { telephone } = modem;
     if (telephone === undefined)
       throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
@@ -197,6 +195,12 @@ export class CommandHandler {
     throw new CommandRefusal(kind === 'malformed' ? 'params_invalid' : 'destination_not_allowed', message);
   }
 
+  #modemOf(iccid: string) {
+    const modem = this.#parts.rack.find(iccid);
+    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
+    return modem;
+  }
+
   #telephoneOf({ call_id: callId }: { call_id: string }): Telephone {
     const telephone = this.#parts.calls?.find(callId);
     if (telephone === undefined)
@@ -213,9 +217,7 @@ export class CommandHandler {
   }
 
   async #bindSim({ iccid }: CommandParams<'bind_sim'>): Promise<Record<string, never>> {
-    const modem = this.#parts.rack.find(iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
-    const { state } = modem.slot;
+    const { state } = this.#modemOf(iccid).slot;
     if (state !== 'registered') throw new CommandRefusal('slot_unavailable', `The slot is ${state}.`);
     return {};
   }
@@ -229,8 +231,7 @@ export class CommandHandler {
     if (timeLeftMs === 0) this.#refused.add(commandId);
     if (this.#refused.has(commandId)) throw new CommandRefusal('deadline_passed', 'The deadline has passed.');
     this.#checkDestination(params.to);
-    const modem = this.#parts.rack.find(params.iccid);
-    if (modem === undefined) throw new CommandRefusal('sim_absent', 'No slot of the node has the SIM.');
+    const modem = this.#modemOf(params.iccid);
     const { outbox } = modem;
     if (outbox === undefined)
       throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);

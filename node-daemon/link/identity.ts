@@ -26,6 +26,7 @@ import { nodeNameSchema, showFingerprint } from '#shared/link/enrollment.ts';
 import { type ProofClaim, showProof, textToSign } from '#shared/link/proof.ts';
 import type { Logger } from '#shared/log.ts';
 import { isLoopback } from '#shared/loopback.ts';
+import { syncFolderSync } from '#shared/process/sync-folder.ts';
 
 /** `enroll` may replace the file while the daemon runs. The daemon must notice it within seconds. */
 const POLL_MS = 1_000;
@@ -122,12 +123,7 @@ function writeWhole(path: string, record: object): void {
     closeSync(file);
   }
   renameSync(next, path);
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  syncFolderSync(dirname(path));
 }
 
 /** The identity in a node's folder, which is read again whenever its file changes. */

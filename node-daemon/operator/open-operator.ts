@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Slot } from '#shared/link/slot.ts';
-import { type Logger, silentLogger } from '#shared/log.ts';
+import { silentLogger } from '#shared/log.ts';
 import { isAway, SocketClient } from '#shared/operator/operator-client.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { FolderInUseError } from '#shared/process/single-instance.ts';
@@ -26,7 +26,6 @@ const LOOK_EVERY_MS = 50;
 interface OpenOptions {
   /** The tool that asks. A daemon that cannot start meanwhile names it. */
   readonly tool: string;
-  readonly log?: Logger;
   /** Guard of the process, if it already has one. */
   readonly guard?: HangGuard | undefined;
   /** Whether it is open only when the modems that it opens itself have found out how they are. */
@@ -39,12 +38,12 @@ interface OpenOptions {
  */
 export async function openNodeOperator(
   settings: DaemonSettings,
-  { tool, log = silentLogger, guard, waitsForModems = true }: OpenOptions,
+  { tool, guard, waitsForModems = true }: OpenOptions,
 ): Promise<NodeOperator> {
   const running = await findDaemon(settings);
   if (running !== undefined) return running;
   try {
-    return await openOwnHost(settings, { tool, log, guard, waitsForModems });
+    return await openOwnHost(settings, { tool, guard, waitsForModems });
   } catch (error) {
     if (error instanceof FolderInUseError) {
       // A daemon that starts or stops, or another tool.
@@ -70,7 +69,7 @@ export async function openNodeOperator(
 
 async function openOwnHost(
   settings: DaemonSettings,
-  { tool, log, guard, waitsForModems }: OpenOptions & { readonly log: Logger },
+  { tool, guard, waitsForModems }: OpenOptions,
 ): Promise<NodeOperator> {
   refuseUnknownFolder(settings.dataDir);
   const { openHost } = await import('../host/host.ts');
@@ -78,7 +77,7 @@ async function openOwnHost(
   const { HostOperator } = await import('./host-operator.ts');
   const { SlotActivity } = await import('./slot-activity.ts');
   const holder = `"node-daemon ${tool}" (pid ${process.pid}), which uses the modems until it ends`;
-  const host = await openHost(settings, { log, isLinked: () => false, holder, guard });
+  const host = await openHost(settings, { log: silentLogger, isLinked: () => false, holder, guard });
   const { calls, clock, journal, rack, sendLimits: limits } = host;
   host.start();
   if (waitsForModems) {
@@ -93,7 +92,7 @@ async function openOwnHost(
       limits,
       calls,
       clock,
-      log,
+      log: silentLogger,
       destinations: settings.config.destinations,
     }),
     activity: new SlotActivity(host),

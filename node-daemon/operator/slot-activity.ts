@@ -1,5 +1,5 @@
 // Counts the events in each slot since the daemon began, for a table that an operator watches. Contains no number and no text.
-import type { Timer } from '#shared/clock.ts';
+import { every, type Timer } from '#shared/clock.ts';
 import type { Fact } from '#shared/link/messages.ts';
 import type { Host } from '../host/host.ts';
 import { type ShownSlot, shownSlots } from '../host/shown-slots.ts';
@@ -46,7 +46,7 @@ export class SlotActivity {
   readonly #bySlot = new Map<string, Activity>();
   readonly #states = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
-  #timer: Timer;
+  readonly #timer: Timer;
 
   /** `link`: of a daemon. */
   constructor(host: Host, link?: Pick<ControlLink, 'state' | 'failure'>) {
@@ -61,7 +61,7 @@ export class SlotActivity {
     });
     countFacts(host.journal, (fact, iccid) => this.#onFact(fact, this.#slotOf(iccid ?? null)));
     host.journal.onFailing(() => this.#notify());
-    this.#timer = this.#sampleLater();
+    this.#timer = every(host.clock, SIGNAL_EVERY_MS, () => this.#sample());
   }
 
   /** The state of all slots now, and after each change, until the signal. */
@@ -110,14 +110,11 @@ export class SlotActivity {
     this.#timer.cancel();
   }
 
-  #sampleLater(): Timer {
-    return this.#host.clock.after(SIGNAL_EVERY_MS, () => {
-      for (const { slot, signal_dbm: signal } of this.#host.rack.slots()) {
-        this.#change(slot, ({ signals }) => ({ signals: [...signals, signal].slice(-SIGNALS_MAX) }));
-      }
-      this.#notify();
-      this.#timer = this.#sampleLater();
-    });
+  #sample(): void {
+    for (const { slot, signal_dbm: signal } of this.#host.rack.slots()) {
+      this.#change(slot, ({ signals }) => ({ signals: [...signals, signal].slice(-SIGNALS_MAX) }));
+    }
+    this.#notify();
   }
 
   #onSlots(): void {

@@ -1,5 +1,5 @@
 // Notifies systemd: that the daemon is ready, its status, its watchdog, and the time that its stop needs.
-import type { Clock, Timer } from '#shared/clock.ts';
+import { type Clock, every, type Timer } from '#shared/clock.ts';
 import type { Slot } from '#shared/link/slot.ts';
 import type { Logger } from '#shared/log.ts';
 import { type Assignments, type Notify, notifySocket } from '#shared/process/notify-socket.ts';
@@ -103,16 +103,7 @@ export class ServiceManager {
 
   #every(name: string, periodMs: number, run: () => void): void {
     this.#timers.get(name)?.cancel();
-    const next = (): void => {
-      this.#timers.set(
-        name,
-        this.#parts.clock.after(periodMs, () => {
-          next();
-          run();
-        }),
-      );
-    };
-    next();
+    this.#timers.set(name, every(this.#parts.clock, periodMs, run));
   }
 }
 

@@ -1,6 +1,6 @@
 // The texts of the page: states with their signs, times, alarms, masked numbers.
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
-import { SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { HEALTH_STATUS, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { stateWithReason } from '#shared/operator/slot-reasons.ts';
 import type { ShownSlot } from '../host/shown-slots.ts';
 
@@ -11,10 +11,10 @@ export const SIGNS: Readonly<Record<Look, string>> = { good: '●', warn: '◐',
 
 /** Texts of the legend, in the order of importance. */
 export const LOOK_WORDS: Readonly<Record<Look, string>> = {
-  good: 'in service',
-  warn: 'starting or searching',
-  bad: 'SIM, network or disk problem',
-  lost: 'no modem',
+  good: HEALTH_STATUS.good.words,
+  warn: HEALTH_STATUS.warn.words,
+  bad: HEALTH_STATUS.bad.words,
+  lost: SLOT_STATUS.lost.words,
 };
 
 /** Returns, for example, "refused by the network: no roaming, and only foreign networks are in reach". */

@@ -1,5 +1,5 @@
 // Reports the USB devices of the host after every change.
-import type { Clock, Timer } from '#shared/clock.ts';
+import { type Clock, every, type Timer } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { type UsbDevice, usbDevices } from './usb-device.ts';
 import type { UsbTree } from './usb-tree.ts';
@@ -32,8 +32,8 @@ export class UsbWatch {
   /** Checks at once and then repeatedly, until `stop`. */
   start(): void {
     if (this.#stopped) return;
+    this.#timer = every(this.#parts.clock, CHECK_MS, () => this.check());
     this.check();
-    this.#timer = this.#parts.clock.after(CHECK_MS, () => this.start());
   }
 
   stop(): void {

@@ -9,6 +9,12 @@ export const slotNameSchema = z
   .max(64)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text');
 
+/** The place that `rack-7/m3` names. The name of a slot may contain a slash, that of a node may not. */
+export function placeOfText(text: string): { node: string; slot: string } {
+  const [node = '', ...slot] = text.split('/');
+  return { node, slot: slot.join('/') };
+}
+
 export const slotStateSchema = z.enum([
   /** The modem is being opened and set up. */
   'starting',

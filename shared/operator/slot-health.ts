@@ -24,6 +24,15 @@ export interface Status {
   readonly words: string;
 }
 
+/** All states of a health together, as legends show them. */
+export const HEALTH_STATUS: Readonly<Record<Health, Status>> = {
+  good: { health: 'good', sign: 'check', words: 'in service' },
+  busy: { health: 'busy', sign: 'phone', words: 'on a call' },
+  warn: { health: 'warn', sign: 'search', words: 'starting or searching' },
+  bad: { health: 'bad', sign: 'cross', words: 'needs attention' },
+  off: { health: 'off', sign: 'empty', words: 'not in service' },
+};
+
 /**
  * State of a slot, or of a number that is sold. `node_away`: its node has no link, so its own state is not known. `journal_unavailable`: it is on the
  * network, but the disk of its node refuses the journal, so the node keeps no text and sends none. Only of a number: `node_revoked`,

@@ -4,7 +4,7 @@ import { checkedArguments } from './checked-arguments.ts';
 import { addFlags, type OptionsOf, parserOf, type Specs, valuesOf } from './options.ts';
 import { errorLine } from './terminal.ts';
 
-interface ProgramCommand<S extends Specs> {
+export interface ProgramCommand<S extends Specs> {
   /** Words, then arguments: "node add <name>". */
   usage: string;
   about: string;

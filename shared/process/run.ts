@@ -75,17 +75,16 @@ export async function runProgram(
   };
   for (const signal of STOP_SIGNALS) process.on(signal, () => onSignal(signal));
   process.on('SIGHUP', () => void onHangUp());
-  let failed: Promise<never> | undefined;
-  try {
-    ({ failed } = await running);
-  } catch (error) {
-    log.debug({ err: error }, 'start failed');
-    process.stderr.write(errorLine(error));
-    process.exit(1);
-  }
+  const { failed } = await running.catch((error: unknown) => exitUnstarted(log, error));
   failed?.catch((error: unknown) => {
     log.error({ err: error }, 'stopping: the program cannot go on');
     const leave = (): never => process.exit(1);
     stop().then(leave, leave);
   });
+}
+
+function exitUnstarted(log: Logger, error: unknown): never {
+  log.debug({ err: error }, 'start failed');
+  process.stderr.write(errorLine(error));
+  process.exit(1);
 }

@@ -2,9 +2,9 @@
 import { formatEther, isAddressEqual, zeroAddress } from 'viem';
 import { caip2 } from '#shared/api/payment-networks.ts';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
-import { paymentNetworksOf } from '../../config/config.ts';
+import { hasWrongChecksum } from '../../config/address-option.ts';
+import { paymentNetworksOf } from '../../config/payments-file.ts';
 import { relayerKeysOf } from '../../config/relayer-options.ts';
-import { hasWrongChecksum } from '../../config/written-address.ts';
 import { connectChain } from '../../payments/chain/chain.ts';
 import { examineToken, hasCode } from '../../payments/chain/token-examination.ts';
 import { NetworkMisconfigured, readOffer } from '../../payments/network-connection.ts';

@@ -3,8 +3,8 @@ import { systemClock } from '#shared/clock.ts';
 import { ok, problem } from '#shared/operator/findings.ts';
 import { alertChannelsOf } from '../../alerts/alert-channels.ts';
 import { checkBusOptions } from '../../config/bus-options.ts';
-import { paymentNetworksOf } from '../../config/config.ts';
 import { mailSettingsOf } from '../../config/mail-options.ts';
+import { paymentNetworksOf } from '../../config/payments-file.ts';
 import { relayerKeysOf } from '../../config/relayer-options.ts';
 import { type Check, type CheckedSettings, firstLineOf } from './check.ts';
 

@@ -1,11 +1,11 @@
 // Checks of the database and of NATS, which connects instances on one database.
 import { access, constants } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Outcome, ok, problem, skipped, warning } from '#shared/operator/findings.ts';
 import { examineNats } from '../../bus/nats-examination.ts';
 import { pinKeyFileOf } from '../../pins/pin-vault.ts';
 import { receiptKeyFileOf } from '../../receipts/receipt-key.ts';
-import { isMade } from '../../store/database/database.ts';
+import { embeddedFolder, isMade } from '../../store/database/database.ts';
 import { shownDatabase } from '../../store/database/database-url.ts';
 import { examineDatabase, type SeenDatabase } from '../../store/database/examination.ts';
 import {
@@ -16,8 +16,7 @@ import {
   once,
   STATEMENT_TIMEOUT_MS,
 } from './check.ts';
-import { pinKey } from './pins.ts';
-import { receiptKey } from './receipts.ts';
+import { pinKey, receiptKey } from './keys.ts';
 
 /** The oldest version that the tests ran with. */
 const TESTED_VERSION = 17;
@@ -53,7 +52,7 @@ export function storeChecks({ config }: CheckedSettings): Check[] {
     database('pooler', pooler),
     { check: 'nats', chain: null, run: () => nats(config, asked) },
     { check: 'receipt_key', chain: null, run: () => receiptKey(receiptKeyFileOf(config), asked) },
-    { check: 'pin_key', chain: null, run: () => pinKey(pinKeyFileOf(config), asked) },
+    database('pin_key', (seen) => pinKey(pinKeyFileOf(config), seen)),
   ];
 }
 
@@ -76,7 +75,7 @@ async function dataFolder(dataDir: string): Promise<Outcome> {
 }
 
 function embedded(dataDir: string): Outcome {
-  const folder = join(resolve(dataDir), 'pglite');
+  const folder = embeddedFolder(resolve(dataDir));
   const advice = 'For more than a trial, set DATABASE_URL to a Postgres.';
   return isMade(folder)
     ? warning(`embedded database in ${folder}, not opened: opening it would write to it`, advice)

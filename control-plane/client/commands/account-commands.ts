@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { OPERATION } from '#shared/api/operations.ts';
 import { PAYMENT_PROTOCOLS } from '../payments/sign.ts';
-import { answering, dollars, fieldsOf } from './arguments.ts';
+import { answering, answers, dollars, fieldsOf } from './arguments.ts';
 import type { CommandSession } from './session.ts';
 import { keepToken, runSubscribe, type SignedIn, type SubscribeOptions } from './subscribe.ts';
 
@@ -48,21 +48,12 @@ export function addAccountCommands(program: Command, session: () => CommandSessi
     });
   answering(program.command('number'), fieldsOf(OPERATION.number))
     .description('Show the number and when it expires.')
-    .action(async () => {
-      const at = session();
-      at.output.answer(await (await at.client()).number());
-    });
+    .action(answers(session, async (at) => (await at.client()).number()));
   answering(program.command('availability'), fieldsOf(OPERATION.availability))
     .description('Show how many numbers are available.')
-    .action(async () => {
-      const at = session();
-      at.output.answer(await at.anonymous().availability());
-    });
+    .action(answers(session, (at) => at.anonymous().availability()));
   answering(program.command('waitlist'), fieldsOf(OPERATION.waitlist))
     .description('Get a mail when numbers are available again.')
     .argument('<email>')
-    .action(async (email: string) => {
-      const at = session();
-      at.output.answer(await at.anonymous().joinWaitlist({ email }));
-    });
+    .action(answers(session, (at, email: string) => at.anonymous().joinWaitlist({ email })));
 }

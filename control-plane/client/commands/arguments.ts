@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
 import { dtmfDigitsSchema } from '#shared/voice/media.ts';
 import { Output, type OutputOptions } from './output.ts';
+import type { CommandSession } from './session.ts';
 
 export function wholeNumber(text: string): number {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
@@ -48,5 +49,16 @@ export function answering(command: Command, fields: readonly string[]): Command 
     )
     .hook('preAction', () => new Output(command.optsWithGlobals<OutputOptions>()).expect(fields));
 }
+
+/** The action of a command that only asks and prints the answer. */
+export const answers =
+  <A extends unknown[]>(
+    session: () => CommandSession,
+    ask: (at: CommandSession, ...given: A) => Promise<object>,
+  ) =>
+  async (...given: A): Promise<void> => {
+    const at = session();
+    at.output.answer(await ask(at, ...given));
+  };
 
 export const fieldsOf = ({ answer }: { answer: z.ZodObject }): string[] => Object.keys(answer.shape);

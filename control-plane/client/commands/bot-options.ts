@@ -1,12 +1,11 @@
 // The options of `simrack bridge` that name the bot.
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ConnectBot } from '../bridge/bot.ts';
 import { commandBot } from '../bridge/command-bot.ts';
 import { joinedBot } from '../bridge/joined-bot.ts';
 import { socketBot } from '../bridge/socket-bot.ts';
 import { twimlApiBot, twimlBot } from '../bridge/twiml-bot.ts';
-import { UsageError, unusable } from './failures.ts';
+import { readInput, UsageError } from './failures.ts';
 import type { Environment } from './session.ts';
 
 export interface BotOptions {
@@ -118,7 +117,7 @@ const otherwise = (rest: string, scheme: string): string =>
 /** Reads `Name: value` lines. Error messages do not contain values: they may be keys. */
 function headersOf(given: readonly string[]): Record<string, string> {
   const lines = given.flatMap((line) =>
-    (line.startsWith('@') ? fileOf(line.slice(1)).split(/\r?\n/) : [line]).filter(
+    (line.startsWith('@') ? readInput(line.slice(1)).toString().split(/\r?\n/) : [line]).filter(
       (each) => each.trim() !== '',
     ),
   );
@@ -133,18 +132,10 @@ function headersOf(given: readonly string[]): Record<string, string> {
 }
 
 function bodyOf(given: string): unknown {
-  const text = given.startsWith('@') ? fileOf(given.slice(1)) : given;
+  const text = given.startsWith('@') ? readInput(given.slice(1)).toString() : given;
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new UsageError(`--body is not JSON: ${(error as Error).message}`);
-  }
-}
-
-function fileOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw unusable(path, error);
   }
 }

@@ -1,6 +1,5 @@
 // `simrack bridge`: connects the calls of a number with a bot on this machine.
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ApiError } from '../api-error.ts';
 import type { BotCall, ConnectBot } from '../bridge/bot.ts';
@@ -10,7 +9,7 @@ import type { SimrackClient } from '../simrack-client.ts';
 import { answering } from './arguments.ts';
 import { addBotOptions, type BotOptions, botOf } from './bot-options.ts';
 import { type ApiOptions, type ApiPlan, apiPlanOf, startApi } from './bridge-api.ts';
-import { InterruptedError, interruptible, RefusedError, UsageError, unusable } from './failures.ts';
+import { InterruptedError, interruptible, RefusedError, readInput, UsageError } from './failures.ts';
 import type { CommandSession, Environment } from './session.ts';
 
 const FIELDS = [
@@ -157,12 +156,9 @@ function clientsOf(at: CommandSession, file: string): Promise<SimrackClient[]> {
 }
 
 function tokensOf(file: string): Array<{ token: string; line: number }> {
-  try {
-    return readFileSync(file, 'utf8')
-      .split('\n')
-      .map((text, index) => ({ token: text.trim(), line: index + 1 }))
-      .filter(({ token }) => token !== '');
-  } catch (error) {
-    throw unusable(file, error);
-  }
+  return readInput(file)
+    .toString()
+    .split('\n')
+    .map((text, index) => ({ token: text.trim(), line: index + 1 }))
+    .filter(({ token }) => token !== '');
 }

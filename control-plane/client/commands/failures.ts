@@ -1,4 +1,5 @@
 // Exit codes and error texts of failed commands, and of those that Ctrl-C or SIGTERM ends.
+import { readFileSync } from 'node:fs';
 import { messageOf } from '#shared/error-message.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import { onOneLine } from '#shared/process/terminal.ts';
@@ -46,6 +47,15 @@ export function unusable(file: string, error: unknown): UsageError {
   return new UsageError(`${file}: ${code === undefined ? why : why.replace(`${code}: `, '')}`);
 }
 
+/** The contents of a file that the user names. Throws `UsageError`. */
+export function readInput(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
 /** The command has printed why: nothing more is printed, and the program ends with `EXIT.refused`. */
 export class RefusedError extends Error {
   override name = 'RefusedError';
@@ -61,8 +71,8 @@ export class InterruptedError extends Error {
   override name = 'InterruptedError';
   readonly exitCode: number;
 
-  constructor(signal: 'SIGINT' | 'SIGTERM', message = 'interrupted') {
-    super(message);
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super('interrupted');
     this.exitCode = signal === 'SIGINT' ? 130 : 143;
   }
 }

@@ -1,9 +1,8 @@
 // `simrack receipts | verify`: the signed receipts of a subscription, and their verification without the service.
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { KEYS_PATH, type Receipt, receiptHashSchema } from '#shared/api/receipts.ts';
 import { answering, wholeNumber } from './arguments.ts';
-import { RefusedError, UsageError, unusable } from './failures.ts';
+import { RefusedError, readInput, UsageError } from './failures.ts';
 import { headOf, type ReceiptFile, verifyReceipts } from './receipt-verification.ts';
 import type { CommandSession } from './session.ts';
 
@@ -44,11 +43,11 @@ export function addReceiptCommands(program: Command, session: () => CommandSessi
 
 /** Throws `UsageError`. */
 function jsonFile(path: string): unknown {
+  const bytes = readInput(path);
   try {
     // Octets that are not UTF-8 would be replaced, and a changed bit in them would not show.
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error) throw unusable(path, error);
     throw new UsageError(`${path}: not JSON: ${(error as Error).message}`);
   }
 }

@@ -41,7 +41,8 @@ export class CommandSession {
       throw new UsageError(
         `no service: set --url or SIMRACK_URL, or run npm start first (${devStackFile(this.#dataDir)} does not exist)`,
       );
-    if (!/^https?:$/.test(protocolOf(url))) throw new UsageError(`not an HTTP URL: ${url}`);
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new UsageError(`not an HTTP URL: ${url}`);
     return url;
   }
 
@@ -111,14 +112,6 @@ export class CommandSession {
 
   #devStack(): DevStack | undefined {
     return readDevStack(this.#dataDir);
-  }
-}
-
-function protocolOf(url: string): string {
-  try {
-    return new URL(url).protocol;
-  } catch {
-    return '';
   }
 }
 

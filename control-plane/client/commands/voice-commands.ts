@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { OPERATION } from '#shared/api/operations.ts';
 import { type PresenceEvent, presenceEventSchema } from '#shared/api/voice-frames.ts';
 import { ApiError, noAnswer } from '../api-error.ts';
-import { answering, fieldsOf, keys, wholeNumber } from './arguments.ts';
+import { answering, answers, fieldsOf, keys, wholeNumber } from './arguments.ts';
 import { type ConversationOptions, converse, prepare } from './conversation.ts';
 import { InterruptedError, interruptible } from './failures.ts';
 import type { CommandSession } from './session.ts';
@@ -41,10 +41,7 @@ export function addVoiceCommands(program: Command, session: () => CommandSession
   answering(program.command('hangup'), fieldsOf(OPERATION.hangUp))
     .description('End a call, or reject one that rings.')
     .argument('<call_id>')
-    .action(async (callId: string) => {
-      const at = session();
-      at.output.answer(await (await at.client()).hangUp({ call_id: callId }));
-    });
+    .action(answers(session, async (at, callId: string) => (await at.client()).hangUp({ call_id: callId })));
 }
 
 async function dial(

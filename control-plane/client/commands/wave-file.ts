@@ -1,19 +1,14 @@
 // Audio files of calls: WAVE (RIFF, PCM) in the format of the line, and raw samples.
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { SAMPLE_RATE_HZ } from '#shared/voice/media.ts';
 import { isWave, readWave, WAVE_HEADER_BYTES, waveHeader } from '#shared/voice/wave.ts';
-import { UsageError, unusable } from './failures.ts';
+import { readInput, UsageError, unusable } from './failures.ts';
 
 const FORMAT = 'PCM, mono, 16 kHz, 16 bit';
 
 /** The samples of a WAVE; with `isRaw` those of a file that has nothing else. Throws `UsageError`. */
 export function readAudio(file: string, { isRaw = false }: { isRaw?: boolean | undefined } = {}): Buffer {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    throw unusable(file, error);
-  }
+  const bytes = readInput(file);
   if (isRaw) return rawSamples(bytes, file);
   if (!isWave(bytes))
     throw new UsageError(

@@ -12,7 +12,7 @@ import {
 import { closest } from '#shared/process/suggestion.ts';
 import { ApiError } from '../api-error.ts';
 import type { WebhookDelivery } from '../webhooks.ts';
-import { answering, dateTime, fieldsOf, wholeNumber } from './arguments.ts';
+import { answering, answers, dateTime, fieldsOf, wholeNumber } from './arguments.ts';
 import { UsageError } from './failures.ts';
 import type { CommandSession } from './session.ts';
 
@@ -72,15 +72,11 @@ function addCommand(webhook: Command, session: Session): void {
     .addOption(eventOption('Only these events; default: all'))
     .option('--claim', 'Count a text as claimed once the receiver has it')
     .option('--description <text>', 'A note for yourself')
-    .action(async (url: string, { claim, description, event }: AddOptions) => {
-      const at = session();
-      const given = {
-        ...(event === undefined ? {} : { events: event }),
-        ...(claim === undefined ? {} : { claim }),
-        ...(description === undefined ? {} : { description }),
-      };
-      at.output.answer(await (await webhooks(at)).add({ url, ...given }));
-    });
+    .action(
+      answers(session, async (at, url: string, { event, ...options }: AddOptions) =>
+        (await webhooks(at)).add({ url, ...options, ...(event === undefined ? {} : { events: event }) }),
+      ),
+    );
 }
 
 function listCommand(webhook: Command, session: Session): void {
@@ -122,21 +118,19 @@ function removeCommand(webhook: Command, session: Session): void {
   answering(webhook.command('remove'), ['removed'])
     .description('Remove a webhook with everything that waits for it.')
     .argument('<id>')
-    .action(async (id: string) => {
-      const at = session();
-      await (await webhooks(at)).remove(id);
-      at.output.answer({ removed: id });
-    });
+    .action(
+      answers(session, async (at, id: string) => {
+        await (await webhooks(at)).remove(id);
+        return { removed: id };
+      }),
+    );
 }
 
 function rotateCommand(webhook: Command, session: Session): void {
   answering(webhook.command('rotate'), fieldsOf(OPERATION.rotateWebhook))
     .description('Make a new secret and print it. For a day, requests are also signed with the old one.')
     .argument('<id>')
-    .action(async (id: string) => {
-      const at = session();
-      at.output.answer(await (await webhooks(at)).rotate(id));
-    });
+    .action(answers(session, async (at, id: string) => (await webhooks(at)).rotate(id)));
 }
 
 function testCommand(webhook: Command, session: Session): void {

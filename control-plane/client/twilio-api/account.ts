@@ -25,6 +25,26 @@ export interface TwilioAccount {
   signal: AbortSignal;
 }
 
+/** Rows of a number's history that a request for one of them reads. */
+export const SEARCHED_MAX = 1_000;
+
+/** The row that fits, and its number. */
+export async function findRow<R>(
+  { phones }: TwilioAccount,
+  rowsOf: (client: SimrackClient) => AsyncIterable<R>,
+  fits: (row: R) => boolean,
+): Promise<{ phone: Phone; row: R } | undefined> {
+  for (const phone of phones) {
+    let left = SEARCHED_MAX;
+    for await (const row of rowsOf(phone.client)) {
+      if (fits(row)) return { phone, row };
+      left -= 1;
+      if (left === 0) break;
+    }
+  }
+  return undefined;
+}
+
 export const API_VERSION = '2010-04-01';
 
 /** Path of a resource of the account, without `.json`. */

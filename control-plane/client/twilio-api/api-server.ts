@@ -1,7 +1,8 @@
 // The HTTP server of the API: it admits programs with the credentials, never web pages, and bounds what they send.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import getRawBody from 'raw-body';
-import { isLoopback, isLoopbackHost } from '#shared/loopback.ts';
+import { isLoopback, isLoopbackHost, isOfWebPage } from '#shared/loopback.ts';
+import { discardRest } from '#shared/process/discard-rest.ts';
 import { isApiError } from '../api-error.ts';
 import { BotError } from '../bridge/bot.ts';
 import type { TwilioAccount } from './account.ts';
@@ -9,9 +10,6 @@ import { isAuthorized } from './credentials.ts';
 import { invalid, notFound, TwilioRefusal, unavailableOf } from './refusal.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
-
-/** Bytes of a refused body that are read and dropped, so that the client reads the answer. */
-const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
 const CONNECTIONS_MAX = 256;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -60,7 +58,7 @@ async function respond(
     const refusal = refusalFor(error, parts.account);
     if (!request.complete) {
       response.setHeader('Connection', 'close');
-      discard(request);
+      void discardRest(request);
     }
     if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Basic realm="Twilio API"');
     if (refusal.retryAfterSeconds !== undefined)
@@ -87,12 +85,12 @@ async function answered(
 }
 
 /**
- * A page in a browser of this machine can post forms to 127.0.0.1, with credentials that the browser keeps. Its requests have an Origin, or
- * Sec-Fetch-Site (Fetch Metadata), or, after DNS rebinding, the name of its own host.
+ * A page in a browser of this machine can post forms to 127.0.0.1, with credentials that the browser keeps. After DNS rebinding, its
+ * requests have the name of its own host.
  */
 function refuseWebPages({ headers, socket }: IncomingMessage): void {
-  const { host = '', origin, 'sec-fetch-site': site } = headers;
-  const isOfPage = origin !== undefined || (site !== undefined && site !== 'none');
+  const { host = '' } = headers;
+  const isOfPage = isOfWebPage(headers);
   if (!isOfPage && (!isLoopback(socket.localAddress ?? '') || isLoopbackHost(host))) return;
   throw new TwilioRefusal({
     status: 403,
@@ -119,16 +117,6 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     const message = `The body must have at most ${BODY_BYTES_MAX} bytes.`;
     throw new TwilioRefusal({ status: 413, code: 20_001, message });
   }
-}
-
-function discard(request: IncomingMessage): void {
-  let left = DISCARDED_BYTES_MAX;
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) request.socket.destroy();
-  });
-  request.on('error', () => undefined);
-  request.resume();
 }
 
 function refusalFor(error: unknown, { note }: TwilioAccount): TwilioRefusal {

@@ -8,7 +8,7 @@ import { recordOf } from '../bridge/call-outcome.ts';
 import { readTwiml } from '../bridge/twiml.ts';
 import { givenTwimlBot, twimlBot } from '../bridge/twiml-bot.ts';
 import type { Call } from '../simrack-client.ts';
-import { destinationOf, type Phone, phoneOf, type TwilioAccount } from './account.ts';
+import { destinationOf, findRow, type Phone, phoneOf, type TwilioAccount } from './account.ts';
 import { callViewOf, isOver, type TwilioCall } from './call-json.ts';
 import { Fields } from './fields.ts';
 import { isEmptyPeriod, LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
@@ -25,8 +25,6 @@ const HANG_UP_MS = 2_000;
 /** Calls of the API whose statuses are known without the service. */
 const REMEMBERED_MAX = 10_000;
 
-/** Calls that a request for one of them reads. */
-const SEARCHED_MAX = 1_000;
 const PAGE_LIMIT = 100;
 
 /** Events of calls whose id is not known yet. */
@@ -119,18 +117,18 @@ export class Calls {
     }
     const found = await this.#find(sid);
     if (found === undefined) return undefined;
-    const view = callViewOf(found.call, this.#account.callSids.of(found.call.call_id));
+    const view = callViewOf(found.row, this.#account.callSids.of(found.row.call_id));
     if (this.#removed.has(view.sid)) return undefined;
     if (isOver(view.status)) throw callIsOver(by);
     try {
-      await found.phone.client.hangUp({ call_id: found.call.call_id });
+      await found.phone.client.hangUp({ call_id: found.row.call_id });
     } catch (error) {
       if (isApiError(error, 'call_not_found')) throw callIsOver(by);
       throw error;
     }
     // An app that ends a call reads that it is over.
-    const record = await recordOf(found.phone.client, found.call.call_id, { isOver: true });
-    return this.#viewOf(record ?? found.call);
+    const record = await recordOf(found.phone.client, found.row.call_id, { isOver: true });
+    return this.#viewOf(record ?? found.row);
   }
 
   /** Undefined if the account has none with this id. */
@@ -205,7 +203,7 @@ export class Calls {
     for (const placed of this.#placed.values()) {
       const { callId } = placed;
       if (placed.isOver || callId === undefined) continue;
-      const record = (await this.#find(callId))?.call;
+      const record = (await this.#find(callId))?.row;
       if (record !== undefined) placed.onRecord(record);
     }
   }
@@ -234,22 +232,18 @@ export class Calls {
     return this.#placed.get(sid) ?? this.#placedOf(this.#account.callSids.callIdOf(sid) ?? sid);
   }
 
-  async #find(sid: string): Promise<{ phone: Phone; call: Call } | undefined> {
+  #find(sid: string): Promise<{ phone: Phone; row: Call } | undefined> {
     const callId = this.#account.callSids.callIdOf(sid) ?? sid;
-    for (const phone of this.#account.phones) {
-      let left = SEARCHED_MAX;
-      for await (const call of phone.client.callHistory()) {
-        if (call.call_id === callId) return { phone, call };
-        left -= 1;
-        if (left === 0) break;
-      }
-    }
-    return undefined;
+    return findRow(
+      this.#account,
+      (client) => client.callHistory(),
+      (row) => row.call_id === callId,
+    );
   }
 
   async #recorded(sid: string): Promise<TwilioCall | undefined> {
     const found = await this.#find(sid);
-    return found && this.#viewOf(found.call);
+    return found && this.#viewOf(found.row);
   }
 
   #viewOf(call: Call, phone?: Phone): TwilioCall {

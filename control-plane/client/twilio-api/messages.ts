@@ -3,7 +3,15 @@ import { LRUCache } from 'lru-cache';
 import { sleep, systemClock } from '#shared/clock.ts';
 import { isApiError } from '../api-error.ts';
 import type { HistoryMessage } from '../simrack-client.ts';
-import { API_VERSION, destinationOf, type Phone, phoneOf, type TwilioAccount } from './account.ts';
+import {
+  API_VERSION,
+  destinationOf,
+  findRow,
+  type Phone,
+  phoneOf,
+  SEARCHED_MAX,
+  type TwilioAccount,
+} from './account.ts';
 import { Fields } from './fields.ts';
 import { isEmptyPeriod, LIST_FIELDS, type TwilioListQuery, timesOf, twilioPageOf } from './list-query.ts';
 import { readTwilioList } from './listing.ts';
@@ -20,9 +28,6 @@ const ANSWER_MS = 10_000;
 
 /** Texts of the API whose statuses are known without the history. */
 const REMEMBERED_MAX = 10_000;
-
-/** Messages that a request for one of them reads. */
-const SEARCHED_MAX = 1_000;
 
 const PAGE_LIMIT = 100;
 
@@ -144,15 +149,11 @@ export class Messages {
   async #find(sid: string): Promise<{ phone: Phone; row: HistoryMessage } | undefined> {
     const id = messageIdOfSid(sid);
     if (id === undefined) return undefined;
-    for (const phone of this.#account.phones) {
-      let left = SEARCHED_MAX;
-      for await (const row of phone.client.history()) {
-        if (row.id === id) return { phone, row };
-        left -= 1;
-        if (left === 0) break;
-      }
-    }
-    return undefined;
+    return findRow(
+      this.#account,
+      (client) => client.history(),
+      (row) => row.id === id,
+    );
   }
 
   /** Newest first. */

@@ -103,63 +103,63 @@ function routesOf(
   account: TwilioAccount,
   { messages, calls }: { messages: Messages; calls: Calls },
 ): AnswerRequest {
-  const json = { Messages: messageJson, Calls: callJson };
+  const resources = new Map([
+    ['Messages', resourceOf(account, 'Messages', { source: messages, json: messageJson })],
+    ['Calls', resourceOf(account, 'Calls', { source: calls, json: callJson })],
+  ]);
   return async ({ method, resource, fields }) => {
-    const [name, sid, ...more] = resource.split('/');
-    if (more.length > 0) return undefined;
-    switch (`${method} ${name}${sid === undefined ? '' : '/sid'}`) {
-      case 'POST Messages':
-        return { status: 201, body: json.Messages(account, await messages.create(fields)) };
-      case 'GET Messages':
-        return {
-          status: 200,
-          body: listed(
-            account,
-            { name: 'Messages', fields, json: json.Messages },
-            await messages.list(fields),
-          ),
-        };
-      case 'GET Messages/sid':
-        return answerOf(await messages.fetch(sid ?? ''), (view) => json.Messages(account, view));
-      case 'DELETE Messages/sid':
-        return (await messages.remove(sid ?? '')) ? DELETED : undefined;
-      case 'POST Calls':
-        return { status: 201, body: json.Calls(account, await calls.create(fields)) };
-      case 'GET Calls':
-        return {
-          status: 200,
-          body: listed(account, { name: 'Calls', fields, json: json.Calls }, await calls.list(fields)),
-        };
-      case 'GET Calls/sid':
-        return answerOf(await calls.fetch(sid ?? ''), (view) => json.Calls(account, view));
-      case 'POST Calls/sid':
-        return answerOf(await calls.update(sid ?? '', fields), (view) => json.Calls(account, view));
-      case 'DELETE Calls/sid':
-        return (await calls.remove(sid ?? '')) ? DELETED : undefined;
-      default:
-        return undefined;
-    }
+    const [name = '', sid, ...more] = resource.split('/');
+    return more.length > 0 ? undefined : resources.get(name)?.({ method, sid, fields });
   };
 }
 
-const DELETED = { status: 204 };
+/** Messages or calls, as an app uses them. Undefined and false: the account has none with this id. */
+interface Source<V> {
+  create(fields: URLSearchParams): Promise<V>;
+  list(fields: URLSearchParams): Promise<ListedViews<V>>;
+  fetch(sid: string): Promise<V | undefined>;
+  update?(sid: string, fields: URLSearchParams): Promise<V | undefined>;
+  remove(sid: string): Promise<boolean>;
+}
 
-const answerOf = <V>(view: V | undefined, json: (view: V) => object) =>
-  view === undefined ? undefined : { status: 200, body: json(view) };
+interface ListedViews<V> {
+  views: V[];
+  nextToken?: string;
+  query: TwilioListQuery;
+}
+
+interface Resource<V> {
+  source: Source<V>;
+  json: (account: TwilioAccount, view: V) => object;
+}
+
+const resourceOf =
+  <V extends object>(account: TwilioAccount, name: string, { source, json }: Resource<V>) =>
+  async ({ method, sid, fields }: { method: string; sid: string | undefined; fields: URLSearchParams }) => {
+    if (sid === undefined) {
+      if (method === 'POST') return { status: 201, body: json(account, await source.create(fields)) };
+      if (method !== 'GET') return undefined;
+      const { views, ...page } = await source.list(fields);
+      return {
+        status: 200,
+        body: listed(account, { name, fields }, { ...page, views: views.map((view) => json(account, view)) }),
+      };
+    }
+    if (method === 'DELETE') return (await source.remove(sid)) ? { status: 204 } : undefined;
+    const view =
+      method === 'GET'
+        ? await source.fetch(sid)
+        : method === 'POST'
+          ? await source.update?.(sid, fields)
+          : undefined;
+    return view && { status: 200, body: json(account, view) };
+  };
 
 /** https://www.twilio.com/docs/usage/twilios-response#pagination */
-function listed<V>(
+function listed(
   account: TwilioAccount,
-  {
-    name,
-    fields,
-    json,
-  }: {
-    name: 'Messages' | 'Calls';
-    fields: URLSearchParams;
-    json: (account: TwilioAccount, view: V) => object;
-  },
-  { views, nextToken, query }: { views: V[]; nextToken?: string; query: TwilioListQuery },
+  { name, fields }: { name: string; fields: URLSearchParams },
+  { views, nextToken, query }: ListedViews<object>,
 ): object {
   const { page, pageSize } = query;
   const uriOf = (place: Readonly<Record<string, string>>): string => {
@@ -170,7 +170,7 @@ function listed<V>(
     return `${resourcePathOf(account, name)}.json?${search}`;
   };
   return {
-    [name.toLowerCase()]: views.map((view) => json(account, view)),
+    [name.toLowerCase()]: views,
     page,
     page_size: pageSize,
     start: page * pageSize,

@@ -18,7 +18,7 @@ import {
   reassignOf,
   reassignSchema,
 } from './previews.ts';
-import { closeSchema, endSchema, type RefundCloser, type RefundSender, refundSchema } from './refunds.ts';
+import { endSchema, type RefundCloser, type RefundSender, refundSchema } from './refunds.ts';
 
 type Fields = Readonly<Record<string, string>>;
 type Customers = AnswerOf<typeof PROCEDURES, 'customers'>;
@@ -199,7 +199,7 @@ export const ACTIONS: Readonly<Record<ActionName, Action>> = {
     asks: ['reason'],
     subject: ({ id = '' }) => id,
     run: async (fields, { operator, closeRefund }) => {
-      const { id, reason } = closeSchema.parse(fields);
+      const { id, reason } = refundSchema.parse(fields);
       await closeRefund(operator, id, reason);
     },
     path: ({ id = '' }) => paymentPath(id),

@@ -22,9 +22,6 @@ const SHOWN_LENGTH_MAX = 4_000;
 
 export const refundSchema = z.object({ id: paymentIdSchema, reason: reasonSchema });
 
-/** A refund that is given up. */
-export const closeSchema = refundSchema;
-
 /** `shown`: the refund that the operator confirmed. */
 export const endSchema = z.object({
   id: subscriptionIdSchema,

@@ -1,5 +1,6 @@
 // The problems that need the operator now, the worst on top.
 import { type Html, html } from '#shared/html.ts';
+import { placeOfText } from '#shared/link/slot.ts';
 import { isNodeAlarm, NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { type Health, type Sign, soldStatus } from '#shared/operator/slot-health.ts';
@@ -75,11 +76,7 @@ const EMPTY_POOL: Trouble = {
   what: 'no numbers are on sale',
 };
 
-const ofSlotName = (subject: string): string => {
-  // The name of a slot may contain a slash.
-  const [node = '', ...slot] = subject.split('/');
-  return slotPath({ node, slot: slot.join('/') });
-};
+const ofSlotName = (subject: string): string => slotPath(placeOfText(subject));
 
 /** The page that shows the trouble. An alert is shown for a while after the fleet is well again. */
 const ALERT_PATHS: Readonly<Record<AlertKind, (subject: string) => string>> = {

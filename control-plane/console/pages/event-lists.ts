@@ -1,6 +1,7 @@
 // Lists of what happened: to slots, and to a number.
 import { type Html, html } from '#shared/html.ts';
 import { maskedNumber, withMaskedNumbers } from '../../domain/shown-value.ts';
+import { detailFields, inWords } from '../../operator/listings/audit-log.ts';
 import type { SlotHistoryEvent } from '../../store/operations/events.ts';
 import type { NumberEvent, NumberEventKind } from '../../store/operations/number-events.ts';
 import { nodePath, numberPath, paymentPath } from '../actions/paths.ts';
@@ -43,8 +44,7 @@ const CHANGE_WORDS: Readonly<Record<string, string>> = {
   retire: 'retired',
 };
 
-const ofChange = (action: string): string =>
-  CHANGE_WORDS[action] ?? action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const ofChange = (action: string): string => CHANGE_WORDS[action] ?? inWords(action);
 
 /** Without the texts, and without whole numbers of others. */
 export function numberEvents(events: readonly NumberEvent[]): Html {
@@ -73,9 +73,7 @@ const detailWords = ({ from, to, reason, ...others }: Record<string, unknown>): 
     ...(typeof from === 'string' && typeof to === 'string' && !from.startsWith('+')
       ? [`${from} to ${to}`]
       : []),
-    ...Object.entries(others).map(
-      ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    ),
+    ...detailFields(others),
     ...(typeof reason === 'string' ? [reason] : []),
   ].join(', ');
 

@@ -11,7 +11,7 @@ import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './confirm.ts';
 import { slotEvents } from './event-lists.ts';
 import { cell, idOf } from './rack.ts';
-import { badge, facts, plain, shownAt, table, tableCells } from './shown.ts';
+import { badge, facts, partOf, plain, shownAt, table, tableCells } from './shown.ts';
 import { signalBars } from './signs.ts';
 import { barsOf, isUp, slotStatusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
 
@@ -36,7 +36,7 @@ export function nodeFragments(
 }
 
 export function nodePage(name: string, fragments: readonly Fragment[]): Html {
-  const part = (id: string): Html => fragments.find((fragment) => fragment.id === id)?.html ?? html``;
+  const part = partOf(fragments);
   return html`<p class="trail"><a href="/">Fleet</a></p><h1>${name}</h1>${part('node')}${part('bays')}
 <section aria-labelledby="slots-title"><h2 id="slots-title">Slots</h2>${part('slots')}</section>
 <section aria-labelledby="events-title"><h2 id="events-title">Events</h2>${part('events')}</section>`;

@@ -11,7 +11,7 @@ import { attention } from './attention.ts';
 import { slotEvents } from './event-lists.ts';
 import { fleetPlots, plotFigure, type Range, rangeChoice } from './plots.ts';
 import { legend, rackFragments } from './rack.ts';
-import { plain } from './shown.ts';
+import { partOf, plain } from './shown.ts';
 import { type TileFacts, tiles } from './tiles.ts';
 
 interface Overview extends TileFacts {
@@ -38,8 +38,7 @@ export function overviewFragments(overview: Overview): Fragment[] {
 
 /** The page, of its parts. */
 export function overviewPage(fragments: readonly Fragment[], range: Range): Html {
-  const parts = new Map(fragments.map(({ id, html: part }) => [id, part]));
-  const part = (id: string): Html => parts.get(id) ?? html``;
+  const part = partOf(fragments);
   const plots = fragments.filter(({ id }) => id.startsWith('plot-'));
   return html`<h1 class="hidden">Fleet</h1>
 ${part('tiles')}

@@ -1,7 +1,7 @@
 // A node as it stands in the rack: its slots in their places, each with its state by colour and sign.
 import { shortCarrier } from '#shared/carriers/carrier-name.ts';
 import { type Html, html } from '#shared/html.ts';
-import type { Health } from '#shared/operator/slot-health.ts';
+import { HEALTH_STATUS } from '#shared/operator/slot-health.ts';
 import { reasonWords } from '#shared/operator/slot-reasons.ts';
 import { ownCommand } from '#shared/process/own-command.ts';
 import type { FleetNode, FleetSlot } from '../../store/fleet/fleet-nodes.ts';
@@ -10,8 +10,6 @@ import type { Fragment } from '../live/live-topic.ts';
 import { badge } from './shown.ts';
 import { sign, signalBars } from './signs.ts';
 import { barsOf, isUp, slotStatusOf, statusOfNode, USE_WORDS } from './slot-status.ts';
-
-const HEALTHS: readonly Health[] = ['good', 'busy', 'warn', 'bad', 'off'];
 
 /** HTML id by which pages find a part. A node names its slots, with any characters. */
 export const idOf = (...parts: readonly string[]): string => parts.map(encodeURIComponent).join('/');
@@ -45,7 +43,7 @@ function head(node: FleetNode): Html {
 /** The share of each health, as a bar. */
 function proportions(slots: readonly FleetSlot[]): Html {
   let x = 0;
-  const parts = HEALTHS.flatMap((health) => {
+  const parts = Object.keys(HEALTH_STATUS).flatMap((health) => {
     const width = (100 * slots.filter((slot) => slotStatusOf(slot).health === health).length) / slots.length;
     if (slots.length === 0 || width === 0) return [];
     const part = html`<rect class="${health}" x="${x.toFixed(1)}" width="${width.toFixed(1)}" height="4"/>`;
@@ -72,14 +70,4 @@ export function cell(slot: FleetSlot): Html {
 }
 
 /** The meaning of the colours and signs. */
-export const legend: Html = html`<p class="legend">${(
-  [
-    ['good', 'check', 'in service'],
-    ['busy', 'phone', 'on a call'],
-    ['warn', 'search', 'starting or searching'],
-    ['bad', 'cross', 'needs attention'],
-    ['off', 'empty', 'not in service'],
-  ] as const
-).map(([health, name, words]) =>
-  badge({ health, sign: name, words }),
-)}<span class="held-note">a bar on the left: the number has a subscriber</span></p>`;
+export const legend: Html = html`<p class="legend">${Object.values(HEALTH_STATUS).map(badge)}<span class="held-note">a bar on the left: the number has a subscriber</span></p>`;

@@ -2,6 +2,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Status } from '#shared/operator/slot-health.ts';
 import { slotPath } from '../actions/paths.ts';
+import type { Fragment } from '../live/live-topic.ts';
 import { sign } from './signs.ts';
 
 /** To the second, UTC; the script writes it in the reader's time. */
@@ -67,6 +68,12 @@ export const facts = (pairs: ReadonlyArray<readonly [string, Html | string | num
   html`<dl class="facts">${pairs.map(([term, value]) =>
     value === null || value === '' ? html`` : html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
+
+/** Finds the parts of a page by their ids. */
+export const partOf =
+  (fragments: readonly Fragment[]) =>
+  (id: string): Html =>
+    fragments.find((fragment) => fragment.id === id)?.html ?? html``;
 
 /** A slot by its node and its name. */
 export const slotLink = (place: { node: string; slot: string }): Html =>

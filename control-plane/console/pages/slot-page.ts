@@ -14,7 +14,7 @@ import type { Fragment } from '../live/live-topic.ts';
 import { actionLinks } from './confirm.ts';
 import { slotEvents } from './event-lists.ts';
 import { plotFigure, type Range, rangeChoice, signalPlot } from './plots.ts';
-import { badge, facts, shownAt } from './shown.ts';
+import { badge, facts, partOf, shownAt } from './shown.ts';
 import { signalBars } from './signs.ts';
 import { barsOf, isClaim, slotStatusOf, spareNumberOf, USE_WORDS } from './slot-status.ts';
 
@@ -44,7 +44,7 @@ export function slotPage(
   fragments: readonly Fragment[],
   range: Range,
 ): Html {
-  const part = (id: string): Html => fragments.find((fragment) => fragment.id === id)?.html ?? html``;
+  const part = partOf(fragments);
   return html`<p class="trail"><a href="/">Fleet</a> / <a href="${nodePath(place.node)}">${place.node}</a></p><h1>${place.slot}</h1>${part('slot')}
 <section id="plots" aria-labelledby="plots-title"><div class="heading"><h2 id="plots-title">Signal</h2>${rangeChoice(`${slotPath(place)}&`, range)}</div><div class="plots one">${part('plot-signal')}</div></section>
 <section aria-labelledby="events-title"><h2 id="events-title">Events</h2>${part('events')}</section>`;

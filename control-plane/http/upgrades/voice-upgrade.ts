@@ -1,6 +1,6 @@
 // The WebSockets of calls: clients' streams and presence, and the media links of nodes.
 import type { IncomingMessage } from 'node:http';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
 import { STREAM_PROTOCOLS, type StreamProtocol, VOICE_SUBPROTOCOL } from '#shared/api/voice-frames.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -24,7 +24,6 @@ import { errorAnswerOf } from '../error-body.ts';
 import { writeAnswer } from '../raw-answer.ts';
 import type { UpgradeHandler } from '../server.ts';
 import { limitClosing, limitFrames } from './frame-limit.ts';
-import { ReasonedSocket } from './reasoned-socket.ts';
 import type { SocketGuard } from './socket-guard.ts';
 import { stopping, type UpgradeHandlers } from './upgrades.ts';
 
@@ -124,6 +123,20 @@ export function createVoiceUpgrades(parts: VoiceUpgradeParts): VoiceUpgrades {
       return closeAll([...Object.values(streams), presences, medias], clock);
     },
   };
+}
+
+/** Codes with which the library closes (RFC 6455 §7.4.1). */
+const REASONS: Readonly<Record<number, string>> = {
+  1002: 'not a valid WebSocket frame',
+  1007: 'a text frame must be UTF-8',
+  1009: 'the message is too long',
+};
+
+/** Its close frames always have a reason, also when the library closes it for a bad frame. */
+class ReasonedSocket extends WebSocket {
+  override close(code?: number, reason?: string | Buffer): void {
+    super.close(code, reason ?? (code === undefined ? undefined : REASONS[code]));
+  }
 }
 
 function createSocketServer(

@@ -1,10 +1,11 @@
 // Reads a fleet file, YAML or CSV by the end of its name.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
-import { CARDS_MAX, type FleetRow } from './card-schema.ts';
+import { map, parseConfigDocument } from '#shared/process/config-file.ts';
+import { CARD_FIELDS, CARDS_MAX, type FleetRow, repeated } from './card-schema.ts';
 import { csvCards } from './csv-cards.ts';
-import { yamlCards } from './yaml-cards.ts';
 
 /** Twice as much as the most cards need. */
 const BYTES_MAX = 8 * 1024 * 1024;
@@ -15,7 +16,7 @@ export function readFleetFile(path: string): FleetRow[] {
   if (!['.csv', '.yaml', '.yml'].includes(kind))
     throw new OperatorError('refused', `${path}: the name of a fleet file ends with .csv, .yaml or .yml`);
   const text = textOf(path);
-  const rows = kind === '.csv' ? csvCards(text) : yamlCards(text, path, BYTES_MAX);
+  const rows = kind === '.csv' ? csvCards(text) : yamlCards(text, path);
   if (rows.length === 0) throw new OperatorError('refused', `${path} contains no cards`);
   if (rows.length > CARDS_MAX)
     throw new OperatorError(
@@ -64,4 +65,31 @@ function bytesOf(path: string): Buffer {
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+const fleetSchema = map({
+  cards: z
+    .array(map(CARD_FIELDS), 'must be a list')
+    .max(CARDS_MAX, `must have at most ${CARDS_MAX} cards`)
+    .superRefine(
+      (cards, context) => {
+        for (const [index, field, earlier] of repeated(cards))
+          context.addIssue({
+            code: 'custom',
+            path: [index, field],
+            message: `is already in cards[${earlier}]`,
+          });
+      },
+      // Beside all other problems.
+      { when: ({ value }) => Array.isArray(value) },
+    ),
+});
+
+/** Returns the cards. Throws `ConfigFileError` with a line for each problem. */
+function yamlCards(text: string, file: string): FleetRow[] {
+  const document = parseConfigDocument(fleetSchema, text, file, BYTES_MAX);
+  return (document?.value.cards ?? []).map((card, index) => ({
+    line: document?.lineOf(['cards', index]) ?? 0,
+    ...card,
+  }));
 }

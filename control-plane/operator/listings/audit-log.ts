@@ -18,15 +18,17 @@ export const AUDIT_STATUS: Readonly<Record<AuditRow['result'], Status>> = {
 const masked = (text: string, isFull: boolean): string => (isFull ? text : withMaskedNumbers(text));
 
 /** "takeSlotOutOfService" as people write it. */
-const inWords = (action: string): string => action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+export const inWords = (action: string): string =>
+  action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** Each field in words. */
+export const detailFields = (detail: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(detail).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
 
 const detailOf = ({ detail, why }: Json<AuditRow>): string =>
-  [
-    ...(why === null ? [] : [why]),
-    ...Object.entries(detail).map(
-      ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    ),
-  ].join(', ');
+  [...(why === null ? [] : [why]), ...detailFields(detail)].join(', ');
 
 export const AUDIT_LOG: Listing<Json<AuditRow>, keyof typeof AUDIT_SORTS> = {
   name: 'audit_log',

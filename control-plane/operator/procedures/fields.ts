@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { E164_PATTERN, iccidSchema } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrollment.ts';
-import { slotNameSchema } from '#shared/link/slot.ts';
+import { placeOfText, slotNameSchema } from '#shared/link/slot.ts';
 
 export const LIMIT_MAX = 1_000;
 export const IMPORT_LINES_MAX = 10_000;
@@ -54,10 +54,7 @@ export const placeSchema = z.object({ node: nodeSchema, slot: slotInputSchema })
 export const placeTextSchema = z
   .string()
   .regex(/^[a-z0-9-]{1,32}\/./, 'must be node/slot, for example rack-7/m3')
-  .transform((text) => {
-    const [node = '', ...slot] = text.split('/');
-    return { node, slot: slot.join('/') };
-  });
+  .transform(placeOfText);
 /** A card, by its ICCID or by the slot that reports it. */
 export const cardSchema = z.union([z.object({ iccid: iccidSchema }), placeSchema]);
 /** The same as it is written: "8901…", "rack-7/m3". */

@@ -28,6 +28,15 @@ export type DatabasePlace =
   /** `mayHaveTables`: a new one may begin with the newest schema. */
   | { folder: string; mayHaveTables?: boolean };
 
+/** Folder of the embedded database. */
+export const embeddedFolder = (dataDir: string): string => join(dataDir, 'pglite');
+
+/** The database that the options of a program name. */
+export const databasePlaceOf = (
+  { databaseUrl: url, dataDir }: { databaseUrl: string | undefined; dataDir: string },
+  connectionsMax: number,
+): DatabasePlace => (url === undefined ? { folder: embeddedFolder(dataDir) } : { url, connectionsMax });
+
 /** Opens `url`, or the embedded database in `folder`, and migrates it. Throws when it cannot be opened. `url` may name several servers. */
 export async function openDatabase(where: DatabasePlace, migrations?: Migrations): Promise<OpenDatabase> {
   const opened = await openAsItIs({ mayHaveTables: migrations === undefined, ...where });

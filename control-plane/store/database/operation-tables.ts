@@ -172,7 +172,6 @@ interface FleetSamplesTable {
   sms_delivered: number;
   sms_failed: number;
   sms_received: number;
-  calls_ended: number;
   calls_answered: number;
   calls_failed: number;
   /** Audio frames (20 ms) of the calls that ended in this minute, and how many of them were lost. */

@@ -33,10 +33,12 @@ async function find(db: Database, id: string): Promise<RefundablePayment> {
     .where('id', '=', id)
     .executeTakeFirst();
   if (row === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
+  const refund = await refundOf(db, id).executeTakeFirst();
   return {
     id,
     state: row.state,
-    ...(await refundOf(db, id)),
+    refund: refund && toTransaction(refund),
+    refundBeganAtMs: refund?.created_at.getTime(),
     otherRefunds: await otherRefunds(db, id, row.payer),
     transferHash: (row.transfer_hash ?? undefined) as Hex | undefined,
     refundValue: BigInt(row.refund_value ?? row.value),
@@ -55,15 +57,9 @@ async function start(
   order: { id: string; refund: RefundTransaction; transferHash: Hex; reason: string; now: Date },
 ): Promise<RefundTransaction> {
   const { id, refund, transferHash, reason, now } = order;
-  const payment = await trx
-    .selectFrom('payments')
-    .select(['chain_id', 'state', 'value', 'refund_of_end'])
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (payment === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
-  const stored = await storedRefund(trx, id);
-  if (stored !== undefined) return stored;
+  const payment = await lockPayment(trx, id);
+  const stored = await refundOf(trx, id).executeTakeFirst();
+  if (stored !== undefined) return toTransaction(stored);
   // Its end was the decision: only the transaction is missing.
   const isOrdered = payment.state === 'refunding' && payment.refund_of_end !== null;
   if (!isOrdered && !REFUNDABLE.has(payment.state))
@@ -93,12 +89,7 @@ async function replace(
 ): Promise<RefundTransaction> {
   const { id, hash, refund, reason, now } = order;
   await refuseUnlessRefunding(trx, id);
-  const row = await trx
-    .selectFrom('refunds')
-    .selectAll()
-    .where('payment_id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
+  const row = await refundOf(trx, id).forUpdate().executeTakeFirst();
   if (row === undefined) throw new OperatorRefusal(`${id} is not being refunded.`);
   // Another operator was faster.
   if (row.transaction_hash !== hash) return toTransaction(row);
@@ -125,16 +116,21 @@ async function adopt(
   await addPaymentEvent(trx, id, { state: 'refunding', transactionHash: mined, why, at: now });
 }
 
-/** Locks the payment: no other transaction changes it before this one ends. */
-async function refuseUnlessRefunding(trx: DatabaseTransaction, id: string): Promise<void> {
+/** Until the transaction ends, no other one changes the payment. */
+async function lockPayment(trx: DatabaseTransaction, id: string) {
   const payment = await trx
     .selectFrom('payments')
-    .select('state')
+    .select(['chain_id', 'state', 'value', 'refund_value', 'refund_of_end', 'transfer_hash'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (payment?.state !== 'refunding')
-    throw new OperatorRefusal(`No refund was sent: ${id} is now ${payment?.state ?? 'unknown'}.`);
+  if (payment === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
+  return payment;
+}
+
+async function refuseUnlessRefunding(trx: DatabaseTransaction, id: string): Promise<void> {
+  const { state } = await lockPayment(trx, id);
+  if (state !== 'refunding') throw new OperatorRefusal(`No refund was sent: ${id} is now ${state}.`);
 }
 
 async function end(trx: DatabaseTransaction, id: string, hash: Hex, now: Date): Promise<void> {
@@ -162,20 +158,14 @@ async function close(
   order: { id: string; hash: Hex | undefined; reason: string; proof: string; now: Date },
 ): Promise<void> {
   const { id, hash, reason, proof, now } = order;
-  const payment = await trx
-    .selectFrom('payments')
-    .select(['state', 'value', 'refund_value', 'transfer_hash'])
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-  if (payment === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
+  const payment = await lockPayment(trx, id);
   const { state } = payment;
   // Another operator was faster.
   if (state === 'closed') return;
   const isUnspent = REFUNDABLE.has(state) && payment.transfer_hash !== null;
   if (state !== 'refunding' && !isUnspent)
     throw new OperatorRefusal(`Nothing was done: ${id} is now ${state}.`);
-  if ((await storedRefund(trx, id))?.hash !== hash)
+  if ((await refundOf(trx, id).executeTakeFirst())?.transaction_hash !== hash)
     throw new OperatorRefusal(`Nothing was done: ${id} has another refund now. Run the command again.`);
   await trx
     .updateTable('payments')
@@ -213,21 +203,8 @@ async function refuseTakenNonce(
   );
 }
 
-async function storedRefund(
-  db: Database | DatabaseTransaction,
-  id: string,
-): Promise<RefundTransaction | undefined> {
-  const row = await db.selectFrom('refunds').selectAll().where('payment_id', '=', id).executeTakeFirst();
-  return row && toTransaction(row);
-}
-
-async function refundOf(
-  db: Database,
-  id: string,
-): Promise<Pick<RefundablePayment, 'refund' | 'refundBeganAtMs'>> {
-  const row = await db.selectFrom('refunds').selectAll().where('payment_id', '=', id).executeTakeFirst();
-  return { refund: row && toTransaction(row), refundBeganAtMs: row?.created_at.getTime() };
-}
+const refundOf = (db: Database | DatabaseTransaction, id: string) =>
+  db.selectFrom('refunds').selectAll().where('payment_id', '=', id);
 
 async function otherRefunds(db: Database, id: string, payer: string): Promise<Hex[]> {
   const rows = await db

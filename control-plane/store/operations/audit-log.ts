@@ -65,7 +65,6 @@ const ACTION_WORDS = sql`regexp_replace(listed.action, '([A-Z])', ' \\1', 'g')`;
 
 interface AuditQuery {
   actor?: string | undefined;
-  action?: string | undefined;
   result?: AuditResult | undefined;
   /** Entries about this node or one of its slots. */
   node?: string | undefined;
@@ -82,7 +81,7 @@ interface AuditQuery {
 
 /** Newest first unless `sort` is given; one more than `limit` when there are more. */
 export async function listAudit(db: Database, query: AuditQuery): Promise<AuditRow[]> {
-  const { actor, action, result, node, since, until, find, sort, after, limit } = query;
+  const { actor, result, node, since, until, find, sort, after, limit } = query;
   const page = sortedPage({
     key: ['id'],
     sorts: AUDIT_SORTS,
@@ -98,7 +97,6 @@ export async function listAudit(db: Database, query: AuditQuery): Promise<AuditR
     .where(
       allOf([
         actor === undefined ? undefined : sql<boolean>`listed.actor = ${actor}`,
-        action === undefined ? undefined : sql<boolean>`listed.action = ${action}`,
         result === undefined ? undefined : sql<boolean>`listed.result = ${result}`,
         node === undefined
           ? undefined

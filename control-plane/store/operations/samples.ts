@@ -27,7 +27,6 @@ export interface Sample {
   smsDelivered: number;
   smsFailed: number;
   smsReceived: number;
-  callsEnded: number;
   callsAnswered: number;
   callsFailed: number;
   audioFrames: number;
@@ -73,7 +72,6 @@ const COUNTERS_AT_ZERO = {
   sms_delivered: 0,
   sms_failed: 0,
   sms_received: 0,
-  calls_ended: 0,
   calls_answered: 0,
   calls_failed: 0,
   audio_frames: 0,
@@ -110,7 +108,7 @@ async function countMinutes(db: Database, at: Date): Promise<void> {
         count(*) filter (where direction = 'received') as received
       from messages where created_at >= ${first} and created_at < ${at} group by 1
     ), ended as (
-      select date_trunc('minute', ended_at) as at, count(*) as ended, count(answered_at) as answered,
+      select date_trunc('minute', ended_at) as at, count(answered_at) as answered,
         count(*) filter (where reason in ('network_failure', 'modem_lost', 'contact_lost', 'abandoned')) as failed,
         sum((audio ->> 'captured_frames')::bigint + (audio ->> 'played_frames')::bigint) as frames,
         sum((audio ->> 'late_frames')::bigint + (audio ->> 'dropped_frames')::bigint
@@ -118,15 +116,15 @@ async function countMinutes(db: Database, at: Date): Promise<void> {
       from calls where ended_at >= ${first} and ended_at < ${at} and subscription_id is not null group by 1
     )
     insert into fleet_samples (at, sms_sent, sms_delivered, sms_failed, sms_received,
-      calls_ended, calls_answered, calls_failed, audio_frames, audio_gaps)
+      calls_answered, calls_failed, audio_frames, audio_gaps)
     select minutes.at, coalesce(sent, 0), coalesce(delivered, 0), coalesce(sms.failed, 0), coalesce(received, 0),
-      coalesce(ended, 0), coalesce(answered, 0), coalesce(ended.failed, 0), coalesce(frames, 0), coalesce(gaps, 0)
+      coalesce(answered, 0), coalesce(ended.failed, 0), coalesce(frames, 0), coalesce(gaps, 0)
     from minutes left join sms on sms.at = minutes.at left join ended on ended.at = minutes.at
     on conflict (at) do update set
       sms_sent = excluded.sms_sent, sms_delivered = excluded.sms_delivered, sms_failed = excluded.sms_failed,
-      sms_received = excluded.sms_received, calls_ended = excluded.calls_ended,
-      calls_answered = excluded.calls_answered, calls_failed = excluded.calls_failed,
-      audio_frames = excluded.audio_frames, audio_gaps = excluded.audio_gaps`.execute(db);
+      sms_received = excluded.sms_received, calls_answered = excluded.calls_answered,
+      calls_failed = excluded.calls_failed, audio_frames = excluded.audio_frames,
+      audio_gaps = excluded.audio_gaps`.execute(db);
 }
 
 export interface Span {
@@ -142,9 +140,9 @@ export async function readSamples(db: Database, { since, until, stepMs }: Span):
     select ${stepOf(stepMs)} as at, count(*)::int as minutes, avg(slots_up)::float as "slotsUp", avg(slots)::float as slots,
       avg(available)::float as available, avg(held)::float as held, avg(calls_up)::float as "callsUp",
       sum(sms_sent)::int as "smsSent", sum(sms_delivered)::int as "smsDelivered", sum(sms_failed)::int as "smsFailed",
-      sum(sms_received)::int as "smsReceived", sum(calls_ended)::int as "callsEnded",
-      sum(calls_answered)::int as "callsAnswered", sum(calls_failed)::int as "callsFailed",
-      sum(audio_frames)::float as "audioFrames", sum(audio_gaps)::float as "audioGaps"
+      sum(sms_received)::int as "smsReceived", sum(calls_answered)::int as "callsAnswered",
+      sum(calls_failed)::int as "callsFailed", sum(audio_frames)::float as "audioFrames",
+      sum(audio_gaps)::float as "audioGaps"
     from fleet_samples where at >= ${since} and at < ${until} group by 1 order by 1`.execute(db);
   return rows;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import type { Receipt } from '#shared/api/receipts.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
-import type { ReceiptsTable } from '../database/receipt-tables.ts';
+import type { PublicJwk, ReceiptsTable } from '../database/receipt-tables.ts';
 
 /** An event that gets its place in the chain. */
 export interface ReceiptEvent extends Pick<Selectable<ReceiptsTable>, 'kind' | 'at' | 'facts'> {
@@ -103,4 +103,18 @@ export async function listReceipts(
     order by receipts.sequence
     limit ${limit}`.execute(db);
   return rows;
+}
+
+/** Adds a public key. The same one again changes nothing. */
+export async function addReceiptKey(db: Database, id: string, jwk: PublicJwk, now: Date): Promise<void> {
+  await db
+    .insertInto('receipt_keys')
+    .values({ id, jwk: JSON.stringify(jwk), created_at: now })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+/** All keys, former ones too, oldest first: a receipt of any of them can be verified as long as the service exists. */
+export async function listReceiptKeys(db: Database): Promise<Array<{ id: string; jwk: PublicJwk }>> {
+  return db.selectFrom('receipt_keys').select(['id', 'jwk']).orderBy('created_at').orderBy('id').execute();
 }

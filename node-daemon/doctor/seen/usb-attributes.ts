@@ -1,15 +1,9 @@
 // Reads further attributes of a USB device from sysfs: power, speed, configuration, and the hub above it.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, withTimeout } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { hubPortOf } from '../../usb/operator-command.ts';
 import type { UsbDevice } from '../../usb/usb-device.ts';
-
-/** Reads of some attributes wait while the device is being reset. */
-const READ_TIMEOUT_MS = 2_000;
-
-/** Self-powered, in `bmAttributes` (USB 2.0 §9.6.3). */
-const SELF_POWERED = 0x40;
+import { attributeAt, isSelfPowered, numberOf } from './usb-sysfs.ts';
 
 interface HubAttributes {
   readonly path: string;
@@ -46,33 +40,14 @@ export async function readUsbAttributes(
   { sysfsRoot, clock }: { sysfsRoot: string; clock: Clock },
 ): Promise<UsbAttributes> {
   const devices = join(sysfsRoot, 'bus/usb/devices');
-  const read = (name: string): Promise<string | undefined> =>
-    withTimeout(
-      clock,
-      readFile(join(devices, name), 'latin1'),
-      READ_TIMEOUT_MS,
-      () => new Error('late'),
-    ).then(
-      (text) => text.trim(),
-      () => undefined,
-    );
+  const read = (name: string): Promise<string | undefined> => attributeAt(join(devices, name), clock);
   const of = (attribute: string): Promise<string | undefined> => read(`${usbPath}/${attribute}`);
   const { hub, port } = hubPortOf(usbPath);
   const isRoot = !hub.includes('-');
   const hubPath = isRoot ? `usb${hub}` : hub;
   const portFolder = isRoot ? `${hub}-0:1.0/${hubPath}-port${port}` : `${hub}:1.0/${hub}-port${port}`;
-  const [
-    powerControl,
-    power,
-    speed,
-    version,
-    configuration,
-    serial,
-    overCurrents,
-    hubFlags,
-    hubPower,
-    hubSpeed,
-  ] = await Promise.all([
+  const ofHub = Promise.all(['bmAttributes', 'bMaxPower', 'speed'].map((name) => read(`${hubPath}/${name}`)));
+  const [powerControl, power, speed, version, configuration, serial, overCurrents] = await Promise.all([
     of('power/control'),
     of('bMaxPower'),
     of('speed'),
@@ -80,11 +55,8 @@ export async function readUsbAttributes(
     of('bConfigurationValue'),
     of('serial'),
     read(`${portFolder}/over_current_count`),
-    read(`${hubPath}/bmAttributes`),
-    read(`${hubPath}/bMaxPower`),
-    read(`${hubPath}/speed`),
   ]);
-  const flags = Number.parseInt(hubFlags ?? '', 16);
+  const [hubFlags, hubPower, hubSpeed] = await ofHub;
   return {
     usbPath,
     powerControl,
@@ -98,15 +70,9 @@ export async function readUsbAttributes(
     hub: {
       path: hubPath,
       isRoot,
-      isSelfPowered: Number.isNaN(flags) ? undefined : (flags & SELF_POWERED) !== 0,
+      isSelfPowered: isSelfPowered(hubFlags),
       maxPowerMa: numberOf(hubPower),
       speedMbps: numberOf(hubSpeed),
     },
   };
-}
-
-/** Reads the number in "500mA", "480" or " 2.00". */
-function numberOf(text: string | undefined): number | undefined {
-  const value = Number.parseFloat(text ?? '');
-  return Number.isNaN(value) ? undefined : value;
 }

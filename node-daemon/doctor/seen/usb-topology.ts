@@ -1,26 +1,21 @@
 // Reads the whole USB tree as it is plugged together: controllers, hubs and devices, with what each claims.
-import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
+import { readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Clock, withTimeout } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import { compareNaturally } from '#shared/natural-order.ts';
+import { attributeAt, isSelfPowered, numberOf } from './usb-sysfs.ts';
 
-/** Reads of some attributes wait while the device is being reset. */
-const READ_TIMEOUT_MS = 2_000;
 /** More than the devices and interfaces of a host with full buses. */
 const ENTRIES_MAX = 4096;
 const ROOT_HUB = /^usb\d+$/;
 const DEVICE = /^(\d+)-\d+(\.\d+)*$/;
 const INTERFACE = /^(\d+-\d+(?:\.\d+)*):\d+\.\d+$/;
-const HUB_CLASS = '09';
-/** Self-powered, in `bmAttributes` (USB 2.0 §9.6.3). */
-const SELF_POWERED = 0x40;
 
 /** A device or a hub. `undefined` stands for a value that the kernel does not report. */
 export interface UsbNode {
   /** "1-1.2", or "usb1" for a root hub. */
   readonly path: string;
   readonly bus: string;
-  readonly isHub: boolean;
   /** Vendor and product, four hexadecimal digits each. */
   readonly id: string;
   /** False: the kernel did not turn it on, so its interfaces and endpoints are unknown. */
@@ -76,28 +71,20 @@ export async function readUsbTopology(sysfsRoot: string, clock: Clock): Promise<
 type Read = (path: string) => Promise<string | undefined>;
 
 async function readNode(path: string, endpoints: number, read: Read): Promise<UsbNode> {
-  const [vendor, product, deviceClass, configuration, power, flags, speed] = await Promise.all(
-    [
-      'idVendor',
-      'idProduct',
-      'bDeviceClass',
-      'bConfigurationValue',
-      'bMaxPower',
-      'bmAttributes',
-      'speed',
-    ].map((name) => read(`${path}/${name}`)),
+  const [vendor, product, configuration, power, flags, speed] = await Promise.all(
+    ['idVendor', 'idProduct', 'bConfigurationValue', 'bMaxPower', 'bmAttributes', 'speed'].map((name) =>
+      read(`${path}/${name}`),
+    ),
   );
-  const attributes = Number.parseInt(flags ?? '', 16);
   return {
     path,
     endpoints,
     bus: path.startsWith('usb') ? path.slice('usb'.length) : (DEVICE.exec(path)?.[1] ?? ''),
-    isHub: deviceClass === HUB_CLASS,
     id: `${vendor ?? '?'}:${product ?? '?'}`,
     // The attribute is empty while the device is not configured.
     isConfigured: configuration !== '' && configuration !== '0',
     maxPowerMa: numberOf(power),
-    isSelfPowered: Number.isNaN(attributes) ? undefined : (attributes & SELF_POWERED) !== 0,
+    isSelfPowered: isSelfPowered(flags),
     speedMbps: numberOf(speed),
   };
 }
@@ -132,16 +119,3 @@ async function readControllers(
 }
 
 const hex = (value: string): string => value.replace(/^0x/, '').toLowerCase();
-
-function attributeAt(file: string, clock: Clock): Promise<string | undefined> {
-  return withTimeout(clock, readFile(file, 'latin1'), READ_TIMEOUT_MS, () => new Error('late')).then(
-    (text) => text.trim(),
-    () => undefined,
-  );
-}
-
-/** Reads the number in "500mA" or "480". */
-function numberOf(text: string | undefined): number | undefined {
-  const value = Number.parseFloat(text ?? '');
-  return Number.isNaN(value) ? undefined : value;
-}

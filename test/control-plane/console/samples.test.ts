@@ -86,7 +86,6 @@ t.test('a minute is counted once, also by two at once, and again while ends come
     smsSent: 3,
     smsDelivered: 1,
     smsFailed: 1,
-    callsEnded: 1,
     callsAnswered: 1,
     callsFailed: 0,
     audioFrames: 1_000,

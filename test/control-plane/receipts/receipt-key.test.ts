@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { receiptKey } from '#control-plane/check/checks/receipts.ts';
+import { receiptKey } from '#control-plane/check/checks/keys.ts';
 import {
   ReceiptKeyError,
   readOrMakeReceiptKey,

@@ -15,7 +15,6 @@ const EC25_ID = '2c7c:0125';
 const node = (path: string, differs: Partial<UsbNode> = {}): UsbNode => ({
   path,
   bus: '1',
-  isHub: false,
   id: EC25_ID,
   isConfigured: true,
   endpoints: 14,
@@ -24,7 +23,7 @@ const node = (path: string, differs: Partial<UsbNode> = {}): UsbNode => ({
   speedMbps: 480,
   ...differs,
 });
-const hub = (path: string): UsbNode => node(path, { isHub: true, id: '05e3:0610', endpoints: 1 });
+const hub = (path: string): UsbNode => node(path, { id: '05e3:0610', endpoints: 1 });
 const several = (count: number, differs: Partial<UsbNode> = {}): UsbNode[] =>
   Array.from({ length: count }, (_, index) => node(`1-1.${index + 1}`, differs));
 

@@ -3,8 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { HOST_CHECKS, SLOT_CHECKS } from '#node-daemon/doctor/checks/all-checks.ts';
-import { doctorReportOf, type Finding, reportSchema } from '#node-daemon/doctor/report/report.ts';
-import { doctorTextOf } from '#node-daemon/doctor/report/report-text.ts';
+import {
+  doctorReportOf,
+  doctorTextOf,
+  type Finding,
+  reportSchema,
+} from '#node-daemon/doctor/report/report.ts';
 import { FINDING_EXIT_CODES } from '#shared/operator/findings.ts';
 import { PROJECT_FOLDER } from '../../../tidy/sources.ts';
 import { daemonView, hostView, seen, slotView } from '../seen.ts';

@@ -173,7 +173,6 @@ export const OPERATIONS = [
     sms_delivered integer not null default 0,
     sms_failed integer not null default 0,
     sms_received integer not null default 0,
-    calls_ended integer not null default 0,
     calls_answered integer not null default 0,
     calls_failed integer not null default 0,
     audio_frames bigint not null default 0,

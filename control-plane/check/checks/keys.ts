@@ -1,8 +1,25 @@
-// Is the key of the receipts there, usable, and a secret?
+// Are the keys of the PINs and of the receipts there, usable, and secret?
 import { statSync } from 'node:fs';
 import { type Outcome, ok, problem, warning } from '#shared/operator/findings.ts';
+import { PinUnreadable, PinVault } from '../../pins/pin-vault.ts';
 import { ReceiptKeyError, readReceiptKey } from '../../receipts/receipt-key.ts';
 import type { SeenDatabase } from '../../store/database/examination.ts';
+
+/** Whether the key opens the PINs in the database. */
+export function pinKey(file: string, { sealedPins }: SeenDatabase): Outcome {
+  if (sealedPins.length === 0) return ok('the fleet file has given no PIN');
+  const vault = new PinVault(file);
+  try {
+    for (const { iccid, pin } of sealedPins) vault.open(iccid, pin);
+    return ok(`${file} opens the PINs of the fleet file`);
+  } catch (error) {
+    if (!(error instanceof PinUnreadable)) throw error;
+    return problem(
+      `PINs of the fleet file cannot be opened: ${error.message}`,
+      `Restore ${file}, or apply the fleet file with the PINs again.`,
+    );
+  }
+}
 
 /** Rights of the group and of others. */
 const OTHERS = 0o077;

@@ -78,6 +78,8 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
     writeAnswer(socket, clock, errorAnswerOf(noTunnel(), log));
   });
   const { port } = await listen(server, { ...options, option: 'PORT' });
+  // The system refused one connection, for lack of memory: the others go on.
+  server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
   return {
     port,
     serve(app, onUpgrade) {

@@ -74,10 +74,8 @@ async function whyVoid(chain: Chain, { transfer, transactions, validBefore }: Qu
       `Nothing was done: a reorganization can still take back ${use.transaction}, which used the authorization. Try again when block ${use.blockNumber} is safe (now: ${safe.number}).`,
     );
   }
-  if (head.timestamp >= validBefore)
-    return `used, and the chain shows no transfer to us up to block ${head.number}`;
   throw new OperatorRefusal(
-    'Nothing was done: the authorization was used, and the RPC does not show by which transaction.',
+    'Nothing was done: the authorization was used, and the RPC does not show by which transaction. Its log may lag; the service goes on searching for a day.',
   );
 }
 

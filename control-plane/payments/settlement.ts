@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { emitMetric } from '../metrics/metric-events.ts';
-import { type Block, endedUnused, SEARCHED_S } from './chain/authorization-end.ts';
+import { type Block, endedUnused, LOG_KEPT_S, SEARCHED_S } from './chain/authorization-end.ts';
 import type { Chain } from './chain/chain.ts';
 import type { PricedCall } from './chain/simulation.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
@@ -72,7 +72,7 @@ export class Settlement {
         if (result.kind === 'reverted' && sent.kind === 'signed')
           return await this.#endReverted(payment, result.blockNumber);
       }
-      const used = await this.#resolveUse(payment, undefined, sent.hash);
+      const used = await this.#resolveUse(payment, { ownHash: sent.hash });
       // Later payments wait behind ours, which may pay no more.
       void submitter.advance();
       return used ?? { kind: 'pending' };
@@ -123,8 +123,9 @@ export class Settlement {
     }
     // All reads are of one block: an authorization that is unused in a block after its end stays unused.
     const head = await chain.head();
-    const used = await this.#resolveUse(payment, head.number);
-    if (used !== undefined) return used.kind === 'pending' ? this.#searchOn(payment, head.timestamp) : used;
+    const overSinceS = head.timestamp - authorization.validBefore;
+    const used = await this.#resolveUse(payment, { blockNumber: head.number, overSinceS });
+    if (used !== undefined) return used.kind === 'pending' ? this.#searchOn(payment, overSinceS) : used;
     if (head.timestamp >= authorization.validBefore) return this.#endExpired(payment, head);
     if (payment.state === 'reverted') return { kind: 'pending' };
     // No other buyer's number waits for a facilitator, or for a payer whose code makes it reject each attempt.
@@ -153,10 +154,9 @@ export class Settlement {
   }
 
   /** The authorization was used, but the chain does not show how: the RPC lags, or the use is long past. */
-  async #searchOn(payment: Payment, timestamp: bigint): Promise<SettlementResult> {
+  async #searchOn(payment: Payment, overSinceS: bigint): Promise<SettlementResult> {
     const { ledger, log } = this.#parts;
-    const overSinceS = timestamp - payment.authorization.validBefore;
-    if (overSinceS >= SEARCHED_S) {
+    if (overSinceS >= SEARCHED_S && overSinceS < LOG_KEPT_S) {
       log.error(
         { payment: payment.id },
         'payment ended: its authorization was used, but the RPC shows no transfer',
@@ -189,7 +189,7 @@ export class Settlement {
   }
 
   async #endReverted(payment: Payment, blockNumber: bigint): Promise<SettlementResult> {
-    const used = await this.#resolveUse(payment, blockNumber);
+    const used = await this.#resolveUse(payment, { blockNumber });
     if (used !== undefined) return used;
     await this.#parts.ledger.setReverted(payment.id, undefined, this.#now());
     return { kind: 'reverted' };
@@ -197,12 +197,15 @@ export class Settlement {
 
   /**
    * Acts on the use that the chain shows; undefined while the authorization is unused. Reads the state after `blockNumber` if that is
-   * given. `ownHash`: the transaction that was sent for it.
+   * given. `ownHash`: the transaction that was sent for it. `overSinceS`: seconds since its end.
    */
   async #resolveUse(
     payment: Payment,
-    blockNumber?: bigint,
-    ownHash = payment.transaction?.hash,
+    {
+      blockNumber,
+      ownHash = payment.transaction?.hash,
+      overSinceS = 0n,
+    }: { blockNumber?: bigint; ownHash?: Hex | undefined; overSinceS?: bigint } = {},
   ): Promise<SettlementResult | undefined> {
     const { chain, ledger, log } = this.#parts;
     const { authorization, transferHash } = payment;
@@ -213,7 +216,7 @@ export class Settlement {
       return this.#apply(payment, result.transaction, result.transaction === ownHash);
     }
     if (!(await chain.isNonceUsed(authorization, blockNumber))) return undefined;
-    const use = await chain.findUse(authorization);
+    const use = await chain.findUse(authorization, searchedS(overSinceS));
     if (use?.kind === 'paid') {
       return this.#apply(payment, use.transaction, use.isOurs || use.transaction === ownHash);
     }
@@ -252,3 +255,6 @@ export class Settlement {
     return new Date(this.#parts.clock.now());
   }
 }
+
+const searchedS = (overSinceS: bigint): bigint =>
+  overSinceS > 0n && overSinceS < LOG_KEPT_S ? overSinceS : 0n;

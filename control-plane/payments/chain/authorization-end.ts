@@ -3,8 +3,11 @@ import type { AuthorizedTransfer, TransferAuthorization } from '../../domain/tra
 import type { Chain } from './chain.ts';
 import { isUnreachable } from './rpc.ts';
 
-/** The use of an authorization is searched for this long after its end: the searched log goes back no further. */
+/** The use of an authorization is searched for this long after its end. */
 export const SEARCHED_S = 24n * 60n * 60n;
+
+/** Longer after it the log is not searched so far back: that it shows nothing proves nothing. */
+export const LOG_KEPT_S = 30n * SEARCHED_S;
 
 /** If an RPC keeps no state of its safe block, the newest block is used this long after the authorization ended. */
 const STATELESS_WAIT_S = 60n * 60n;

@@ -5,8 +5,9 @@ import type { blocksOf } from './blocks.ts';
 import { isUnreachable, searchBack } from './rpc.ts';
 import { isPaid, TOKEN_ABI } from './token-events.ts';
 
-/** How far back the use of an authorization is searched: an authorization lives a day at most (2 s blocks). */
-const LOG_DEPTH_BLOCKS = 45_000n;
+/** How far back the use of an authorization is searched at its end: an authorization lives a day at most. */
+const LOG_DEPTH_S = 25n * 60n * 60n;
+const BLOCK_S = 2n;
 
 /** In a block this deep the log agrees with the state, however far a node's log lags behind. */
 const LOG_LAG_BLOCKS = 64n;
@@ -38,9 +39,9 @@ export function authorizationUses(
 
   /**
    * How an authorization was used, according to the log. Undefined if the log has nothing. That alone proves nothing: the log of a node may
-   * lag.
+   * lag. `overSinceS`: seconds since the end of the authorization, which are searched, too.
    */
-  async function findUse(authorization: AuthorizedTransfer): Promise<Use | undefined> {
+  async function findUse(authorization: AuthorizedTransfer, overSinceS = 0n): Promise<Use | undefined> {
     const events = (eventName: 'AuthorizationUsed' | 'AuthorizationCanceled', range: object) =>
       publicClient.getContractEvents({
         address: authorization.asset,
@@ -49,20 +50,24 @@ export function authorizationUses(
         ...range,
         args: { authorizer: authorization.from, nonce: authorization.nonce },
       });
-    return searchBack(publicClient, LOG_DEPTH_BLOCKS, async (range): Promise<Use | undefined> => {
-      const [used] = await events('AuthorizationUsed', range);
-      if (used !== undefined) {
-        const receipt = await publicClient.getTransactionReceipt({ hash: used.transactionHash });
-        const { transactionHash: transaction, blockNumber } = receipt;
-        if (!isPaid(receipt, authorization)) return { kind: 'spent', transaction, blockNumber };
-        const isOurs = relayers.some((relayer) => isAddressEqual(receipt.from, relayer));
-        return { kind: 'paid', transaction, blockNumber, isOurs };
-      }
-      const [cancelled] = await events('AuthorizationCanceled', range);
-      if (cancelled === undefined) return undefined;
-      const { transactionHash: transaction, blockNumber } = cancelled;
-      return { kind: 'spent', transaction, blockNumber };
-    });
+    return searchBack(
+      publicClient,
+      (LOG_DEPTH_S + overSinceS) / BLOCK_S,
+      async (range): Promise<Use | undefined> => {
+        const [used] = await events('AuthorizationUsed', range);
+        if (used !== undefined) {
+          const receipt = await publicClient.getTransactionReceipt({ hash: used.transactionHash });
+          const { transactionHash: transaction, blockNumber } = receipt;
+          if (!isPaid(receipt, authorization)) return { kind: 'spent', transaction, blockNumber };
+          const isOurs = relayers.some((relayer) => isAddressEqual(receipt.from, relayer));
+          return { kind: 'paid', transaction, blockNumber, isOurs };
+        }
+        const [cancelled] = await events('AuthorizationCanceled', range);
+        if (cancelled === undefined) return undefined;
+        const { transactionHash: transaction, blockNumber } = cancelled;
+        return { kind: 'spent', transaction, blockNumber };
+      },
+    );
   }
 
   /**

@@ -28,7 +28,7 @@ const SETTLED_BLOCKS = 70;
 /** Transfers of a payer that may be rejected in a day. */
 const REFUSALS_MAX = 3;
 
-/** The RPC's answer about logs older than a search goes back: 45,000 blocks, 25 hours on Base. */
+/** The RPC's answer about logs older than a search goes back, 25 hours before the end, and while its log lags. */
 const hideLogs: RpcProxy['interfere'] = async (method, forward) =>
   method === 'eth_getLogs' ? { jsonrpc: '2.0', id: 1, result: [] } : forward();
 
@@ -195,6 +195,11 @@ t.test('an operator ends what the chain proves to be over, and nothing else', as
     hash: await chain.sendTransaction({ ...stranger, to: asset, data }),
   });
   t.match(await control('payment', 'void', id), { status: 2, stderr: /its money arrived with 0x/ });
+  await chain.increaseTime({ seconds: 400 });
+  await chain.mine({ blocks: 1 });
+  line.interfere = hideLogs;
+  const lagging = await runCommand(['payment', 'void', id], { ...env, RPC_URL: line.url });
+  t.match(lagging, { status: 2, stderr: /the RPC does not show by which transaction/ });
   await chain.revert({ id: unpaid });
   await chain.increaseTime({ seconds: 400 });
   await chain.mine({ blocks: 1 });

@@ -14,7 +14,6 @@ import { SLOTS } from '../operator/listings/slots.ts';
 import { SUBSCRIPTIONS } from '../operator/listings/subscriptions.ts';
 import { TRAFFIC, TRAFFIC_GROUPS } from '../operator/listings/traffic.ts';
 import type { Operator, PROCEDURES } from '../operator/procedures/all-procedures.ts';
-import { LIMIT_MAX } from '../operator/procedures/fields.ts';
 import { AUDIT_RESULTS, PROBE_KINDS, PROBE_RESULTS } from '../store/database/operation-tables.ts';
 import type { FilterField, FilterValues } from './pages/listing.ts';
 
@@ -27,8 +26,6 @@ export interface ConsoleList {
   listingOf?(filters: FilterValues): Listing<any>;
   procedure: keyof typeof PROCEDURES;
   fields: Readonly<Record<string, FilterField>>;
-  /** Reads all rows, in place of the procedure's pages. */
-  readAll?(operator: Operator, filters: FilterValues): Promise<readonly { id: string }[]>;
   /** The key of a row as its procedure takes it, and as text in a link. */
   key?: { read(text: string): unknown; write(key: never): string };
 }
@@ -115,10 +112,6 @@ export const LISTS: readonly ConsoleList[] = [
     listing: ALERTS,
     procedure: 'alerts',
     fields: { state: { label: 'State', values: ['open', 'ended'], isOnTop: true } },
-    async readAll(operator, { state }) {
-      const alerts = await operator.call('alerts', { isAll: state !== 'open', limit: LIMIT_MAX });
-      return state === 'ended' ? alerts.filter(({ recovered_at: end }) => end !== null) : alerts;
-    },
   },
   {
     path: '/audit',
@@ -166,17 +159,11 @@ interface RowsOfList {
 
 /** A page of it. Throws `OperatorError` for a filter that the procedure refuses. */
 export async function readConsoleList(
-  { procedure, key, readAll }: ConsoleList,
+  { procedure, key }: ConsoleList,
   operator: Operator,
   { filters, order, after }: ConsoleListQuery,
   limit: number,
 ): Promise<RowsOfList> {
-  if (readAll !== undefined) {
-    const all = await readAll(operator, filters);
-    const rest = all.slice(all.findIndex(({ id }) => id === after) + 1);
-    const rows = rest.slice(0, limit);
-    return { rows: rows as never[], next: rest.length > limit ? String(rows.at(-1)?.id) : null };
-  }
   const { sort: by } = order;
   const input = {
     ...filters,

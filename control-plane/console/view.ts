@@ -61,9 +61,10 @@ export class ConsoleView {
       const { rows } = await operator.call('payments', { isStuck: true, limit: STUCK_SHOWN_MAX });
       return rows;
     });
-    this.#alerts = new Reading(clock, FLEET_AGE_MS, () =>
-      operator.call('alerts', { isAll: false, limit: ALERTS_SHOWN_MAX }),
-    );
+    this.#alerts = new Reading(clock, FLEET_AGE_MS, async () => {
+      const { rows } = await operator.call('alerts', { state: 'open', limit: ALERTS_SHOWN_MAX });
+      return rows;
+    });
     this.#events = new Reading(clock, FLEET_AGE_MS, () => listSlotEvents(db, { limit: EVENTS_SHOWN }));
     const samplesOf = (range: Range) =>
       new Reading(clock, SAMPLES_AGE_MS, () => readSamples(db, spanOf(range, clock.now())));

@@ -48,7 +48,7 @@ t.test('from the admission of two racks to a restored service', { timeout: 1_200
     return found;
   };
   const downIds = async (): Promise<string[]> =>
-    (await ask('alerts', { isAll: false, limit: LIMIT }))
+    (await ask('alerts', { state: 'open', limit: LIMIT })).rows
       .filter(({ kind }) => kind === 'number_down')
       .map(({ subject }) => subject);
 

@@ -8,7 +8,9 @@ import { ALERT_OPTIONS } from '../../config/alert-options.ts';
 import { OPTIONS } from '../../config/config.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { ALERTS } from '../listings/operators.ts';
+import { alertPlaceTextSchema } from '../procedures/fields.ts';
 import { LIMIT_OPTION, listCommand } from './list-command.ts';
+import { filterOption } from './operator-command.ts';
 
 const { smtpUrl, mailFrom, publicUrl, serviceName, environment } = OPTIONS;
 const { alertWebhookUrl, alertWebhookSecret, alertMailTo } = ALERT_OPTIONS;
@@ -27,12 +29,15 @@ export const ALERT_COMMANDS = [
   listCommand({
     usage: 'alert list',
     about:
-      'List the current alerts with what to do about each, the most urgent first; --all also lists those of the last 90 days that are over.',
-    options: { ...LIMIT_OPTION, all: switchOption('Also list the alerts that are over') },
+      'List the current alerts with what to do about each, the most urgent first. --all also lists those of the last 90 days that are over.',
+    options: {
+      ...LIMIT_OPTION,
+      all: switchOption('Also list the alerts that are over'),
+      after: filterOption('Continue after this alert', alertPlaceTextSchema),
+    },
     listing: ALERTS,
-    read: async (operator, { all, limit }) => ({
-      rows: await operator.call('alerts', { isAll: all, limit }),
-    }),
+    read: (operator, { all, after, limit }) =>
+      operator.call('alerts', { state: all ? undefined : 'open', after, limit }),
   }),
   programCommand({
     usage: 'alert test',

@@ -80,6 +80,25 @@ export const limitSchema = z.number().int().min(1).max(LIMIT_MAX);
 /** The place of a row in a list that grows. */
 export const positionSchema = z.number().int().positive();
 
+/** The place of an alert in its list, as text. */
+const ALERT_PLACE = /^([0-4])-(\d{1,14})-([^\p{Cc}\p{Cs}]{1,100})$/u;
+export const alertPlace = ({
+  urgency,
+  raised_at: at,
+  id,
+}: {
+  urgency: number;
+  raised_at: Date;
+  id: string;
+}): string => `${urgency}-${at.getTime()}-${id}`;
+export const alertPlaceTextSchema = z
+  .string()
+  .regex(ALERT_PLACE, 'must be what the previous page ended with');
+export const alertPlaceSchema = alertPlaceTextSchema.transform((text) => {
+  const [, urgency, ms, id = ''] = ALERT_PLACE.exec(text) ?? [];
+  return { urgency: Number(urgency), raisedAt: new Date(Number(ms)), id };
+});
+
 const FIND_LENGTH_MIN = 2;
 const FIND_PROBLEM = `must have at least ${FIND_LENGTH_MIN} characters`;
 /** Part of a number, ICCID, slot and so on. */

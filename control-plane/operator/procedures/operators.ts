@@ -8,6 +8,8 @@ import { AUDIT_SORTS, listAudit } from '../../store/operations/audit-log.ts';
 import { deleteOperator, insertOperator, listOperators } from '../../store/operations/operators.ts';
 import {
   actorSchema,
+  alertPlace,
+  alertPlaceSchema,
   findSchema,
   limitSchema,
   nodeSchema,
@@ -60,7 +62,14 @@ export const OPERATOR_PROCEDURES = {
     run: async ({ db }, query) => pageOf(await listAudit(db, storeQuery(query)), query.limit, ({ id }) => id),
   }),
   alerts: procedure({
-    input: z.object({ isAll: z.boolean(), limit: limitSchema }),
-    run: ({ db }, query) => listAlerts(db, query),
+    input: z.object({
+      state: z.enum(['open', 'ended']).optional(),
+      after: alertPlaceSchema.optional(),
+      limit: limitSchema,
+    }),
+    async run({ db }, { state, after, limit }) {
+      const { rows, next } = pageOf(await listAlerts(db, { state, after, limit }), limit, alertPlace);
+      return { rows: rows.map(({ urgency: _, ...row }) => row), next };
+    },
   }),
 };

@@ -1,5 +1,6 @@
 // A page of rows that are sorted by one of their columns, and the parts of a list that match a text.
 import { type RawBuilder, sql } from 'kysely';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 
 /** A column that a list may be sorted by, and the direction. */
 export interface Sort<By extends string = string> {
@@ -23,13 +24,15 @@ interface SortedPage<By extends string> {
   source?: RawBuilder<unknown>;
 }
 
-/** For a statement that selects from `listed`: the rows beyond the previous page, and the order. */
-export function sortedPage<By extends string>(
-  page: SortedPage<By>,
-): {
+interface PageParts {
   where: RawBuilder<boolean>;
   order: RawBuilder<unknown>;
-} {
+  /** The last row of the previous page, where its value in the database decides which rows follow. */
+  last: RawBuilder<boolean> | undefined;
+}
+
+/** For a statement that selects from `listed`: the rows beyond the previous page, and the order. */
+export function sortedPage<By extends string>(page: SortedPage<By>): PageParts {
   const { after, isNatural = false, isNewestFirst = false, key, sort, sorts, source = sql`listed` } = page;
   const isDescending = sort?.isDescending ?? isNewestFirst;
   const keys = key.map((name) => sql.ref(`listed.${name}`));
@@ -40,14 +43,12 @@ export function sortedPage<By extends string>(
   const direction = isDescending ? sql`desc` : sql`asc`;
   const order = sql.join(columns.map((column) => sql`${column} ${direction}`));
   const comparison = isDescending ? sql`<` : sql`>`;
+  const isKey = (values: readonly (string | number)[]) =>
+    sql<boolean>`(${sql.join(keys)}) = (${sql.join([...values])})`;
   // Single values, and not a row of a subquery: only then an index leads to the page.
   const last = (values: readonly (string | number)[]) =>
     sql.join([
-      ...(sort === undefined
-        ? []
-        : [
-            sql`(select ${sorts[sort.by]} from ${source} where (${sql.join(keys)}) = (${sql.join([...values])}))`,
-          ]),
+      ...(sort === undefined ? [] : [sql`(select ${sorts[sort.by]} from ${source} where ${isKey(values)})`]),
       ...ordered(values.map((value) => sql`${value}${isNatural ? sql`::text` : sql``}`)),
     ]);
   return {
@@ -56,7 +57,22 @@ export function sortedPage<By extends string>(
         ? sql<boolean>`true`
         : sql<boolean>`(${sql.join([...columns])}) ${comparison} (${last(after)})`,
     order,
+    last: after === undefined || sort === undefined ? undefined : isKey(after),
   };
+}
+
+/**
+ * Reads the rows that match `where`. Throws `OperatorRefusal` if the last row of the previous page is gone: no row follows one without a value,
+ * and the list would seem to end there.
+ */
+export async function readPage<Row>(
+  { where, last }: PageParts,
+  read: (where: RawBuilder<boolean>) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows = await read(where);
+  if (rows.length === 0 && last !== undefined && (await read(last)).length === 0)
+    throw new OperatorRefusal('The row to go on from is gone: start again.');
+  return rows;
 }
 
 /** For a column that may be null. */

@@ -7,7 +7,15 @@ import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedWallet } from '../../domain/shown-value.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
-import { allOf, contains, naturalOrder, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
+import {
+  allOf,
+  contains,
+  naturalOrder,
+  readPage,
+  type Sort,
+  sortedPage,
+  textOrder,
+} from '../database/sorted-page.ts';
 import { isAvailable, lockReservations } from './number-pool.ts';
 import { HAS_NO_JOURNAL } from './slots.ts';
 import { SERVICE_ROWS } from './sold-numbers.ts';
@@ -166,24 +174,26 @@ export async function listNumbers(db: Database, query: NumberQuery, now: Date): 
     sort,
     after: after === undefined ? undefined : [after],
   });
-  const found = await listed(db, now, { hasService: sort?.by === 'service' })
-    .selectFrom('listed')
-    .selectAll()
-    .where(page.where)
-    .where(
-      allOf([
-        state === undefined ? undefined : sql<boolean>`listed.state = ${state}`,
-        number === undefined ? undefined : sql<boolean>`listed.number = ${number}`,
-        node === undefined ? undefined : sql<boolean>`listed.node = ${node}`,
-        carriers === undefined ? undefined : sql<boolean>`listed.carrier = ${anyOf(carriers)}`,
-        find === undefined
-          ? undefined
-          : contains(['number', 'iccid', 'label', 'imei', 'wallet', 'node', 'slot'], find),
-      ]),
-    )
-    .orderBy(page.order)
-    .limit(limit + 1)
-    .execute();
+  const found = await readPage(page, (where) =>
+    listed(db, now, { hasService: sort?.by === 'service' })
+      .selectFrom('listed')
+      .selectAll()
+      .where(where)
+      .where(
+        allOf([
+          state === undefined ? undefined : sql<boolean>`listed.state = ${state}`,
+          number === undefined ? undefined : sql<boolean>`listed.number = ${number}`,
+          node === undefined ? undefined : sql<boolean>`listed.node = ${node}`,
+          carriers === undefined ? undefined : sql<boolean>`listed.carrier = ${anyOf(carriers)}`,
+          find === undefined
+            ? undefined
+            : contains(['number', 'iccid', 'label', 'imei', 'wallet', 'node', 'slot'], find),
+        ]),
+      )
+      .orderBy(page.order)
+      .limit(limit + 1)
+      .execute(),
+  );
   // Only of the rows of the page.
   const sold = found.filter(({ expires_at: end }) => end !== null && end > now);
   const service = await serviceOf(db, sold, now);

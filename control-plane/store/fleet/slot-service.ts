@@ -9,6 +9,7 @@ import {
   allOf,
   contains,
   naturalOrder,
+  readPage,
   type Sort,
   sortedPage,
   textOrder,
@@ -88,7 +89,8 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
     sort,
     after: after && [after.node, after.slot],
   });
-  const { rows } = await sql<SlotRow>`
+  return readPage(page, async (where) => {
+    const { rows } = await sql<SlotRow>`
     with listed as (
       select slots.node, slots.slot,
         case when nodes.link_alive_until is null or nodes.link_alive_until <= ${now}::timestamptz then 'node_away'
@@ -104,7 +106,7 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
       left join cards on cards.iccid = slots.reported_iccid
     )
     select node, slot, state, trouble, carrier, number, label, is_held, is_number_out, model, iccid, imei, voice_settings, out_of_service_at, reason, by
-    from listed where ${page.where} and ${allOf([
+    from listed where ${where} and ${allOf([
       node === undefined ? undefined : sql<boolean>`node = ${node}`,
       slot === undefined ? undefined : sql<boolean>`slot = ${slot}`,
       state === undefined ? undefined : sql<boolean>`state = ${state}`,
@@ -113,7 +115,8 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
         ? undefined
         : contains(['node', 'slot', 'number', 'label', 'iccid', 'imei', 'wallet'], find),
     ])} order by ${page.order} limit ${limit + 1}`.execute(db);
-  return rows;
+    return rows;
+  });
 }
 
 export async function findSlot(db: Database, place: SlotPlace, now: Date): Promise<SlotRow | undefined> {

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { FAILURE_CLASSES, type FailureClass } from '#shared/sms/failure-class.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
-import { allOf, naturalOrder, type Sort, sortedPage } from '../database/sorted-page.ts';
+import { allOf, naturalOrder, readPage, type Sort, sortedPage } from '../database/sorted-page.ts';
 
 export type TrafficGroup = 'carrier' | 'node' | 'slot';
 
@@ -84,7 +84,8 @@ export async function listTraffic(db: Database, query: TrafficQuery, now: Date):
   });
   const [key, ...others] = COLUMNS[by];
   const [carrier, inNode, slot] = others;
-  const { rows } = await sql<TrafficRow>`
+  return readPage(page, async (where) => {
+    const { rows } = await sql<TrafficRow>`
     with counted as (
       select ${key} as key, ${carrier} as carrier, ${inNode} as node, ${slot} as slot, count(*)::int as sent,
         count(*) filter (where status = 'delivered')::int as delivered,
@@ -99,6 +100,7 @@ export async function listTraffic(db: Database, query: TrafficQuery, now: Date):
     ), listed as (
       select *, (100.0 * delivered / nullif(delivered + failed, 0))::float as share from counted
     )
-    select listed.* from listed where ${page.where} order by ${page.order} limit ${limit + 1}`.execute(db);
-  return rows;
+    select listed.* from listed where ${where} order by ${page.order} limit ${limit + 1}`.execute(db);
+    return rows;
+  });
 }

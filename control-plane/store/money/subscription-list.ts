@@ -4,7 +4,7 @@ import type { ServiceState } from '#shared/operator/slot-health.ts';
 import type { SubscriptionState } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
-import { allOf, contains, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
+import { allOf, contains, readPage, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import { SERVICE_ROWS } from '../fleet/sold-numbers.ts';
 
 /** The columns that subscriptions can be sorted by. */
@@ -78,40 +78,42 @@ export async function listSubscriptions(
     // A CTE that is read twice would be computed whole.
     source: asked.sort === undefined ? sql`subscriptions as listed` : sql`listed`,
   });
-  return db
-    .with('listed', (listed) =>
-      listed
-        .selectFrom('subscriptions')
-        .innerJoin(SERVICE_ROWS(now).as('service'), 'service.subscription_id', 'subscriptions.id')
-        .leftJoin('cards', 'cards.iccid', 'service.iccid')
-        .select(['id', 'number', 'wallet', 'created_at', 'expires_at', 'cards.label'])
-        .select(['service.state as service', 'service.reason', 'service.node', 'service.slot'])
-        .select(['service.carrier', 'service.iccid', 'service.imei', 'service.is_present']),
-    )
-    .selectFrom('listed')
-    .selectAll()
-    .where(page.where)
-    .where(
-      allOf([
-        id === undefined ? undefined : sql<boolean>`listed.id = ${id}`,
-        state === undefined
-          ? undefined
-          : sql<boolean>`listed.expires_at ${state === 'expired' ? sql`<=` : sql`>`} ${now}::timestamptz`,
-        state === 'down' ? sql<boolean>`listed.service <> 'registered'` : undefined,
-        wallet === undefined ? undefined : sql<boolean>`listed.wallet = ${wallet.toLowerCase()}`,
-        number === undefined ? undefined : sql<boolean>`listed.number = ${number}`,
-        node === undefined ? undefined : sql<boolean>`listed.node = ${node}`,
-        carriers === undefined ? undefined : sql<boolean>`listed.carrier = ${anyOf(carriers)}`,
-        since === undefined ? undefined : sql<boolean>`listed.created_at >= ${since}::timestamptz`,
-        until === undefined ? undefined : sql<boolean>`listed.created_at < ${until}::timestamptz`,
-        find === undefined
-          ? undefined
-          : contains(['id', 'number', 'wallet', 'label', 'iccid', 'imei', 'node', 'slot'], find),
-      ]),
-    )
-    .orderBy(page.order)
-    .limit(limit + 1)
-    .execute();
+  return readPage(page, (where) =>
+    db
+      .with('listed', (listed) =>
+        listed
+          .selectFrom('subscriptions')
+          .innerJoin(SERVICE_ROWS(now).as('service'), 'service.subscription_id', 'subscriptions.id')
+          .leftJoin('cards', 'cards.iccid', 'service.iccid')
+          .select(['id', 'number', 'wallet', 'created_at', 'expires_at', 'cards.label'])
+          .select(['service.state as service', 'service.reason', 'service.node', 'service.slot'])
+          .select(['service.carrier', 'service.iccid', 'service.imei', 'service.is_present']),
+      )
+      .selectFrom('listed')
+      .selectAll()
+      .where(where)
+      .where(
+        allOf([
+          id === undefined ? undefined : sql<boolean>`listed.id = ${id}`,
+          state === undefined
+            ? undefined
+            : sql<boolean>`listed.expires_at ${state === 'expired' ? sql`<=` : sql`>`} ${now}::timestamptz`,
+          state === 'down' ? sql<boolean>`listed.service <> 'registered'` : undefined,
+          wallet === undefined ? undefined : sql<boolean>`listed.wallet = ${wallet.toLowerCase()}`,
+          number === undefined ? undefined : sql<boolean>`listed.number = ${number}`,
+          node === undefined ? undefined : sql<boolean>`listed.node = ${node}`,
+          carriers === undefined ? undefined : sql<boolean>`listed.carrier = ${anyOf(carriers)}`,
+          since === undefined ? undefined : sql<boolean>`listed.created_at >= ${since}::timestamptz`,
+          until === undefined ? undefined : sql<boolean>`listed.created_at < ${until}::timestamptz`,
+          find === undefined
+            ? undefined
+            : contains(['id', 'number', 'wallet', 'label', 'iccid', 'imei', 'node', 'slot'], find),
+        ]),
+      )
+      .orderBy(page.order)
+      .limit(limit + 1)
+      .execute(),
+  );
 }
 
 const NEWEST_FIRST: Sort<'since'> = { by: 'since', isDescending: true };

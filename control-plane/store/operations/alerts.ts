@@ -108,22 +108,50 @@ export async function forgetAlerts(
     .execute();
 }
 
-const URGENCY = sql`case when recovered_at is not null then 4 when well_since is not null then 3
-  when kind = 'number_down' then 0 when severity = 'critical' then 1 else 2 end`;
+const URGENCY = sql<number>`case when recovered_at is not null then 4 when well_since is not null then 3
+  when severity <> 'critical' then 2 when kind = 'number_down' then 1 else 0 end`;
+
+/** To the millisecond, as places have it. */
+const NEWEST_FIRST = sql`-extract(epoch from date_trunc('milliseconds', raised_at))`;
+
+/** The place of an alert in the list. It stays valid when the alert moves or goes. */
+interface AlertPlace {
+  urgency: number;
+  raisedAt: Date;
+  id: string;
+}
+
+interface AlertQuery {
+  state?: 'open' | 'ended' | undefined;
+  /** The last of the previous page. */
+  after?: AlertPlace | undefined;
+  limit: number;
+}
 
 /**
- * Customers without service first, then what is critical, warnings, what is over, and what has ended; of each, the newest first. `isAll`: ended
- * ones as well.
+ * Critical ones first, then warnings, those that are over, and those that have ended; of each, the newest first. An outage may take the service
+ * of many customers: other critical alerts, such as its cause, come before theirs. One more than `limit` when there are more.
  */
 export function listAlerts(
   db: Database,
-  { isAll, limit }: { isAll: boolean; limit: number },
-): Promise<ListedAlert[]> {
+  { state, after, limit }: AlertQuery,
+): Promise<(ListedAlert & { urgency: number })[]> {
   let query = db
     .selectFrom('alerts')
     .select(['id', 'kind', 'subject', 'severity', 'summary', 'advice', 'well_since', 'recovered_at'])
-    .select((eb) => eb.ref('raised_at').$castTo<Date>().as('raised_at'))
+    .select((eb) => [eb.ref('raised_at').$castTo<Date>().as('raised_at'), URGENCY.as('urgency')])
     .where('raised_at', 'is not', null);
-  if (!isAll) query = query.where('recovered_at', 'is', null);
-  return query.orderBy(URGENCY).orderBy('raised_at', 'desc').orderBy('id').limit(limit).execute();
+  if (state !== undefined) query = query.where('recovered_at', state === 'open' ? 'is' : 'is not', null);
+  if (after !== undefined) {
+    const { urgency, raisedAt, id } = after;
+    query = query.where(
+      sql<boolean>`(${URGENCY}, ${NEWEST_FIRST}, id) > (${urgency}::int, -extract(epoch from ${raisedAt}::timestamptz), ${id})`,
+    );
+  }
+  return query
+    .orderBy(URGENCY)
+    .orderBy(NEWEST_FIRST)
+    .orderBy('id')
+    .limit(limit + 1)
+    .execute();
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { AuditResult } from '../database/operation-tables.ts';
 import { storableText } from '../database/reported-values.ts';
-import { allOf, contains, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
+import { allOf, contains, readPage, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 
 export interface AuditEntry {
   at: Date;
@@ -90,25 +90,27 @@ export async function listAudit(db: Database, query: AuditQuery): Promise<AuditR
     after: after === undefined ? undefined : [after],
     source: sql`audit_log as listed`,
   });
-  return db
-    .selectFrom('audit_log as listed')
-    .selectAll()
-    .where(page.where)
-    .where(
-      allOf([
-        actor === undefined ? undefined : sql<boolean>`listed.actor = ${actor}`,
-        result === undefined ? undefined : sql<boolean>`listed.result = ${result}`,
-        node === undefined
-          ? undefined
-          : sql<boolean>`(listed.subject = ${node} or starts_with(listed.subject, ${`${node}/`}))`,
-        since === undefined ? undefined : sql<boolean>`listed.at >= ${since}::timestamptz`,
-        until === undefined ? undefined : sql<boolean>`listed.at < ${until}::timestamptz`,
-        find === undefined
-          ? undefined
-          : sql<boolean>`(${contains(['subject', 'detail', 'why', 'action'], find)} or strpos(lower(${ACTION_WORDS}), ${find.toLowerCase()}) > 0)`,
-      ]),
-    )
-    .orderBy(page.order)
-    .limit(limit + 1)
-    .execute();
+  return readPage(page, (where) =>
+    db
+      .selectFrom('audit_log as listed')
+      .selectAll()
+      .where(where)
+      .where(
+        allOf([
+          actor === undefined ? undefined : sql<boolean>`listed.actor = ${actor}`,
+          result === undefined ? undefined : sql<boolean>`listed.result = ${result}`,
+          node === undefined
+            ? undefined
+            : sql<boolean>`(listed.subject = ${node} or starts_with(listed.subject, ${`${node}/`}))`,
+          since === undefined ? undefined : sql<boolean>`listed.at >= ${since}::timestamptz`,
+          until === undefined ? undefined : sql<boolean>`listed.at < ${until}::timestamptz`,
+          find === undefined
+            ? undefined
+            : sql<boolean>`(${contains(['subject', 'detail', 'why', 'action'], find)} or strpos(lower(${ACTION_WORDS}), ${find.toLowerCase()}) > 0)`,
+        ]),
+      )
+      .orderBy(page.order)
+      .limit(limit + 1)
+      .execute(),
+  );
 }

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import type { OperationTables, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
-import { allOf, naturalOrder, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
+import { allOf, naturalOrder, readPage, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 
 const COLUMNS = [
   'id',
@@ -66,34 +66,36 @@ export async function listProbes(db: Database, query: ProbeQuery): Promise<Probe
     after: after === undefined ? undefined : [after],
     source: sql`probes as listed`,
   });
-  return db
-    .selectFrom('probes as listed')
-    .select(COLUMNS)
-    .where(page.where)
-    .$if(node !== undefined || slot !== undefined, (select) =>
-      select.where((eb) => {
-        const end = (side: 'from' | 'to') =>
-          eb.and([
-            ...(node === undefined ? [] : [eb(`${side}_node`, '=', node)]),
-            ...(slot === undefined ? [] : [eb(`${side}_slot`, '=', slot)]),
-          ]);
-        return eb.or([end('from'), end('to')]);
-      }),
-    )
-    .where(
-      allOf([
-        carriers === undefined
-          ? undefined
-          : sql<boolean>`(listed.from_carrier = ${anyOf(carriers)} or listed.to_carrier = ${anyOf(carriers)})`,
-        result === undefined ? undefined : sql<boolean>`listed.result = ${result}`,
-        kind === undefined ? undefined : sql<boolean>`listed.kind = ${kind}`,
-        since === undefined ? undefined : sql<boolean>`listed.started_at >= ${since}::timestamptz`,
-        until === undefined ? undefined : sql<boolean>`listed.started_at < ${until}::timestamptz`,
-      ]),
-    )
-    .orderBy(page.order)
-    .limit(limit + 1)
-    .execute();
+  return readPage(page, (where) =>
+    db
+      .selectFrom('probes as listed')
+      .select(COLUMNS)
+      .where(where)
+      .$if(node !== undefined || slot !== undefined, (select) =>
+        select.where((eb) => {
+          const end = (side: 'from' | 'to') =>
+            eb.and([
+              ...(node === undefined ? [] : [eb(`${side}_node`, '=', node)]),
+              ...(slot === undefined ? [] : [eb(`${side}_slot`, '=', slot)]),
+            ]);
+          return eb.or([end('from'), end('to')]);
+        }),
+      )
+      .where(
+        allOf([
+          carriers === undefined
+            ? undefined
+            : sql<boolean>`(listed.from_carrier = ${anyOf(carriers)} or listed.to_carrier = ${anyOf(carriers)})`,
+          result === undefined ? undefined : sql<boolean>`listed.result = ${result}`,
+          kind === undefined ? undefined : sql<boolean>`listed.kind = ${kind}`,
+          since === undefined ? undefined : sql<boolean>`listed.started_at >= ${since}::timestamptz`,
+          until === undefined ? undefined : sql<boolean>`listed.started_at < ${until}::timestamptz`,
+        ]),
+      )
+      .orderBy(page.order)
+      .limit(limit + 1)
+      .execute(),
+  );
 }
 
 export async function findProbe(db: Database, id: string): Promise<ProbeRow | undefined> {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import type { ProbeResult } from '../database/operation-tables.ts';
-import { allOf, naturalOrder, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
+import { allOf, naturalOrder, readPage, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import { HOUR_MS, SPAN_HOURS } from './probe-list.ts';
 
 export interface ProbedSlotRow {
@@ -63,7 +63,8 @@ export async function listProbedSlots(
     sort,
     after: after && [after.node, after.slot],
   });
-  const { rows } = await sql<ProbedSlotRow>`
+  return readPage(page, async (where) => {
+    const { rows } = await sql<ProbedSlotRow>`
     with ends as (
       select position, result, failed_end, why, started_at, 'sender' as role,
         from_node as node, from_slot as slot, from_carrier as carrier from probes
@@ -87,10 +88,11 @@ export async function listProbedSlots(
         round(100.0 * count(*) filter (where result = 'delivered') / count(*), 1)::float8 as share
       from streaks group by node, slot, last_carrier, last_result, last_why
     )
-    select * from listed where ${page.where} and ${allOf([
+    select * from listed where ${where} and ${allOf([
       node === undefined ? undefined : sql<boolean>`node = ${node}`,
       carriers === undefined ? undefined : sql<boolean>`carrier = ${anyOf(carriers)}`,
       result === undefined ? undefined : sql<boolean>`last_result = ${result}`,
     ])} order by ${page.order} limit ${limit + 1}`.execute(db);
-  return rows;
+    return rows;
+  });
 }

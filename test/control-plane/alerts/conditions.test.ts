@@ -51,7 +51,7 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
   await pass(10 * MINUTE_MS);
   t.same(hook.reported(), ['+node_offline rack-1', '-node_offline rack-1']);
-  t.same(JSON.parse((await list('--json')).stdout), { alerts: [] });
+  t.same(JSON.parse((await list('--json')).stdout), { alerts: [], next: null });
   const { alerts } = JSON.parse((await list('--json', '--all')).stdout);
   t.match(alerts, [{ kind: 'node_offline', subject: 'rack-1', recovered_at: /^20/ }]);
 });

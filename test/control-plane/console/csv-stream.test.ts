@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Koa from 'koa';
 import t, { type Test } from 'tap';
 import { csvStream, endIfStalled } from '#control-plane/console/csv-stream.ts';
+import { OperatorRefusal } from '#control-plane/domain/refusal.ts';
 import { served } from '../../fixtures/network/served.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -13,8 +14,8 @@ const ENDLESS = 1_000_000;
 const STALLED_MS = 1_000;
 const PAGE = Array.from({ length: 1_000 }, () => ({ text: 'x'.repeat(1_000) }));
 
-/** Counts the pages that were read; the list has `pages` of a megabyte each. */
-async function download(t: Test, pages: number) {
+/** Counts the pages that were read; the list has `pages` of a megabyte each, and the page `fails` cannot be read. */
+async function download(t: Test, pages: number, fails?: number) {
   const counted = { pages: 0, closed: 0 };
   const app = new Koa();
   app.silent = true;
@@ -22,6 +23,7 @@ async function download(t: Test, pages: number) {
     const columns = [{ title: 'Text', cell: ({ text }: { text: string }) => text }];
     const read = async () => {
       counted.pages += 1;
+      if (counted.pages === fails) throw new OperatorRefusal('The row to go on from is gone: start again.');
       return { rows: PAGE, next: counted.pages < pages ? 'more' : null };
     };
     const body = await csvStream(columns, read, { isFull: false, nowMs: 0 });
@@ -60,4 +62,11 @@ t.test('a browser that reads slowly gets all of it', async (t) => {
   }
   t.ok(bytes > 20 * 1_000_000);
   t.same([counted.pages, counted.closed], [20, 1]);
+});
+
+t.test('a list that cannot be read to its end breaks off, and does not seem whole', async (t) => {
+  const { reader } = await download(t, 20, 3);
+  await t.rejects(async () => {
+    while ((await reader?.read())?.done === false);
+  });
 });

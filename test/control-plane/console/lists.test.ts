@@ -1,4 +1,5 @@
 // The lists and what is behind them: where a number is, what befell it; wallets, numbers of others and texts are not shown.
+import { sql } from 'kysely';
 import t from 'tap';
 import type { Slot } from '#shared/link/slot.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
@@ -148,4 +149,23 @@ t.test('long lists come in pages, and as files of any length', async (t) => {
   const count = (text: string): number => text.split('<tr>').length - 2;
   t.same([count(first), count(second)], [100, 50]);
   t.notMatch(second, 'rel="next"');
+});
+
+t.test('alerts that are over are found behind any number of open ones', async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const db = await openTestDatabase(t, fleet.databaseUrl);
+  const raise = (count: number, end: Date | null) =>
+    sql`insert into alerts (id, kind, subject, severity, summary, advice, since, seen_at, raised_at, recovered_at)
+      select 'alert_' || md5(${String(end)} || n), 'number_down', 's' || n, 'critical', 'trouble', '', now(), now(), now(), ${end}
+      from generate_series(1, ${count}::int) as n`.execute(db);
+  await raise(1_000, null);
+  await raise(150, new Date());
+  const count = (text: string): number => text.split('<tr>').length - 2;
+  const first = await ann.page('/alerts?state=ended');
+  const next = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&#38;', '&') ?? '';
+  t.match(next, 'state=ended');
+  t.same([count(first), count(await ann.page(next))], [100, 50]);
+  const file = await (await ann.get('/alerts.csv')).text();
+  t.equal(file.split('\r\n').length, 1_150 + 2, 'all of them, and the titles');
 });

@@ -1,17 +1,22 @@
 // `control-plane alert …` as an operator runs it, and the options of alerts that are half or wrong.
+import { sql } from 'kysely';
 import t from 'tap';
 import { alertChannelsOf } from '#control-plane/alerts/alert-channels.ts';
 import { ALERT_OPTIONS } from '#control-plane/config/alert-options.ts';
 import { systemClock } from '#shared/clock.ts';
 import { startPaidChain } from '../../fixtures/chain/paid-chain.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
 import { startControlPlane } from '../../fixtures/service/control-plane.ts';
 import { mailBy, startMailServer } from '../../fixtures/service/mail-server.ts';
+import { createRig } from '../../fixtures/service/rig.ts';
 import { startWebhookReceiver, WEBHOOK_SECRET } from '../../fixtures/service/webhook-receiver.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
+
+const rig = await createRig();
 
 const alert = (args: string[], env: Record<string, string>) => runCommand(['alert', ...args], env);
 
@@ -105,4 +110,37 @@ t.test('the list of a service on the embedded database, through its socket', asy
   t.match(await list(), /critical +pool_low +0 numbers are available +".*number list" shows/m);
   t.match(await list(), /^SINCE +OVER SINCE +ENDED +SEVERITY +KIND +SUMMARY +NEXT STEP\n20/);
   t.match(page, /^simrack_alerts\{kind="node_offline"\} 0$/m);
+});
+
+t.test('an outage of many numbers hides no alert: the list has pages, and says so', async (t) => {
+  const databaseUrl = await rig.postgres.createDatabase();
+  const db = await openTestDatabase(t, databaseUrl);
+  const raise = (kind: string, severity: string, count: number) =>
+    sql`insert into alerts (id, kind, subject, severity, summary, advice, since, seen_at, raised_at)
+      select 'alert_' || md5(${kind} || n), ${kind}, 's' || n, ${severity}, 'trouble ' || n, '', now(), now(), '2026-11-25T10:00Z'
+      from generate_series(1, ${count}::int) as n`.execute(db);
+  await raise('number_down', 'critical', 1_200);
+  await raise('node_offline', 'critical', 1);
+  await raise('relayer_low', 'warning', 1);
+  const list = (...args: string[]) => alert(['list', ...args], { DATABASE_URL: databaseUrl });
+  const table = await list();
+  t.match(table.stdout, /^SINCE.*\n20.* node_offline /, 'the cause is not behind its many effects');
+  const after = /\n\nThere are more: --after (\S+)\n$/.exec(table.stdout)?.[1] ?? '';
+  t.match(after, /./, 'it says that there are more');
+  const first = JSON.parse((await list('--json')).stdout);
+  t.match(first, { alerts: { length: 100 }, next: after });
+  const ids = (page: { alerts: { id: string }[] }) => page.alerts.map(({ id }) => id);
+  // Its trouble ends between the pages.
+  await sql`update alerts set well_since = now(), recovered_at = now() where id = ${ids(first).at(-1)}`.execute(
+    db,
+  );
+  const second = JSON.parse((await list('--json', '--limit', '1000', '--after', after)).stdout);
+  const third = JSON.parse((await list('--json', '--limit', '1000', '--after', second.next)).stdout);
+  t.equal(third.next, null);
+  t.match(third.alerts.at(-1), { kind: 'relayer_low' });
+  t.equal(new Set([first, second, third].flatMap(ids)).size, 1_202, 'each in one page');
+  const csv = await list('--csv');
+  t.equal(csv.stdout.split('\r\n').length, 1_201 + 2, 'all that are open, and the titles');
+  t.match(await list('--csv', '--limit', '5'), { stderr: /^There are more: --after \S+\n$/ });
+  t.match(await list('--after', 'x'), { status: 1, stderr: /--after/ });
 });

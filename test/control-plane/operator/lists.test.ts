@@ -158,4 +158,31 @@ t.test('filters, search, order, pages and CSV', { timeout: 180_000 }, async (t) 
     t.match(wrong, { status: 1, stderr: /--find: must have at least 2 characters/ });
     t.match(audit.stdout, /take slot out of service,lab\/m4,ok,"reason: =HYPERLINK\(""x""\)"\r\n/);
   });
+
+  await t.test('a sorted page after a row that is gone', async (t) => {
+    const gone = { message: 'The row to go on from is gone: start again.' };
+    const sort = { by: 'state' } as const;
+    const { rows } = await operator.call('numbers', { sort, limit: 9 });
+    const after = String(rows.at(-1)?.number);
+    t.same(await operator.call('numbers', { sort, limit: 9, after }), { rows: [], next: null }, 'its end');
+    const page = { limit: 9, after: '+12065559999' };
+    t.same((await operator.call('numbers', page)).rows, [], 'without a sort, the row need not be there');
+    await t.rejects(operator.call('numbers', { ...page, sort }), gone);
+    const place = { limit: 9, after: { node: 'lab', slot: 'm99' } };
+    await t.rejects(operator.call('slots', { ...place, sort }), gone);
+    await t.rejects(operator.call('probedSlots', { ...place, span: 'day', sort: { by: 'at' } }), gone);
+    await t.rejects(operator.call('subscriptions', { limit: 9, after: 'sub_99' }), gone);
+    await t.rejects(operator.call('auditLog', { limit: 9, after: 99_999, sort: { by: 'action' } }), gone);
+    await t.rejects(operator.call('probes', { limit: 9, after: 99_999, sort: { by: 'at' } }), gone);
+    await t.rejects(
+      operator.call('traffic', { by: 'node', limit: 9, after: 'x', sort: { by: 'sent' } }),
+      gone,
+    );
+    const args = ['number', 'list', '--sort', 'state', '--csv', '--after', page.after];
+    t.match(await runCommand(args, { DATABASE_URL: databaseUrl, DATA_DIR }), {
+      status: 2,
+      stdout: '',
+      stderr: /The row to go on from is gone: start again\./,
+    });
+  });
 });

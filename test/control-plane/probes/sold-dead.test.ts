@@ -54,7 +54,9 @@ t.test(
     t.not(second.from_slot, first.from_slot, 'another SIM sent it');
     await until('it is without service', async () => (await stateOf())[0] === 'unreached probes_lost');
     const alert = await until('the alert', async () =>
-      (await operator.call('alerts', { isAll: false, limit: 10 })).find(({ kind }) => kind === 'number_down'),
+      (await operator.call('alerts', { state: 'open', limit: 10 })).rows.find(
+        ({ kind }) => kind === 'number_down',
+      ),
     );
     t.match(alert, {
       subject: subscriptionId,
@@ -82,7 +84,7 @@ t.test(
     await until(
       'the alert is over',
       async () =>
-        (await operator.call('alerts', { isAll: false, limit: 10 })).every(
+        (await operator.call('alerts', { state: 'open', limit: 10 })).rows.every(
           ({ kind }) => kind !== 'number_down',
         ),
       60_000,

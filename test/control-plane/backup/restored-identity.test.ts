@@ -60,7 +60,7 @@ t.test('no id that the customer got since the backup is given again', TIMEOUT, a
   );
   await again.call('DELETE', `/sms/messages/${after?.id}`);
   const { messages } = (await again.call('GET', '/sms/messages')).body as { messages: { id: number }[] };
-  t.match(messages, [{ body: 'new' }, { body: 'before' }], 'who deletes the lost text deletes no other one');
+  t.match(messages, [{ body: 'new' }, { body: 'before' }], 'a deletion of the lost text spares the others');
   const largest = Number(messages[0]?.id);
 
   const third = await openTestDatabase(t, await restore());

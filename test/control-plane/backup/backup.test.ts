@@ -102,6 +102,8 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
   t.same([...is.keys()], [...was.keys()]);
   // Tables that change after that moment, or at a stop.
   const moving = ['messages', 'receipts', 'journals', 'nodes', 'sims', 'kysely_migration', 'alerts', 'pool'];
+  // The copy makes another identity.
+  was.set('secrets', was.get('secrets')?.filter((row) => !row.includes('"bus"')) ?? []);
   for (const [name, rows] of was) if (!moving.includes(name)) t.same(is.get(name), rows, name);
   for (const table of ['messages', 'receipts']) {
     const late = new Set(was.get(table));

@@ -31,7 +31,7 @@ interface EndOptions extends Omit<RefundOptions, 'transfer'> {
 
 /**
  * Returns what was done, with the receipts. The end and the decision to refund are one transaction; then each payment is refunded, once. A
- * repetition finishes what is left. Throws `OperatorRefusal` if nothing was done, `OperatorUnfinished` if a refund is still to be sent.
+ * repetition finishes what is left, and is refused if the customer has renewed before. Throws `OperatorRefusal` if nothing was done, `OperatorUnfinished` if a refund is still to be sent.
  */
 export async function endAndRefund(
   operator: Operator,
@@ -55,7 +55,8 @@ export async function endAndRefund(
     options.onNote?.(`${order.id} had already ended, and its refund was over: nothing was done now`);
   // The same text for a repetition, so that a script may run twice.
   const lines = [`${order.id} has ended`];
-  for (const { id } of decided.payments) lines.push(await finish(operator, id, options));
+  const ids = decided.payments.map(({ id }) => id);
+  for (const [index, id] of ids.entries()) lines.push(await finish(operator, id, ids.slice(index), options));
   return lines.join('\n');
 }
 
@@ -125,15 +126,23 @@ async function decide(operator: Operator, order: EndOrder, plan: Plan, options: 
   return planOf(operator, order);
 }
 
-async function finish(operator: Operator, id: string, options: EndOptions): Promise<string> {
+/** `left`: the payments that are not refunded yet, with this one. */
+async function finish(
+  operator: Operator,
+  id: string,
+  left: readonly string[],
+  options: EndOptions,
+): Promise<string> {
   try {
     if ((await operator.call('payment', { id })).state === 'closed')
       return `${id} is closed: an operator gave up its refund`;
     return await refundPayment(operator, id, { ...options, transfer: undefined });
   } catch (error) {
     const why = messageOf(error);
+    // A repetition of the end could end what the customer has paid since, if another operator finishes the refund.
+    const commands = left.map((each) => `"${ownCommand('control-plane')} payment refund ${each}"`);
     throw new OperatorUnfinished(
-      `The subscription has ended, and its refund is not finished: ${why}\nRun the same command again, or "${ownCommand('control-plane')} payment refund ${id}".`,
+      `The subscription has ended, and its refund is not finished: ${why}\nTo finish it, run ${commands.join(' and ')}.`,
       { cause: error },
     );
   }

@@ -88,7 +88,9 @@ export async function refund(parts: RefundParts, id: string, order: RefundOrder)
   } catch (cause) {
     if (cause instanceof OperatorRefusal || cause instanceof OperatorUnfinished) throw cause;
     const said = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    throw new OperatorUnfinished(`${id} may be refunded already (${said}). Run the same command again.`);
+    throw new OperatorUnfinished(
+      `${id} may be refunded already (${said}). Run "payment refund ${id}" to finish it.`,
+    );
   }
 }
 
@@ -191,18 +193,20 @@ async function finish(
       }
       // A transaction that was signed in this run is not replaced in it: the next one would be rejected for the same reason.
       if (!isFirst || !order.isSignedAgain)
-        throw new OperatorUnfinished(`${sent.hash} ${why}. Run the command again with --sign-anew.`);
+        throw new OperatorUnfinished(`${sent.hash} ${why}. Run "payment refund ${id} --sign-anew".`);
       refuseSentOtherwise(others);
       if (!(await wallet.isSpent(sent, transfer, await safeBlock())))
         throw new OperatorUnfinished(
-          `${sent.hash} ${why}, in a block that a reorganization may still revert. Run the same command in some minutes.`,
+          `${sent.hash} ${why}, in a block that a reorganization may still revert. Run "payment refund ${id} --sign-anew" in some minutes.`,
         );
       sent = await ledger.replace(id, sent.hash, await wallet.sign(transfer), `${sent.hash} ${why}`);
     }
     if (isFirst) broadcastProblem = await wallet.broadcast(sent.raw);
     if (clock.now() >= deadline) {
       const said = broadcastProblem === '' ? '' : ` (error of the RPC: ${broadcastProblem})`;
-      throw new OperatorUnfinished(`${sent.hash} is not mined yet${said}. Run the same command again.`);
+      throw new OperatorUnfinished(
+        `${sent.hash} is not mined yet${said}. Run "payment refund ${id}" to finish it.`,
+      );
     }
     await sleep(clock, RECEIPT_POLL_MS);
   }

@@ -64,6 +64,14 @@ export async function planRefund(
     refuseOtherAmount(id, decided, amount);
     return { id, expires_at, is_decided: true, payments: decided };
   }
+  // Its subscription was renewed or extended since: a repetition of that end would end what the customer paid after it.
+  const unfinished = payments.find(
+    (payment) => payment.state === 'refunding' && payment.refund_of_end !== null,
+  );
+  if (unfinished !== undefined)
+    throw refusal(
+      `the refund of payment ${unfinished.id} is not finished. First run "payment refund ${unfinished.id}".`,
+    );
   if (payments.some(({ state }) => state === 'taken_back'))
     throw refusal(`the chain reverted a payment of ${id}. First run the command without --refund.`);
   if ((await openPaymentOf(db, wallet, now)) !== undefined)

@@ -75,7 +75,7 @@ t.test(
     const mined = await control(order(refusedByToken), { RPC_URL: operatorLine.url });
     t.match(mined, {
       status: 3,
-      stderr: /0x[0-9a-f]{64} was mined and moved nothing. Run the command again with --sign-anew/,
+      stderr: /0x[0-9a-f]{64} was mined and moved nothing. Run "payment refund pay_[0-9a-f]{24} --sign-anew"/,
     });
     await dollar.administer('unBlacklist', [ALICE.address]);
     operatorLine.interfere = undefined;

@@ -138,6 +138,55 @@ t.test(
 );
 
 t.test(
+  'renewed before the refund is finished: a repetition does not end the new year',
+  TIMEOUT,
+  async (t) => {
+    const own = await paidSubscriber(t, rig);
+    const { control, isActive, line, order, payments, sentBack } = own;
+    line.interfere = async (method, forward) => {
+      if (method === 'eth_sendRawTransaction') await dollar.administer('blacklist', [ALICE.address]);
+      return forward();
+    };
+    const ended = await control(order(), { RPC_URL: line.url });
+    line.interfere = undefined;
+    await dollar.administer('unBlacklist', [ALICE.address]);
+    const [owed] = await payments();
+    const finish = ['payment', 'refund', String(owed?.id)];
+    t.match(ended, { status: 3, stderr: `Run "${finish.join(' ')} --sign-anew"` });
+    await own.pay();
+    await own.becomesFinal();
+    const before = await sentBack();
+    for (const repetition of [
+      order(),
+      order().slice(0, -1),
+      [...order(), '--sign-anew'],
+      order('--refund=5'),
+    ])
+      t.match(
+        await control(repetition),
+        {
+          status: 2,
+          stdout: '',
+          stderr: `error: Nothing was done: the refund of payment ${owed?.id} is not finished. First run "${finish.join(' ')}"`,
+        },
+        repetition.join(' '),
+      );
+    t.ok(await isActive());
+    t.equal(await sentBack(), before);
+    t.match(await control([...finish, '--reason', 'the SIM died', '--yes', '--sign-anew']), { status: 0 });
+    t.equal(await sentBack(), before + (PRICE * 364n) / 365n);
+    t.ok(await isActive(), 'the new year goes on');
+    t.match(
+      await control(order()),
+      { status: 0, stdout: / has ended\npay_.*\n$/ },
+      'a new end, and its own refund',
+    );
+    t.notOk(await isActive());
+    t.equal(await sentBack(), before + ((PRICE * 364n) / 365n) * 2n);
+  },
+);
+
+t.test(
   'the payer stays blocked: one refund is closed, and the end counts as finished',
   TIMEOUT,
   async (t) => {

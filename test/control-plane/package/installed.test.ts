@@ -198,12 +198,17 @@ async function life(t: Test, rig: Awaited<ReturnType<typeof createRig>>): Promis
     t.match(await host.must('control-plane node list'), /rack/);
   });
 
-  await step('removed, configuration and state stay; purged, they go, but not the key', async (t) => {
+  await step('removed, configuration and state stay; purged, they go, but not the keys', async (t) => {
+    const pinKey = 'var/lib/simrack/pin.key';
+    await host.must(`runuser -u simrack-service -- sh -c 'umask 077; echo key > /${pinKey}'`);
     await host.must(`apt-get remove -y -qq ${UNIT}`);
     t.equal((await host.run(`systemctl is-active ${UNIT}`)).stdout.trim(), 'inactive');
     for (const kept of [CONFIG, 'var/lib/simrack']) t.ok(existsSync(join(host.root, kept)), kept);
-    t.match(await host.must(`apt-get purge -y -qq ${UNIT} 2>&1`), /relayer\.key are still there/);
-    for (const gone of [CONFIG, 'var/lib/simrack', `usr/lib/${UNIT}`, 'usr/bin/control-plane'])
+    const purged = await host.must(`apt-get purge -y -qq ${UNIT} 2>&1`);
+    t.match(purged, /relayer\.key are still there/);
+    t.match(purged, `/${pinKey} is still there`);
+    t.notMatch(await host.must('ls -A /var/lib/simrack'), /^(?!.*\.key$).+$/m, 'nothing but keys');
+    for (const gone of [CONFIG, `usr/lib/${UNIT}`, 'usr/bin/control-plane'])
       t.notOk(existsSync(join(host.root, gone)), gone);
     t.ok(existsSync(join(host.root, KEY)));
   });

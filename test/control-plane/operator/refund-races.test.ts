@@ -94,7 +94,7 @@ t.test(
     const early = await control([...order(nonceTaken), '--sign-anew'], { REFUND_WAIT_MS: '0' });
     t.match(early, {
       status: 3,
-      stderr: /is not mined yet \(error of the RPC: .*nonce too low.*Run the same/,
+      stderr: /is not mined yet \(error of the RPC: .*nonce too low.*Run "payment refund pay_/,
     });
     await chain.mine({ blocks: 64 });
     t.match(await control([...order(nonceTaken), '--sign-anew']), { status: 0, stdout: REFUNDED });

@@ -31,7 +31,8 @@ interface EndOptions extends Omit<RefundOptions, 'transfer'> {
 
 /**
  * Returns what was done, with the receipts. The end and the decision to refund are one transaction; then each payment is refunded, once. A
- * repetition finishes what is left, and is refused if the customer has renewed before. Throws `OperatorRefusal` if nothing was done, `OperatorUnfinished` if a refund is still to be sent.
+ * repetition finishes what is left, and is refused if the customer has renewed before. Throws `OperatorRefusal` if nothing was done,
+ * `OperatorUnfinished` if a refund is still to be sent.
  */
 export async function endAndRefund(
   operator: Operator,

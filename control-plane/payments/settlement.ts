@@ -8,7 +8,7 @@ import type { Chain } from './chain/chain.ts';
 import type { PricedCall } from './chain/simulation.ts';
 import { type Applied, NumberMissing, type Payment, type PaymentLedger } from './payment.ts';
 import { checkEach, ROUND_MAX, SETTLING_MARGIN_MS } from './round.ts';
-import { refusalOf, type Submitter } from './submitter.ts';
+import { refusalOf, type Submission, type Submitter } from './submitter.ts';
 
 /** A claim older than this belongs to no live request: nothing was signed, so it can be released. */
 const CLAIM_AGE_MS_MAX = 120_000;
@@ -61,7 +61,14 @@ export class Settlement {
   async #submitAndAwait(payment: Payment, call: PricedCall): Promise<SettlementResult> {
     const { chain, ledger, log, settlementWaitMs, submitter } = this.#parts;
     try {
-      const sent = await submitter.submit(payment, call);
+      const sent = await submitter
+        .submit(payment, call)
+        .catch(async (cause: unknown): Promise<Submission> => {
+          // Still a claim: nothing was sent.
+          if (await ledger.release(payment, 'signing failed', this.#now()))
+            return { kind: 'unsigned', cause };
+          throw cause;
+        });
       if (sent.kind === 'unsigned') return sent;
       if (sent.kind === 'refused') return { kind: 'reverted' };
       if (sent.hash !== undefined) {
@@ -77,9 +84,6 @@ export class Settlement {
       void submitter.advance();
       return used ?? { kind: 'pending' };
     } catch (error) {
-      // Still a claim: nothing was signed.
-      const isReleased = await ledger.release(payment, 'signing failed', this.#now()).catch(() => false);
-      if (isReleased) return { kind: 'unsigned', cause: error };
       log.warn({ err: error, payment: payment.id }, 'outcome of a payment still unknown');
     }
     return { kind: 'pending' };

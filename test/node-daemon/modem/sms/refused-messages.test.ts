@@ -75,10 +75,11 @@ t.test('a port that closes while messages are given directly is no error', async
   give(1);
   await until('its card was not confirmed', () => infos.length === 1);
   sim.confirm = () => Promise.resolve();
+  modem.port.on(/^AT\+CNMA=1$/, () => undefined);
   give(2);
-  await until('one is acknowledged', () => modem.port.count(/^AT\+CNMA=1$/) === 1);
+  await until('its acknowledgement waits for an answer', () => modem.port.count(/^AT\+CNMA=1$/) === 1);
   give(3);
   modem.port.hangUp();
-  await until('it is not acknowledged', () => infos.length === 2);
+  await until('neither is acknowledged', () => infos.length === 3);
   t.strictSame(lines, []);
 });

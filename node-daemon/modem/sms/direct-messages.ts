@@ -1,12 +1,17 @@
 // Accepts messages and reports that the modem forwards directly, and acknowledges them if the network waits for it.
+import { crc32 } from 'node:zlib';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import { AtError, CmsError, PortClosedError } from '../../at/at-error.ts';
 import type { AtChannel } from '../../at/channel.ts';
 import { atCommand } from '../../at/command.ts';
-import { readPdu } from '../../sms/received-pdu.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { entryKey } from '../../journal/journal-state.ts';
+import type { StorageEntry } from '../../journal/record.ts';
+import { type ReceivedPdu, readPdu } from '../../sms/received-pdu.ts';
 import { RefusedMessages } from './refused-messages.ts';
-import type { SmsAcceptance } from './sms-acceptance.ts';
+import { AcceptingEntries, type SmsAcceptance } from './sms-acceptance.ts';
+import { pduDigestOf } from './storage/sms-storage.ts';
 
 /** 3GPP TS 27.005 §3.2.5: no +CNMA acknowledgement expected. */
 const CMS_NO_ACKNOWLEDGEMENT_EXPECTED = 340;
@@ -16,19 +21,24 @@ const PHASE_2_PLUS = /^\+CSMS: ?1/;
 const POSITIVE = 1;
 const NEGATIVE = 2;
 
+/** The storage of messages that are in the journal and not acknowledged yet. 3GPP TS 27.005 §3.1 names none like it. */
+const STORAGE = 'direct';
+
 const UNACKNOWLEDGED =
   'the port closed before a directly forwarded message was acknowledged; the network sends it again';
 
 /** The parts that direct messages use. */
 interface DirectMessagesParts {
+  readonly iccid: string;
   readonly channel: AtChannel;
   readonly clock: Clock;
+  readonly journal: Journal;
   readonly log: Logger;
   /** Resolves if the SIM is still the owner of these messages. */
   readonly confirmSim: () => Promise<void>;
 }
 
-/** Accepts direct messages. The journal has their only copy. */
+/** Accepts direct messages. The journal has their only copy. The network sends a message again until it is acknowledged. */
 export class DirectMessages {
   readonly #parts: DirectMessagesParts;
   readonly #acceptance: SmsAcceptance;
@@ -43,29 +53,53 @@ export class DirectMessages {
 
   /** Accepts a PDU. Acknowledges it when it is durable. Refuses it if the journal refuses, so that the network keeps it. */
   take(pdu: string): void {
-    const { confirmSim, log } = this.#parts;
-    const acknowledge = (kind: number): Promise<void> =>
-      this.#acknowledge(kind).catch((error: unknown) => {
-        if (error instanceof PortClosedError) log.info({}, UNACKNOWLEDGED);
-        else log.warn({ err: error }, 'failed to acknowledge a directly forwarded message');
-      });
+    const { log } = this.#parts;
+    this.#acceptAndAcknowledge(pdu).catch((error: unknown) => {
+      // Each stop of the program closes the port, also of a modem that is receiving.
+      if (error instanceof PortClosedError) log.info({}, UNACKNOWLEDGED);
+      else log.warn({ err: error }, 'failed to acknowledge a directly forwarded message');
+    });
+  }
+
+  async #acceptAndAcknowledge(pdu: string): Promise<void> {
+    const { confirmSim, journal, log } = this.#parts;
+    const received = readPdu(pdu);
+    const entry = this.#entryOf(received);
     // Lets tasks that wait for an answer of the modem go first.
-    const accepted = new Promise((resolve) => setImmediate(resolve))
-      .then(confirmSim)
-      .then(() => this.#acceptance.accept(readPdu(pdu)));
-    void accepted.then(
-      () => {
-        this.#refused.accepted(pdu);
-        return acknowledge(POSITIVE);
-      },
-      (error: unknown) => {
-        // Each stop of the program closes the port, also of a modem that is receiving.
-        if (error instanceof PortClosedError) return log.info({}, UNACKNOWLEDGED);
-        this.#refused.refused(pdu, error);
-        this.#refused.logRefused();
-        return acknowledge(NEGATIVE);
-      },
-    );
+    await new Promise((resolve) => setImmediate(resolve));
+    try {
+      await confirmSim();
+      await this.#accept(received, entry);
+    } catch (error) {
+      if (error instanceof PortClosedError) throw error;
+      this.#refused.refused(pdu, error);
+      this.#refused.logRefused();
+      return this.#acknowledge(NEGATIVE);
+    }
+    this.#refused.accepted(pdu);
+    await this.#acknowledge(POSITIVE);
+    if (entry === undefined) return;
+    journal.appendLazily({ kind: 'gone', entry }).durable.catch((error: unknown) => {
+      log.warn({ err: error }, 'failed to write that a directly forwarded message was acknowledged');
+    });
+  }
+
+  /** Returns the journal's entry of a message; none for a report, which may be repeated. */
+  #entryOf({ pdu, decoded }: ReceivedPdu): StorageEntry | undefined {
+    if (decoded?.kind === 'statusReport') return undefined;
+    const { iccid, journal } = this.#parts;
+    const digest = journal.digestOf(pduDigestOf(pdu));
+    return { iccid, storage: STORAGE, index: crc32(digest), digest };
+  }
+
+  /** Writes a message to the journal, unless an earlier session did so and could not acknowledge it. */
+  #accept(received: ReceivedPdu, entry: StorageEntry | undefined): Promise<void> {
+    if (entry === undefined) return this.#acceptance.accept(received);
+    const { journal } = this.#parts;
+    return AcceptingEntries.of(journal).once(entry, async () => {
+      const known = journal.state.entries.get(entryKey(entry));
+      if (known?.entry.digest !== entry.digest) await this.#acceptance.accept(received, entry);
+    });
   }
 
   async #acknowledge(kind: number): Promise<void> {

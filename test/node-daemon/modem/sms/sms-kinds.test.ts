@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { CALM_MS } from '#node-daemon/journal/disk-trouble.ts';
+import { LAZY_SYNC_MS } from '#node-daemon/journal/journal-writer.ts';
 import { GROUPS_MAX } from '#node-daemon/modem/sms/sms-acceptance.ts';
 import { isEmpty, setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
 import { lines, TEST_ICCID, TEST_IMEI } from '../../../fixtures/nodes/scripted-port.ts';
@@ -41,6 +42,46 @@ t.test(
     }
   },
 );
+
+t.test('given directly again, because the acknowledgement was lost, it is the same message', async (t) => {
+  const part = (number: number): string =>
+    hi({ dcs: '08', data: `0A050003AB020${number}00480069` }).replace(`${SENDER}04`, `${SENDER}44`);
+  for (const pdus of [[hi()], [part(1), part(2)]]) {
+    const { clock, modem, openInbox, start } = await setUpInbox(t);
+    const serve = (answer: () => string | undefined) =>
+      modem.port.on(/^AT\+CSMS\?$/, lines('+CSMS: 1,1,1,1', 'OK')).on(/^AT\+CNMA=1$/, answer);
+    const give = (pdu = ''): void => modem.port.say(lines('+CMT: ,22', pdu));
+    const first = await start();
+    serve(() => lines('OK'));
+    for (const pdu of pdus.slice(0, -1)) give(pdu);
+    await until('the others', () => modem.port.count(/^AT\+CNMA=1$/) === pdus.length - 1);
+    serve(() => undefined);
+    give(pdus.at(-1));
+    await until('its acknowledgement', () => modem.port.count(/^AT\+CNMA=1$/) === pdus.length);
+    first.crash();
+
+    openInbox(first.journal);
+    serve(() => undefined);
+    give(pdus.at(-1));
+    give(pdus.at(-1));
+    await until('its acknowledgement in another session', () => modem.port.count(/^AT\+CNMA=1$/) === 1);
+    await first.journal.close();
+
+    const { bodies, journal } = await start([], false);
+    serve(() => lines('OK'));
+    give(pdus.at(-1));
+    await until('its acknowledgement after a kill', () => {
+      clock.advance(LAZY_SYNC_MS);
+      return journal.state.entries.size === 0;
+    });
+    t.equal(bodies().length, 1);
+    give(pdus.at(-1));
+    await until(
+      'an equal one after the acknowledgement',
+      () => bodies().length + journal.state.groups.size === 2,
+    );
+  }
+});
 
 t.test('delivered directly to a disk that refuses, it is left to the network', async (t) => {
   const { clock, disk, modem, start } = await setUpInbox(t);

@@ -142,7 +142,7 @@ export class SmsWaits {
   }
 
   /** Resolves when all lost messages are claimable again. */
-  async settled(): Promise<void> {
+  async idle(): Promise<void> {
     await Promise.all(this.#givingBack);
   }
 

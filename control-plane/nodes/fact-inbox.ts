@@ -61,8 +61,8 @@ export class FactInbox {
     return true;
   }
 
-  /** Resolves when all accepted facts are committed or given up. */
-  async settled(): Promise<void> {
+  /** Resolves when all facts that were taken are committed or given up. */
+  async idle(): Promise<void> {
     await this.#running;
   }
 

@@ -365,7 +365,7 @@ export class NodeSession implements NodeLink {
     for (const timer of this.#timers) timer.cancel();
     if (fleet.detach(this)) calls.unlinked(this.nodeId, this.heardAt);
     this.#pending.abandon();
-    await Promise.all([this.#inbox?.settled(), this.#events.settled(), this.#snapshots.end()]);
+    await Promise.all([this.#inbox?.idle(), this.#events.idle(), this.#snapshots.end()]);
     await closeLink(db, this.linkId, new Date(clock.now())).catch((error: unknown) =>
       log.warn({ err: error }, 'closing a link failed'),
     );

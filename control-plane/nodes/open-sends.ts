@@ -5,11 +5,11 @@ import type { Base } from '../bus/base.ts';
 import { FRESH_MS } from '../bus/replay-guard.ts';
 import { emitTextEnd } from '../metrics/metric-events.ts';
 import {
-  findUnsettled,
+  findOpenSends,
+  type OpenSend,
+  type OpenStatus,
+  recordNoOutcome,
   recordOutcome,
-  setUnsettled,
-  type UnsettledSend,
-  type UnsettledStatus,
 } from '../store/messages/messages.ts';
 import { uncountSend } from '../store/messages/sending.ts';
 import type { NodeLink } from './node-link.ts';
@@ -67,12 +67,12 @@ export class OpenSends {
   }
 
   /** True when the node has answered about each. */
-  async #askThose(before: Date, statuses: readonly UnsettledStatus[]): Promise<boolean> {
+  async #askThose(before: Date, statuses: readonly OpenStatus[]): Promise<boolean> {
     const after = new Date(before.getTime() - OUTCOME_MEMORY_MS);
     let isAnswered = true;
     // Many sends may stay unknown for good; the sends after them still get their turn.
     for (let id = 0; ; ) {
-      const open = await findUnsettled(this.#parts.db, this.#link.nodeId, { id, after, before, statuses });
+      const open = await findOpenSends(this.#parts.db, this.#link.nodeId, { id, after, before, statuses });
       const last = open.at(-1);
       if (last === undefined) break;
       const answers = await Promise.all(open.map((send) => this.#askOutcome(send)));
@@ -84,7 +84,7 @@ export class OpenSends {
   }
 
   /** False when the node did not respond. */
-  async #askOutcome(open: UnsettledSend): Promise<boolean> {
+  async #askOutcome(open: OpenSend): Promise<boolean> {
     const { db, log } = this.#parts;
     try {
       const outcome = await this.#link.command(
@@ -96,7 +96,9 @@ export class OpenSends {
       return true;
     } catch (error) {
       if (error instanceof CommandRefusal) {
-        emitTextEnd((await setUnsettled(db, open.commandId, { status: 'failed', why: 'node_refused' })).end);
+        emitTextEnd(
+          (await recordNoOutcome(db, open.commandId, { status: 'failed', why: 'node_refused' })).end,
+        );
         await uncountSend(db, open.commandId);
         return true;
       }

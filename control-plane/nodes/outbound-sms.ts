@@ -13,7 +13,7 @@ import type { Subscription } from '../domain/subscription.ts';
 import { emitMetric, emitTextEnd, type SendOutcome } from '../metrics/metric-events.ts';
 import type { Database } from '../store/database/database.ts';
 import { locateNumber } from '../store/fleet/sims.ts';
-import { messageIdOf, recordOutcome, setUnsettled } from '../store/messages/messages.ts';
+import { messageIdOf, recordNoOutcome, recordOutcome } from '../store/messages/messages.ts';
 import { admitSend, uncountSend } from '../store/messages/sending.ts';
 import { forgetSentText } from '../store/messages/sent-texts.ts';
 import { admitted } from './admitted-send.ts';
@@ -120,7 +120,7 @@ async function giveUp(
 ): Promise<never> {
   if (error instanceof CommandRefusal) {
     count(error.code === 'rate_limited' ? 'rate_limited' : 'refused');
-    const { end } = await setUnsettled(db, commandId, { status: 'failed', why: 'node_refused' });
+    const { end } = await recordNoOutcome(db, commandId, { status: 'failed', why: 'node_refused' });
     await uncountSend(db, commandId);
     // A text that its sender may not send says nothing about the slot.
     if (SENDER_CODES.has(error.code)) await forgetSentText(db, commandId);
@@ -131,7 +131,7 @@ async function giveUp(
   }
   if (error instanceof NodeUnavailable) {
     count(error.isSent ? 'unknown' : 'offline');
-    const { end } = await setUnsettled(
+    const { end } = await recordNoOutcome(
       db,
       commandId,
       error.isSent ? { status: 'unknown' } : { status: 'failed', why: 'node_offline' },

@@ -42,8 +42,8 @@ export class SlotEvents {
       });
   }
 
-  /** Resolves when all accepted events are written or given up. */
-  async settled(): Promise<void> {
+  /** Resolves when all events that were taken are written or given up. */
+  async idle(): Promise<void> {
     await this.#writing;
   }
 

@@ -84,7 +84,7 @@ export function serveApi(base: ServiceBase, parts: ApiParts) {
       await telephony.live.stop();
       await sockets.voice.stop();
       await server.stop();
-      await waits.settled();
+      await waits.idle();
     },
   };
 }
@@ -112,7 +112,7 @@ function openWaits(base: ServiceBase, { live }: Telephony) {
       waits.drain();
       callWaits.drain();
     },
-    settled: () => waits.settled(),
+    idle: () => waits.idle(),
   };
 }
 

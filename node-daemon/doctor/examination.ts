@@ -59,11 +59,11 @@ export async function examine(settings: DaemonSettings, parts: ExaminationParts)
       : 'the configuration file must be fixed first',
   ]);
   const rack = typeof opened === 'string' ? undefined : opened;
-  const settled = rack === undefined ? [] : await slotsOf(rack, { host, config, clock }).catch(messageOf);
-  const known = typeof settled === 'string' ? [] : settled;
+  const reported = rack === undefined ? [] : await slotsOf(rack, { host, config, clock }).catch(messageOf);
+  const known = typeof reported === 'string' ? [] : reported;
   const found = findSlots(known, { devices: host.devices, config, devRoot });
   const discovers = config.discover !== false;
-  const asked = typeof settled === 'string' ? undefined : rack;
+  const asked = typeof reported === 'string' ? undefined : rack;
   const resetFileOf = (usbPath: string): string | undefined =>
     config.recovery.usbReset === 'authorized' ? authorizedFile(settings.sysfsRoot, usbPath) : undefined;
   const slotParts = { rack: asked, discovers, host, openPort, devRoot, playsTones, resetFileOf, clock };
@@ -73,7 +73,7 @@ export async function examine(settings: DaemonSettings, parts: ExaminationParts)
     rack?.link().catch(() => undefined),
   ]);
   const isDaemonRunning = rack?.isRunningDaemon === true;
-  const problem = [opened, settled].find((each) => typeof each === 'string');
+  const problem = [opened, reported].find((each) => typeof each === 'string');
   return doctorReportOf({
     findings: judgeAll({
       host,

@@ -41,7 +41,7 @@ const POLL_MS = 100;
 const UNDER_WAY: ReadonlySet<ShownSlot['state']> = new Set(['starting', 'searching']);
 
 /**
- * The slots of a rack once each has settled its state, or after `timeoutMs`. `usbPaths`: the places of modems that will be slots. Rejects
+ * The slots of a rack once each has a final state, or after `timeoutMs`. `usbPaths`: the places of modems that will be slots. Rejects
  * as the operator API does.
  */
 export async function settledSlots(

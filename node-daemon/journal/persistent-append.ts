@@ -19,7 +19,7 @@ export interface PersistentAppended {
   /** Resolves when the records survive a kill, or when the journal is closed. */
   readonly written: Promise<void>;
   /** Resolves when the records are durable, or after the first refusal, so that a caller does not have to wait for a new disk. */
-  readonly settled: Promise<void>;
+  readonly tried: Promise<void>;
   /** Resolves when the records are durable, after any number of refusals, or when the journal is closed. */
   readonly taken: Promise<void>;
 }
@@ -38,7 +38,7 @@ export function appendPersistently(
     log.error(fields, 'the journal refused a record: retrying until it accepts it');
     await retry(parts, records);
   });
-  return { written: written.catch(() => taken), settled: durable.catch(() => undefined), taken };
+  return { written: written.catch(() => taken), tried: durable.catch(() => undefined), taken };
 }
 
 async function retry(

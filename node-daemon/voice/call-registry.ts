@@ -100,9 +100,9 @@ export class CallRegistry implements CallObserver {
     const { state: _state, has_media: _hasMedia, ...call } = entry.live;
     const ended = new Date(this.#parts.clock.now()).toISOString();
     const fact = { kind: 'call_ended', ...call, ended_at: ended, reason, cause, audio } as const;
-    const { settled } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
+    const { tried } = appendPersistently(this.#parts, [{ kind: 'fact', fact }]);
     // A stop that waits for calls also waits for the fact, which is sent as soon as it is written.
-    void settled.then(() => {
+    void tried.then(() => {
       if (this.live.length === 0) this.#onDrained();
     });
     this.#parts.log.info({ call: callId, reason, cause, audio }, 'call ended');

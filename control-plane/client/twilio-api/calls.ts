@@ -112,7 +112,7 @@ export class Calls {
       if (this.#removed.has(placed.sid)) return undefined;
       if (placed.isOver) throw callIsOver(by);
       await placed.hangUp();
-      await placed.settled(HANG_UP_MS);
+      await placed.ended(HANG_UP_MS);
       return placed.view();
     }
     const found = await this.#find(sid);

@@ -133,7 +133,7 @@ export class PlacedCall {
   }
 
   /** Resolves when the call is over, after `ms` at the latest. */
-  async settled(ms: number): Promise<void> {
+  async ended(ms: number): Promise<void> {
     if (this.isOver || this.#callId === undefined) return;
     await sleep(systemClock, ms, this.#ended.signal).catch(() => undefined);
   }

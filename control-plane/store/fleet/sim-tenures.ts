@@ -102,10 +102,10 @@ export async function writeTenures(
       as claim (iccid, slot, taken_from, moved_from)
     on conflict (iccid) where until is null do nothing returning iccid`.execute(trx);
   // A node that has reported a SIM for this long has the card, even if its modem is lost later.
-  const settled = sql`case when sim_tenures.sighting <> 'present'
+  const formerHolder = sql`case when sim_tenures.sighting <> 'present'
     or sighting_since > ${new Date(now.getTime() - CONTESTED_MS)}::timestamptz then taken_from end`;
   await sql`
-    update sim_tenures set slot = seen.slot, sighting = seen.sighting, taken_from = ${settled},
+    update sim_tenures set slot = seen.slot, sighting = seen.sighting, taken_from = ${formerHolder},
       sighting_since = case when sim_tenures.sighting = seen.sighting then sighting_since else ${now}::timestamptz end
     from unnest(${held.map(({ iccid }) => iccid)}::text[], ${held.map(({ slot }) => slot)}::text[],
       ${held.map(({ state }) => (state === 'lost' ? 'lost' : 'present'))}::text[]) as seen (iccid, slot, sighting)
@@ -113,7 +113,7 @@ export async function writeTenures(
       and (sim_tenures.slot, sim_tenures.sighting) is distinct from (seen.slot, seen.sighting)`.execute(trx);
   if (unseen.length > 0)
     await sql`
-    update sim_tenures set sighting = 'unseen', taken_from = ${settled}, sighting_since = ${now}::timestamptz
+    update sim_tenures set sighting = 'unseen', taken_from = ${formerHolder}, sighting_since = ${now}::timestamptz
     where node_id = ${nodeId} and until is null and sighting <> 'unseen'
       and iccid = any(${unseen}::text[])`.execute(trx);
   const isBegun = new Set(begun.rows.map(({ iccid }) => iccid));
@@ -166,7 +166,7 @@ export async function writeClaims(
     on conflict (node_id, iccid) do update set slot = excluded.slot, cause = excluded.cause, seen_at = excluded.seen_at,
       contested_since = coalesce(sim_claims.contested_since, excluded.contested_since)
     returning (xmax = 0) as "isNew"`.execute(trx);
-  const settled = await trx
+  const ended = await trx
     .deleteFrom('sim_claims')
     .where('node_id', '=', nodeId)
     .where('iccid', 'in', sql<string>`(select unnest(${held.map(({ iccid }) => iccid)}::text[]))`)
@@ -177,7 +177,7 @@ export async function writeClaims(
       and (contested_since is null
         or seen_at < ${new Date(now.getTime() - CLAIM_KEPT_MS)}::timestamptz)`.execute(trx);
   const begun = rows.filter(({ isNew }) => isNew).length + refused.length - known.length;
-  await addRefusals(trx, { nodeId, reason: 'claims', count: begun - settled.length }, now);
+  await addRefusals(trx, { nodeId, reason: 'claims', count: begun - ended.length }, now);
 }
 
 /** How many SIMs the node holds. */

@@ -193,7 +193,7 @@ function idWithReference(commandId: string, reference: number | undefined): stri
 }
 
 /**
- * Records the outcome of a send that a node reports. Only an unsettled message changes; one that a delivery report has ended gets its id.
+ * Records the outcome of a send that a node reports. Only an open message changes; one that a delivery report has ended gets its id.
  */
 export async function recordOutcome(
   db: Database | DatabaseTransaction,
@@ -201,7 +201,7 @@ export async function recordOutcome(
   outcome: SmsOutcome,
 ): Promise<SentChange> {
   if (outcome.status !== 'accepted')
-    return setUnsettled(
+    return recordNoOutcome(
       db,
       commandId,
       outcome.status === 'rejected'
@@ -230,8 +230,8 @@ export async function isSentBy(db: Database, nodeId: string, commandId: string):
   return row !== undefined;
 }
 
-/** Records that the outcome is unknown, or that the send failed. Only an unsettled message changes. */
-export async function setUnsettled(
+/** Records that the outcome is unknown, or that the send failed. Only an open message changes. */
+export async function recordNoOutcome(
   db: Database | DatabaseTransaction,
   commandId: string,
   change: { status: 'unknown' } | { status: 'failed'; why: FailureClass },
@@ -283,9 +283,9 @@ export async function recordReport(
 }
 
 /** `sending`: its request has not recorded an outcome. `unknown`: it has recorded that it knows none. */
-export type UnsettledStatus = 'sending' | 'unknown';
+export type OpenStatus = 'sending' | 'unknown';
 
-export interface UnsettledSend {
+export interface OpenSend {
   id: number;
   commandId: string;
   iccid: string;
@@ -293,22 +293,22 @@ export interface UnsettledSend {
   body: string;
 }
 
-interface UnsettledQuery {
+interface OpenSendsQuery {
   id: number;
   after: Date;
   before: Date;
-  statuses: readonly UnsettledStatus[];
+  statuses: readonly OpenStatus[];
 }
 
 /**
- * Unsettled sends of a node, made between two instants: the node may know their outcome. Oldest first, at most `UNSETTLED_MAX`, after the
+ * Open sends of a node, made between two instants: the node may know their outcome. Oldest first, at most `OPEN_SENDS_MAX`, after the
  * `id` of the last known one.
  */
-export async function findUnsettled(
+export async function findOpenSends(
   db: Database,
   nodeId: string,
-  { id, after, before, statuses }: UnsettledQuery,
-): Promise<UnsettledSend[]> {
+  { id, after, before, statuses }: OpenSendsQuery,
+): Promise<OpenSend[]> {
   const rows = await db
     .selectFrom('messages')
     .innerJoin('numbers', 'numbers.number', 'messages.from_number')
@@ -320,7 +320,7 @@ export async function findUnsettled(
     .where('messages.created_at', '>', after)
     .where('messages.created_at', '<', before)
     .orderBy('messages.id')
-    .limit(UNSETTLED_MAX)
+    .limit(OPEN_SENDS_MAX)
     .execute();
   return rows.map((row) => ({
     id: row.id,
@@ -332,7 +332,7 @@ export async function findUnsettled(
 }
 
 /** Requested at once. */
-export const UNSETTLED_MAX = 500;
+export const OPEN_SENDS_MAX = 500;
 
 /** Unreadable messages kept for each SIM: a node can invent any number of them, and an operator learns nothing from more. */
 const UNREADABLE_MAX = 200;

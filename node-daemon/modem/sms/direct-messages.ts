@@ -1,4 +1,4 @@
-// Accepts messages and reports that the modem forwards directly, and acknowledges them if the network waits for it.
+// Records messages and reports that the modem forwards directly, and acknowledges them if the network waits for it.
 import { crc32 } from 'node:zlib';
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
@@ -10,7 +10,7 @@ import { entryKey } from '../../journal/journal-state.ts';
 import type { StorageEntry } from '../../journal/record.ts';
 import { type ReceivedPdu, readPdu } from '../../sms/received-pdu.ts';
 import { RefusedMessages } from './refused-messages.ts';
-import { AcceptingEntries, type SmsAcceptance } from './sms-acceptance.ts';
+import { type SmsRecorder, UnrecordedEntries } from './sms-recorder.ts';
 import { pduDigestOf } from './storage/sms-storage.ts';
 
 /** 3GPP TS 27.005 §3.2.5: no +CNMA acknowledgement expected. */
@@ -38,30 +38,30 @@ interface DirectMessagesParts {
   readonly confirmSim: () => Promise<void>;
 }
 
-/** Accepts direct messages. The journal has their only copy. The network sends a message again until it is acknowledged. */
+/** Records direct messages. The journal has their only copy. The network sends a message again until it is acknowledged. */
 export class DirectMessages {
   readonly #parts: DirectMessagesParts;
-  readonly #acceptance: SmsAcceptance;
+  readonly #recorder: SmsRecorder;
   readonly #refused: RefusedMessages;
   #awaitsAcknowledgements: Promise<boolean> | undefined;
 
-  constructor(parts: DirectMessagesParts, acceptance: SmsAcceptance) {
+  constructor(parts: DirectMessagesParts, recorder: SmsRecorder) {
     this.#parts = parts;
-    this.#acceptance = acceptance;
+    this.#recorder = recorder;
     this.#refused = new RefusedMessages(parts, 'refused messages that the modem forwarded directly');
   }
 
-  /** Accepts a PDU. Acknowledges it when it is durable. Refuses it if the journal refuses, so that the network keeps it. */
+  /** Records a PDU. Acknowledges it when it is durable. Refuses it if the journal refuses, so that the network keeps it. */
   take(pdu: string): void {
     const { log } = this.#parts;
-    this.#acceptAndAcknowledge(pdu).catch((error: unknown) => {
+    this.#recordAndAcknowledge(pdu).catch((error: unknown) => {
       // Each stop of the program closes the port, also of a modem that is receiving.
       if (error instanceof PortClosedError) log.info({}, UNACKNOWLEDGED);
       else log.warn({ err: error }, 'failed to acknowledge a directly forwarded message');
     });
   }
 
-  async #acceptAndAcknowledge(pdu: string): Promise<void> {
+  async #recordAndAcknowledge(pdu: string): Promise<void> {
     const { confirmSim, journal, log } = this.#parts;
     const received = readPdu(pdu);
     const entry = this.#entryOf(received);
@@ -69,14 +69,14 @@ export class DirectMessages {
     await new Promise((resolve) => setImmediate(resolve));
     try {
       await confirmSim();
-      await this.#accept(received, entry);
+      await this.#record(received, entry);
     } catch (error) {
       if (error instanceof PortClosedError) throw error;
       this.#refused.refused(pdu, error);
       this.#refused.logRefused();
       return this.#acknowledge(NEGATIVE);
     }
-    this.#refused.accepted(pdu);
+    this.#refused.recorded(pdu);
     await this.#acknowledge(POSITIVE);
     if (entry === undefined) return;
     journal.appendLazily({ kind: 'gone', entry }).durable.catch((error: unknown) => {
@@ -93,12 +93,12 @@ export class DirectMessages {
   }
 
   /** Writes a message to the journal, unless an earlier session did so and could not acknowledge it. */
-  #accept(received: ReceivedPdu, entry: StorageEntry | undefined): Promise<void> {
-    if (entry === undefined) return this.#acceptance.accept(received);
+  #record(received: ReceivedPdu, entry: StorageEntry | undefined): Promise<void> {
+    if (entry === undefined) return this.#recorder.record(received);
     const { journal } = this.#parts;
-    return AcceptingEntries.of(journal).once(entry, async () => {
+    return UnrecordedEntries.of(journal).once(entry, async () => {
       const known = journal.state.entries.get(entryKey(entry));
-      if (known?.entry.digest !== entry.digest) await this.#acceptance.accept(received, entry);
+      if (known?.entry.digest !== entry.digest) await this.#recorder.record(received, entry);
     });
   }
 

@@ -59,7 +59,7 @@ export class LateParts {
         journal
           .appendDecided((waiting) => this.#lateRecords(waiting, group))
           .then(
-            () => this.#refused.accepted(group),
+            () => this.#refused.recorded(group),
             (error: unknown) => {
               this.#refused.refused(group, error);
               throw error;

@@ -14,7 +14,7 @@ export class RefusedMessages {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #line: string;
-  /** Messages refused since the last line, and not accepted since. */
+  /** Messages refused since the last line, and not recorded since. */
   readonly #keys = new Set<string>();
   #reason = '';
   #loggedAt = Number.NEGATIVE_INFINITY;
@@ -35,7 +35,7 @@ export class RefusedMessages {
     if (this.#keys.size < COUNTED_MAX) this.#keys.add(key);
   }
 
-  accepted(key: string): void {
+  recorded(key: string): void {
     this.#keys.delete(key);
   }
 

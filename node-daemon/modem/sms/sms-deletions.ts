@@ -14,7 +14,7 @@ interface SmsDeletionsParts {
 }
 
 /** Whether the message of an entry is in the journal, and whether the modem has deleted it. */
-type DeletionState = 'unknown' | 'accepted' | 'deleted';
+type DeletionState = 'unknown' | 'recorded' | 'deleted';
 
 /** The deletions on one modem, for one SIM. */
 export class SmsDeletions {
@@ -55,7 +55,7 @@ export class SmsDeletions {
     const key = entryKey(entry);
     const known = this.#parts.journal.state.entries.get(key);
     if (known?.entry.digest !== entry.digest) return 'unknown';
-    return known.deleted || this.#confirmed.get(key) === entry.digest ? 'deleted' : 'accepted';
+    return known.deleted || this.#confirmed.get(key) === entry.digest ? 'deleted' : 'recorded';
   }
 
   /** Returns the next deletion; `undefined` if none is due. */

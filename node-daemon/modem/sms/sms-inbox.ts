@@ -9,8 +9,8 @@ import type { Urc } from '../../at/urc.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { AnnouncedMessages } from './announced-messages.ts';
 import { DirectMessages } from './direct-messages.ts';
-import { SmsAcceptance } from './sms-acceptance.ts';
 import { SmsDeletions } from './sms-deletions.ts';
+import { SmsRecorder } from './sms-recorder.ts';
 import {
   type Announced,
   announcedBy,
@@ -20,7 +20,7 @@ import {
 } from './storage/sms-storage.ts';
 import type { StorageAccess } from './storage/storage-access.ts';
 import { StorageReader } from './storage/storage-reader.ts';
-import { StoredAcceptance } from './stored-acceptance.ts';
+import { StoredMessages } from './stored-messages.ts';
 
 /** Above this number deletions go before reads. Otherwise the storage would fill up under steady traffic. */
 const DELETIONS_WAITING_MAX = 16;
@@ -58,7 +58,7 @@ export class SmsInbox {
   readonly #direct: DirectMessages;
   readonly #announced = new AnnouncedMessages();
   readonly #reader: StorageReader;
-  readonly #stored: StoredAcceptance;
+  readonly #stored: StoredMessages;
   readonly #deletions: SmsDeletions;
   /** Storages whose sweep is due. */
   readonly #sweeps = new Set<string>();
@@ -75,12 +75,12 @@ export class SmsInbox {
   constructor(parts: SmsInboxParts) {
     this.#parts = parts;
     this.#unswept = new Set(parts.storages);
-    const acceptance = new SmsAcceptance(parts);
-    this.#direct = new DirectMessages(parts, acceptance);
+    const recorder = new SmsRecorder(parts);
+    this.#direct = new DirectMessages(parts, recorder);
     this.#reader = new StorageReader(parts);
     const deletions = new SmsDeletions(parts);
     this.#deletions = deletions;
-    this.#stored = new StoredAcceptance(parts, { acceptance, deletions, onDue: () => this.#work() });
+    this.#stored = new StoredMessages(parts, { recorder, deletions, onDue: () => this.#work() });
     parts.channel.onUrc((urc) => this.#onUrc(urc));
   }
 
@@ -90,7 +90,7 @@ export class SmsInbox {
     this.#work();
     while (this.#working !== undefined || this.#stored.isBusy) {
       await this.#working;
-      await this.#stored.settled();
+      await this.#stored.idle();
     }
   }
 
@@ -198,7 +198,7 @@ export class SmsInbox {
 
   async #readOne(announced: Announced): Promise<void> {
     const message = await this.#reader.readOne(announced);
-    if (message !== undefined) void this.#stored.acceptOne(announced.storage, message);
+    if (message !== undefined) void this.#stored.recordOne(announced.storage, message);
   }
 
   /** Reads the announced messages of a storage with one command. */
@@ -211,20 +211,20 @@ export class SmsInbox {
     }
   }
 
-  /** Reads a storage, in the order of the announcements. Resolves before the journal has the messages; `onAccepted` is called when it has. */
+  /** Reads a storage, in the order of the announcements. Resolves before the journal has the messages; `onRecorded` is called when it has. */
   async #takeAll(
     storage: string,
     priority: Priority,
-    onAccepted = (): void => undefined,
+    onRecorded = (): void => undefined,
   ): Promise<readonly Information[]> {
     const beginHere = this.#unswept.has(storage);
     const announced = this.#announced.in(storage);
     const entries = await this.#reader.list(storage, priority);
     const places = this.#announced.listed(storage, announced);
     this.#stored
-      .acceptAll(storage, parseList(entries), { places, beginHere })
-      .then((areAccepted) => {
-        if (areAccepted) onAccepted();
+      .recordAll(storage, parseList(entries), { places, beginHere })
+      .then((areRecorded) => {
+        if (areRecorded) onRecorded();
       })
       .catch((error: unknown) => this.#parts.log.warn({ err: error }, STORAGE_ERROR));
     return entries;

@@ -257,7 +257,7 @@ export class SmsOutbox {
     );
     const written = withdrawn.then((appended) => appended?.written);
     this.#earlierWritten = both(this.#earlierWritten, written);
-    void withdrawn.then((appended) => appended?.settled).then(() => waiting.reject(refusal));
+    void withdrawn.then((appended) => appended?.tried).then(() => waiting.reject(refusal));
   }
 
   /** Resolves when the modem is free again. */
@@ -271,10 +271,10 @@ export class SmsOutbox {
     const recorded = submitted.then(({ outcome }) =>
       this.#append({ kind: 'fact', fact: { kind: 'sms_outcome', command_id: request.commandId, outcome } }),
     );
-    const settled = recorded.then((appended) => appended.settled);
-    this.#unreported.add(settled);
-    void settled.then(async () => {
-      this.#unreported.delete(settled);
+    const tried = recorded.then((appended) => appended.tried);
+    this.#unreported.add(tried);
+    void tried.then(async () => {
+      this.#unreported.delete(tried);
       resolve((await submitted).outcome);
     });
     this.#earlierWritten = both(this.#earlierWritten, this.#lastWritten);

@@ -34,7 +34,7 @@ export async function concludeUnfinished(parts: PersistentAppendParts): Promise<
     kind: 'fact' as const,
     fact: { kind: 'sms_outcome' as const, command_id: commandId, outcome },
   }));
-  await appendPersistently(parts, facts).settled;
+  await appendPersistently(parts, facts).tried;
 }
 
 /** Returns outcomes by id for commands that have none. */

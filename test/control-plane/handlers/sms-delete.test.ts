@@ -274,12 +274,12 @@ t.test(
     // Both inboxes know that nothing is committed yet.
     const [left, next] = [inbox(), inbox()];
     left.push(1, received(SECRET));
-    await left.settled();
+    await left.idle();
     t.equal((await history()).length, 1);
     t.match(await remove('/sms/messages'), { body: { deleted: 1 } });
     next.push(1, received(SECRET));
     next.push(2, received('new'));
-    await next.settled();
+    await next.idle();
     t.same(failures, []);
     t.same(
       (await history()).map(({ body }) => body),

@@ -46,10 +46,10 @@ t.test('after a failed commit nothing more is taken', async (t) => {
   t.equal(inbox.push(1, fact('01')), true);
   t.equal(inbox.push(2, fact('02')), true);
   await until('the failure', () => failures.length > 0);
-  await inbox.settled();
+  await inbox.idle();
   await sql`alter table journals_away rename to journals`.execute(db);
   t.equal(inbox.push(3, fact('03')), true, 'no fault of the node');
-  await inbox.settled();
+  await inbox.idle();
   t.same(acknowledged, []);
   t.same(await db.selectFrom('journals').selectAll().execute(), []);
   t.equal(failures.length, 1);
@@ -95,7 +95,7 @@ t.test('a fact that waited for the commit of a replaced link is not older than i
   await until('it waits', waitsForLock(db));
   clock.advance(5_000);
   await other.commit().execute();
-  await inbox.settled();
+  await inbox.idle();
   const rows = await db.selectFrom('messages').select(['body', 'created_at']).execute();
   t.same(rows, [{ body: 'later', created_at: new Date('2026-11-21T08:00:05.000Z') }]);
 });

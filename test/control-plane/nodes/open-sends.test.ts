@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '#control-plane/store/database/database.ts';
-import { UNSETTLED_MAX } from '#control-plane/store/messages/messages.ts';
+import { OPEN_SENDS_MAX } from '#control-plane/store/messages/messages.ts';
 import { subscriber } from '../../fixtures/agents/subscriber.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { acceptAll, type Command, linkNode } from '../../fixtures/nodes/scripted-node.ts';
@@ -12,7 +12,7 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig();
 
 t.test(
-  'a link that breaks in mid-send: unknown, then settled by what the node recorded, never sent again',
+  'a link that breaks in mid-send: unknown, then closed by what the node recorded, never sent again',
   async (t) => {
     const { url, node, send, history } = await subscriber(t, rig, {
       onCommand: (command) => (command.name === 'send_sms' ? undefined : acceptAll(command)),
@@ -24,7 +24,7 @@ t.test(
     t.match(await history(), [{ status: 'unknown' }]);
 
     const back = await linkNode(t, url, { journalId: 'journal-1' });
-    await until('settled', async () => (await history())[0]?.status === 'queued');
+    await until('closed', async () => (await history())[0]?.status === 'queued');
     t.match(back.commands('send_sms'), [{ id: node.commands('send_sms')[0]?.id, time_left_ms: 0 }]);
   },
 );
@@ -43,7 +43,7 @@ t.test('a send that the node never saw is failed when the node comes back', asyn
         ? { type: 'refusal', id: command.id, code: 'deadline_passed', message: 'never seen' }
         : acceptAll(command),
   });
-  await until('settled', async () => (await history())[0]?.status === 'failed');
+  await until('closed', async () => (await history())[0]?.status === 'failed');
 });
 
 t.test('a send that waits in the node when it is asked about, and is refused there later', async (t) => {
@@ -72,7 +72,7 @@ t.test('a send that waits in the node when it is asked about, and is refused the
   back.send(refusalOf(asked));
   t.match(await history(), [{ status: 'unknown' }]);
   isLate = true;
-  await until('asked again, and settled', async () => {
+  await until('asked again, and closed', async () => {
     clock.advance(30_000);
     return (await history())[0]?.status === 'failed';
   });
@@ -106,7 +106,7 @@ t.test('a send whose instance died, while the link of its node at another one li
   t.same(asked(), [], 'a request may wait for it');
   await passMinute('two');
   await passMinute('three');
-  await until('settled', async () => (await history()).some(({ status }) => status === 'failed'));
+  await until('closed', async () => (await history()).some(({ status }) => status === 'failed'));
   t.match(asked(), [{ time_left_ms: 0 }], 'asked once, and not sent late');
 });
 
@@ -144,7 +144,7 @@ t.test('a send whose instance died, while the node never answers about an earlie
     clock.advance(60_000);
     t.equal((await send({ to: '+13105550188', body })).status, 200);
   }
-  await until('settled', async () => {
+  await until('closed', async () => {
     const rows = await history();
     return rows.some(({ body, status }) => body === LOST && status === 'failed');
   });
@@ -161,7 +161,7 @@ t.test('a send behind many undecided ones has its turn', async (t) => {
   const last = String(node.commands('send_sms')[0]?.id);
   const { db, close } = await openDatabase({ url: databaseUrl, connectionsMax: 1 });
   const { id: _, mms: __, ...row } = await db.selectFrom('messages').selectAll().executeTakeFirstOrThrow();
-  const before = Array.from({ length: 2 * UNSETTLED_MAX }, (_, index) => ({
+  const before = Array.from({ length: 2 * OPEN_SENDS_MAX }, (_, index) => ({
     ...row,
     delivered_parts: sql<number[]>`array[]::integer[]`,
     command_id: `msg_${index}`,
@@ -179,5 +179,5 @@ t.test('a send behind many undecided ones has its turn', async (t) => {
       return { type: 'result', id: command.id, ok: true, result };
     },
   });
-  await until('settled', async () => (await history('?limit=1'))[0]?.status === 'queued');
+  await until('closed', async () => (await history('?limit=1'))[0]?.status === 'queued');
 });

@@ -11,8 +11,8 @@ t.test('a record is tried until it is taken', async (t) => {
   const { disk, openDisk } = brokenDisk();
   const journal = await open(openDisk);
   disk.failure = new Error('ENOSPC');
-  const { settled, taken } = appendPersistently({ journal, clock, log }, [received('a')]);
-  await settled;
+  const { tried, taken } = appendPersistently({ journal, clock, log }, [received('a')]);
+  await tried;
   t.same(bodies(journal), []);
   const tryAgain = async (): Promise<void> => {
     await until('the refusal', () => Number.isFinite(clock.untilNextMs));

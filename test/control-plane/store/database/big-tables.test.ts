@@ -17,7 +17,7 @@ import {
 } from '#control-plane/store/messages/calls.ts';
 import { findFilledInboxes } from '#control-plane/store/messages/message-claims.ts';
 import { deleteMessages, purgeOldMessages } from '#control-plane/store/messages/message-deletion.ts';
-import { findUnsettled } from '#control-plane/store/messages/messages.ts';
+import { findOpenSends } from '#control-plane/store/messages/messages.ts';
 import { admitSend, deleteOldSends, uncountSend } from '#control-plane/store/messages/sending.ts';
 import { deleteUnsoldCalls, makeRoomForUnsold } from '#control-plane/store/messages/unsold-calls.ts';
 import { deleteExpiredNonces } from '#control-plane/store/money/credentials.ts';
@@ -183,8 +183,8 @@ t.test('operators and housekeeping read no whole table that grows', async (t) =>
     db,
   );
   await purgeLapsed(db, { graceMs: 0, now });
-  await findUnsettled(db, 'lab', { id: 0, after: now, before: now, statuses: ['sending', 'unknown'] });
-  await findUnsettled(db, 'lab', { id: 0, after: now, before: now, statuses: ['sending'] });
+  await findOpenSends(db, 'lab', { id: 0, after: now, before: now, statuses: ['sending', 'unknown'] });
+  await findOpenSends(db, 'lab', { id: 0, after: now, before: now, statuses: ['sending'] });
   await listPayments(db, page, now);
   await listPayments(db, { ...page, state: 'void', wallet: '0xa' }, now);
   await listPayments(db, { isStuck: true, limit: 500 }, now);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { CALM_MS } from '#node-daemon/journal/disk-trouble.ts';
 import { LAZY_SYNC_MS } from '#node-daemon/journal/journal-writer.ts';
-import { GROUPS_MAX } from '#node-daemon/modem/sms/sms-acceptance.ts';
+import { GROUPS_MAX } from '#node-daemon/modem/sms/sms-recorder.ts';
 import { isEmpty, setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
 import { lines, TEST_ICCID, TEST_IMEI } from '../../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../../fixtures/until.ts';

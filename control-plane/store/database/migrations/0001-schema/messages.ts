@@ -29,7 +29,7 @@ export const MESSAGES = [
   'create index messages_history on messages (subscription_id, created_at desc, id desc, direction)',
   `create index messages_undelivered on messages (subscription_id, id)
     where direction = 'received' and delivered_at is null`,
-  `create index messages_unsettled on messages (command_node_id, id)
+  `create index messages_open on messages (command_node_id, id)
     where direction = 'sent' and status in ('sending', 'unknown')`,
   'create index messages_by_age on messages (created_at)',
   `create unique index messages_mms on messages (subscription_id, from_number, (mms ->> 'transaction_id'))

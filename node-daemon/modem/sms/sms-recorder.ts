@@ -20,8 +20,8 @@ const STRANDED = 'it was in the modem when the SIM was changed';
 /** Maximum number of incomplete messages. Beyond it, parts are delivered as they are. */
 export const GROUPS_MAX = 10_000;
 
-/** The parts that acceptance uses. */
-interface SmsAcceptanceParts {
+/** The parts that the recorder uses. */
+interface SmsRecorderParts {
   readonly iccid: string;
   readonly journal: Journal;
   readonly clock: Clock;
@@ -30,10 +30,10 @@ interface SmsAcceptanceParts {
 }
 
 /** Writes the received PDUs of one SIM to the journal. */
-export class SmsAcceptance {
-  readonly #parts: SmsAcceptanceParts;
+export class SmsRecorder {
+  readonly #parts: SmsRecorderParts;
 
-  constructor(parts: SmsAcceptanceParts) {
+  constructor(parts: SmsRecorderParts) {
     this.#parts = parts;
   }
 
@@ -41,20 +41,20 @@ export class SmsAcceptance {
    * Resolves when the message is durable. Rejects if the journal refuses. `entry`: its place in a storage. `arrivedAfter`: a time at
    * which it was not there yet.
    */
-  accept(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
+  record(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
     const { clock, iccid } = this.#parts;
     const receivedAt = new Date(clock.now()).toISOString();
     if (received.decoded === undefined) {
-      return this.#acceptUnreadable(received.pdu, { reason: received.reason, receivedAt, entry });
+      return this.#recordUnreadable(received.pdu, { reason: received.reason, receivedAt, entry });
     }
     if (received.decoded.kind === 'statusReport') {
-      return this.#acceptReport(received.decoded, receivedAt, entry);
+      return this.#recordReport(received.decoded, receivedAt, entry);
     }
     const { userData, indication, protocolIdentifier, from, sentAt } = received.decoded;
     const { content, concatenation, port } = userData;
     if (content.kind === 'octets' && port !== WAP_PUSH_PORT) {
       const reason = port === undefined ? '8 bit data' : `data for port ${port}`;
-      return this.#acceptUnreadable(received.pdu, { reason, receivedAt, entry });
+      return this.#recordUnreadable(received.pdu, { reason, receivedAt, entry });
     }
     const data =
       content.kind === 'text'
@@ -74,17 +74,17 @@ export class SmsAcceptance {
   }
 
   /**
-   * As `accept`, for a message in a modem whose card was changed meanwhile. Its owner is unknown, and no customer may read the messages of
+   * As `record`, for a message in a modem whose card was changed meanwhile. Its owner is unknown, and no customer may read the messages of
    * another one, so it is kept for the operator. `formerIccid`: the former card.
    */
-  acceptStranded({ pdu, decoded }: ReceivedPdu, entry: StorageEntry, formerIccid: string): Promise<void> {
+  recordStranded({ pdu, decoded }: ReceivedPdu, entry: StorageEntry, formerIccid: string): Promise<void> {
     const receivedAt = new Date(this.#parts.clock.now()).toISOString();
-    if (decoded?.kind === 'statusReport') return this.#acceptReport(decoded, receivedAt, entry);
+    if (decoded?.kind === 'statusReport') return this.#recordReport(decoded, receivedAt, entry);
     const fact = unreadableFact(formerIccid, pdu, STRANDED, receivedAt);
     return this.#parts.journal.append({ kind: 'fact', fact, entry });
   }
 
-  #acceptUnreadable(
+  #recordUnreadable(
     pdu: string,
     { reason, receivedAt, entry }: { reason: string; receivedAt: string; entry: StorageEntry | undefined },
   ): Promise<void> {
@@ -92,7 +92,7 @@ export class SmsAcceptance {
     return this.#parts.journal.append({ kind: 'fact', fact, ...placeOfEntry(entry) });
   }
 
-  async #acceptReport(report: StatusReport, receivedAt: string, entry?: StorageEntry): Promise<void> {
+  async #recordReport(report: StatusReport, receivedAt: string, entry?: StorageEntry): Promise<void> {
     const { clock, iccid, journal } = this.#parts;
     const search = (): ReportSearch => ({ iccid, commands: journal.state.commands, now: clock.now() });
     let owner = acceptedOwner(report, search());
@@ -142,29 +142,29 @@ function placeOfEntry(entry: StorageEntry | undefined): { entry?: StorageEntry }
   return entry === undefined ? {} : { entry };
 }
 
-const byJournal = new WeakMap<Journal, AcceptingEntries>();
+const byJournal = new WeakMap<Journal, UnrecordedEntries>();
 
 /**
  * Storage entries whose records are being written to one journal, by place and digest. They outlive the session, because the next
  * session reads them again.
  */
-export class AcceptingEntries {
-  readonly #accepting = new Map<string, Promise<void>>();
+export class UnrecordedEntries {
+  readonly #unrecorded = new Map<string, Promise<void>>();
 
   /** Returns the shared object of all inboxes that write to this journal. */
-  static of(journal: Journal): AcceptingEntries {
-    const entries = byJournal.get(journal) ?? new AcceptingEntries();
+  static of(journal: Journal): UnrecordedEntries {
+    const entries = byJournal.get(journal) ?? new UnrecordedEntries();
     byJournal.set(journal, entries);
     return entries;
   }
 
-  /** Accepts the entry. If it is already being accepted, both calls share one result. */
-  once(entry: StorageEntry, accept: () => Promise<void>): Promise<void> {
+  /** Records the entry. If it is already being recorded, both calls share one result. */
+  once(entry: StorageEntry, record: () => Promise<void>): Promise<void> {
     const key = `${entryKey(entry)}/${entry.digest}`;
-    const known = this.#accepting.get(key);
+    const known = this.#unrecorded.get(key);
     if (known !== undefined) return known;
-    const accepted = accept().finally(() => this.#accepting.delete(key));
-    this.#accepting.set(key, accepted);
-    return accepted;
+    const recorded = record().finally(() => this.#unrecorded.delete(key));
+    this.#unrecorded.set(key, recorded);
+    return recorded;
   }
 }

@@ -1,4 +1,4 @@
-// Accepts the messages that were read in storages: makes durable facts, and only then lets the modem delete them.
+// Records the messages that were read in storages: makes durable facts, and only then lets the modem delete them.
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -6,8 +6,8 @@ import { entryKey, holderOf } from '../../journal/journal-state.ts';
 import type { NewRecord, StorageEntry } from '../../journal/record.ts';
 import { readPdu } from '../../sms/received-pdu.ts';
 import { RefusedMessages } from './refused-messages.ts';
-import { AcceptingEntries, readRecords, type SmsAcceptance } from './sms-acceptance.ts';
 import type { SmsDeletions } from './sms-deletions.ts';
+import { readRecords, type SmsRecorder, UnrecordedEntries } from './sms-recorder.ts';
 import {
   type Announcements,
   inOrderOfArrival,
@@ -17,8 +17,8 @@ import {
 import { StorageOwner } from './storage/storage-owner.ts';
 import { SweepTimes } from './sweep-times.ts';
 
-/** The parts that acceptance of stored messages uses. */
-interface StoredAcceptanceParts {
+/** The parts that stored messages use. */
+interface StoredMessagesParts {
   readonly iccid: string;
   /** IMEI of the modem. A modem without one is not recognized later. */
   readonly device: string | undefined;
@@ -31,13 +31,13 @@ interface StoredAcceptanceParts {
 }
 
 /** The stored messages of one SIM. Journal writes never delay the next read. */
-export class StoredAcceptance {
-  readonly #parts: StoredAcceptanceParts;
-  readonly #acceptance: SmsAcceptance;
+export class StoredMessages {
+  readonly #parts: StoredMessagesParts;
+  readonly #recorder: SmsRecorder;
   readonly #deletions: SmsDeletions;
   /** Called when a deletion has become due. */
   readonly #onDue: () => void;
-  readonly #accepting: AcceptingEntries;
+  readonly #unrecorded: UnrecordedEntries;
   readonly #owner: StorageOwner;
   readonly #refused: RefusedMessages;
   readonly #sweepTimes: SweepTimes;
@@ -46,18 +46,14 @@ export class StoredAcceptance {
   #stopped = false;
 
   constructor(
-    parts: StoredAcceptanceParts,
-    {
-      acceptance,
-      deletions,
-      onDue,
-    }: { acceptance: SmsAcceptance; deletions: SmsDeletions; onDue: () => void },
+    parts: StoredMessagesParts,
+    { recorder, deletions, onDue }: { recorder: SmsRecorder; deletions: SmsDeletions; onDue: () => void },
   ) {
     this.#parts = parts;
-    this.#acceptance = acceptance;
+    this.#recorder = recorder;
     this.#deletions = deletions;
     this.#onDue = onDue;
-    this.#accepting = AcceptingEntries.of(parts.journal);
+    this.#unrecorded = UnrecordedEntries.of(parts.journal);
     this.#owner = new StorageOwner(parts);
     this.#refused = new RefusedMessages(parts, 'messages stay on the modem: the journal refuses them');
     this.#sweepTimes = new SweepTimes(parts.storages, parts.onSwept);
@@ -68,8 +64,8 @@ export class StoredAcceptance {
     return this.#unfinished.size > 0;
   }
 
-  /** Resolves when the journal has accepted or refused the messages that were read until now. */
-  async settled(): Promise<void> {
+  /** Resolves when the journal has or refuses the messages that were read until now. */
+  async idle(): Promise<void> {
     await Promise.all(this.#unfinished);
   }
 
@@ -78,28 +74,28 @@ export class StoredAcceptance {
     this.#stopped = true;
   }
 
-  /** Call it when all messages of a storage that was swept at `beganAt`, milliseconds since the epoch, are accepted. */
+  /** Call it when all messages of a storage that was swept at `beganAt`, milliseconds since the epoch, are in the journal. */
   swept(storage: string, beganAt: number): void {
     this.#sweepTimes.note(storage, beganAt);
     this.#owner.noteAccepted(storage);
   }
 
-  /** Accepts all messages of a storage. Resolves with whether all of them are in the journal. */
-  async acceptAll(
+  /** Records all messages of a storage. Resolves with whether all of them are in the journal. */
+  async recordAll(
     storage: string,
     messages: readonly StoredMessage[],
     announcements: Announcements,
   ): Promise<boolean> {
     this.#forgetGone(storage, messages);
-    const accepted: Promise<boolean>[] = [];
+    const recorded: Promise<boolean>[] = [];
     for (const message of inOrderOfArrival(messages, announcements)) {
-      if (!this.#stopped) accepted.push(this.acceptOne(storage, message));
+      if (!this.#stopped) recorded.push(this.recordOne(storage, message));
     }
-    return (await Promise.all(accepted)).every((isAccepted) => isAccepted) && !this.#stopped;
+    return (await Promise.all(recorded)).every((isRecorded) => isRecorded) && !this.#stopped;
   }
 
-  /** Accepts a message that was read, so that its deletion becomes due. Resolves with whether the journal accepted it. */
-  acceptOne(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
+  /** Records a message that was read, so that its deletion becomes due. Resolves with whether the journal has it. */
+  recordOne(storage: string, { index, unread, pdu }: StoredMessage): Promise<boolean> {
     const entry: StorageEntry = {
       ...this.#owner.placeIn(storage),
       index,
@@ -108,11 +104,11 @@ export class StoredAcceptance {
     const key = entryKey(entry);
     // The message to delete in this place may be gone, so this reading decides.
     this.#deletions.forget(entry);
-    const accepted = this.#accepting
-      .once(entry, () => this.#accept(entry, pdu, unread))
+    const recorded = this.#unrecorded
+      .once(entry, () => this.#record(entry, pdu, unread))
       .then(
         () => {
-          this.#refused.accepted(key);
+          this.#refused.recorded(key);
           if (this.#stopped) return true;
           this.#deletions.add(entry);
           this.#onDue();
@@ -123,26 +119,26 @@ export class StoredAcceptance {
           return false;
         },
       );
-    this.#unfinished.add(accepted);
-    void accepted.then(() => {
-      this.#unfinished.delete(accepted);
+    this.#unfinished.add(recorded);
+    void recorded.then(() => {
+      this.#unfinished.delete(recorded);
       if (this.#unfinished.size === 0) this.#refused.logRefused();
     });
-    return accepted;
+    return recorded;
   }
 
   /** Resolves when the entry may be deleted. Rejects if the journal refuses. */
-  #accept(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
+  #record(entry: StorageEntry, pdu: string, unread: boolean): Promise<void> {
     const state = this.#deletions.stateOf(entry);
-    if (state === 'accepted') return Promise.resolve();
+    if (state === 'recorded') return Promise.resolve();
     this.#deletions.reused(entry);
     // After a confirmed deletion, an equal unread entry is a new message. An equal read entry means that the
     // deletion did not happen, so it is due again.
     if (state === 'deleted' && !unread) return this.#parts.journal.append(...readRecords(entry));
     const formerIccid = this.#owner.formerIccidIn(entry.storage);
     return formerIccid === undefined
-      ? this.#acceptance.accept(readPdu(pdu), entry, this.#sweepTimes.lastOf(entry.storage))
-      : this.#acceptance.acceptStranded(readPdu(pdu), entry, formerIccid);
+      ? this.#recorder.record(readPdu(pdu), entry, this.#sweepTimes.lastOf(entry.storage))
+      : this.#recorder.recordStranded(readPdu(pdu), entry, formerIccid);
   }
 
   /** Forgets entries that the modem no longer lists: their deletion is final. */

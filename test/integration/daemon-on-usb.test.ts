@@ -5,6 +5,7 @@ import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import { SIM_READING_MAX_MS } from '#node-daemon/modem/sim/sim-guard.ts';
 import { fastClock } from '../fixtures/clocks/fast-clock.ts';
+import { ManualClock } from '../fixtures/clocks/manual-clock.ts';
 import { startDaemonOnUsb } from '../fixtures/nodes/daemon-on-usb.ts';
 import { until } from '../fixtures/until.ts';
 
@@ -159,12 +160,15 @@ t.test('of two daemons on one host one has the modem, and the other says that it
 });
 
 t.test('a stick that shows its disk first says so and is used when it turns', async (t) => {
+  const clock = new ManualClock();
   const { modem, serves, slots } = await startDaemonOnUsb(t, {
+    clock,
     modems: 1,
     makes: ['huawei-e303'],
     storageFirstMs: 3_000,
   });
   await until('the disk', () => slots().get('1-1.1')?.reason === 'mass_storage');
+  clock.advance(3_000);
   await serves('1-1.1', modem(0));
 });
 

@@ -22,6 +22,8 @@ t.test('messages that came after it are reported after a kill, and once', async 
   await until('the alarm', () => plane.alarms.includes('journal_unavailable'), AGAIN_MS);
   await until('an empty store', isEmpty, AGAIN_MS);
   await kill();
+  // Facts that it sent before have arrived by then.
+  await until('the end of its link', () => plane.closes.length > 0);
   const reported = plane.factsOf('sms_received').length;
   start();
   const reportedAgain = (): string[] =>

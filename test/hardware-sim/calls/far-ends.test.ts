@@ -155,19 +155,20 @@ t.test('keys pressed on one modem are announced by another', async (t) => {
 });
 
 t.test('an unanswered modem rings until the network gives up, or the caller does', async (t) => {
-  const { rack, modem, terminal } = await startModem(t, { noAnswerMs: 50 });
-  await post(`${rack.url}/calls`, { from: FAR, to: modem.number });
-  await terminal.expect('\r\nNO CARRIER\r\n');
-  t.match(await callOf(rack.url, 1), { cause: 19, ended_by: 'network', answered_at_ms: null });
+  const unanswered = await startModem(t, { noAnswerMs: 50 });
+  await post(`${unanswered.rack.url}/calls`, { from: FAR, to: unanswered.modem.number });
+  await unanswered.terminal.expect('\r\nNO CARRIER\r\n');
+  t.match(await callOf(unanswered.rack.url, 1), { cause: 19, ended_by: 'network', answered_at_ms: null });
+  const { rack, modem, terminal } = await startModem(t);
   await post(`${rack.url}/calls`, { from: FAR, to: modem.number, far_end: { hangup_after_ms: 30 } });
   await terminal.expect('RING');
   await terminal.command('ATA');
   await terminal.expect('\r\nNO CARRIER\r\n');
-  t.match(await callOf(rack.url, 2), { cause: 16, ended_by: 'origin' });
+  t.match(await callOf(rack.url, 1), { cause: 16, ended_by: 'origin' });
   await post(`${rack.url}/calls`, { from: FAR, to: modem.number });
   await terminal.expect('RING');
   await terminal.command('AT+CHUP');
-  t.match(await callOf(rack.url, 3), { cause: 21, ended_by: 'destination' });
+  t.match(await callOf(rack.url, 2), { cause: 21, ended_by: 'destination' });
 });
 
 t.test('the frames of old calls are forgotten, their counters are not', async (t) => {

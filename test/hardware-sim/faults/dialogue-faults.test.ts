@@ -1,6 +1,7 @@
 // Faults of the dialogue as a client at the terminal sees them, octet for octet.
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { until } from '../../fixtures/until.ts';
 import { quietTerminal, startModem } from '../fixtures/rack.ts';
 import { Terminal } from '../fixtures/terminal.ts';
 
@@ -32,8 +33,8 @@ t.test('late_answer: the result of a message, after its prompt', async (t) => {
   terminal.write('AT+CMGS=24\r');
   await terminal.expect('> ');
   terminal.write(`${SUBMIT}\u001a`);
+  await until('it is out', () => [...rack.carrier.heard()].length === 1);
   t.equal(await terminal.quietFor(50), '');
-  t.equal([...rack.carrier.heard()].length, 1);
   t.equal(await terminal.command('AT'), '\r\n+CMGS: 0\r\n\r\nOK\r\n');
   await terminal.expect('\r\nOK\r\n');
 });

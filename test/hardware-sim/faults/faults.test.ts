@@ -2,18 +2,22 @@
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { FaultError, parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { until } from '../../fixtures/until.ts';
 import { quietTerminal, startModem } from '../fixtures/rack.ts';
 
 const SUBMIT = '018131000B915155001032F40000000BC8329BFD06DDDF723619';
 const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 
 t.test('silent: nothing is answered, messages wait, and then all goes on', async (t) => {
-  const { rack, modem, terminal } = await startModem(t);
+  const clock = new ManualClock();
+  const { rack, modem, terminal } = await startModem(t, { clock });
   modem.play(parseFault({ kind: 'silent', duration_ms: 150 }));
   t.equal(modem.state, 'silent');
   terminal.write('AT\r');
   rack.carrier.send(HELLO);
   t.equal(await terminal.quietFor(80), '');
+  clock.advance(150);
   await terminal.expect('\r\n+CMTI: "SM",1\r\n');
   t.equal(await terminal.command('AT'), '\r\nOK\r\n');
 });
@@ -116,8 +120,8 @@ t.test('lose_result: the message is out and no result says so', async (t) => {
   terminal.write('AT+CMGS=24\r');
   await terminal.expect('> ');
   terminal.write(`${SUBMIT}\u001a`);
+  await until('it is out', () => [...rack.carrier.heard()].length === 1);
   t.equal(await terminal.quietFor(50), '');
-  t.equal([...rack.carrier.heard()].length, 1);
   t.equal(await terminal.command('AT'), '\r\nOK\r\n');
 });
 
@@ -203,7 +207,7 @@ t.test('bad descriptions are refused and say what is allowed', async (t) => {
 
 t.test('tests can watch commands and override answers', async (t) => {
   const { modem, terminal } = await startModem(t);
-  const seen = modem.expectCommand(/\+CSQ/, { timeoutMs: 1000 });
+  const seen = modem.expectCommand(/\+CSQ/, { timeoutMs: 10_000 });
   modem.define({
     name: 'weak signal',
     answer: (command) => (command.name === '+CSQ' ? { kind: 'ok', lines: ['+CSQ: 1,99'] } : undefined),

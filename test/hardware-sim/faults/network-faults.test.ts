@@ -39,7 +39,8 @@ t.test('flapping: the registration goes and comes until the fault is cleared', a
   modem.play(parseFault({ kind: 'flapping', period_ms: 40 }));
   for (const stat of [2, 1, 2, 1, 2]) await terminal.expect(`\r\n+CREG: ${stat}\r\n`);
   modem.clearFaults();
-  await terminal.expect(/\+CREG: 1\r\n/);
+  // It may have come and gone once more before.
+  t.match(await terminal.command('AT+CREG?'), /\+CREG: 1\r\n\r\n\+CREG: 1,1\r\n\r\nOK\r\n$/);
   t.equal(await terminal.quietFor(100), '');
 });
 
@@ -89,9 +90,10 @@ t.test('not_registered, volte_only and signal', async (t) => {
 });
 
 t.test('clock: years off, or octets that are no time', async (t) => {
-  const { rack, modem, terminal } = await startModem(t);
-  const year = (offset: number): string =>
-    String((new Date().getUTCFullYear() + offset) % 100).padStart(2, '0');
+  // Noon: the modem's time zone has the same year.
+  const clock = new ManualClock(Date.UTC(2026, 6, 1, 12));
+  const { rack, modem, terminal } = await startModem(t, { clock });
+  const year = (offset: number): string => String((2026 + offset) % 100).padStart(2, '0');
   modem.play(parseFault({ kind: 'clock', years: -24 }));
   rack.carrier.send(HELLO);
   const [tens, units] = year(-24);

@@ -1,17 +1,20 @@
 // Faults of the stores: what is announced, where messages lie, how many fit.
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 const SUBMIT = '018131000B915155001032F40000000BC8329BFD06DDDF723619';
 const HELLO = { from: '+15550000012', to: '+12065550100', body: 'Hi' };
 
 t.test('cmti no_memory: announced without a place, not stored, and brought again', async (t) => {
-  const { rack, modem, terminal } = await startModem(t);
+  const clock = new ManualClock();
+  const { rack, modem, terminal } = await startModem(t, { clock });
   modem.play(parseFault({ kind: 'cmti', form: 'no_memory', retry_ms: 40 }));
   rack.carrier.send(HELLO);
   await terminal.expect('\r\n+CMTI: ,-1\r\n');
   t.equal(modem.stores.used('SM') + modem.stores.used('ME'), 0);
+  clock.advance(40);
   await terminal.expect('\r\n+CMTI: "SM",1\r\n');
   t.equal(modem.stores.used('SM'), 1);
 });

@@ -55,6 +55,7 @@ for (const [rank, cure] of CURES.entries()) {
       const one = await stuckModem(t, cure);
       t.not(one.modem.state, 'registered');
       await STEPS[step](t, one);
+      if (cures) await until('it is cured', () => one.modem.state === 'registered');
       t.equal(one.modem.faults.has('stuck'), !cures);
       t.equal(one.modem.state === 'registered', cures);
     });

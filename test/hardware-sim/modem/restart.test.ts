@@ -2,6 +2,7 @@
 import t from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
 import type { SimulatedModem } from '#hardware-sim/modem/modem.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { until } from '../../fixtures/until.ts';
 import { quietTerminal, startModem } from '../fixtures/rack.ts';
 import { Terminal } from '../fixtures/terminal.ts';
@@ -65,16 +66,20 @@ t.test('each make says in its own words that it has started', async (t) => {
 });
 
 t.test('messages can be handled only some time after the start', async (t) => {
-  const { rack, modem, terminal } = await startModem(t, { bootMs: 1, messagingAfterMs: 150 });
+  const clock = new ManualClock();
+  const { rack, modem, terminal } = await startModem(t, { clock, bootMs: 1, messagingAfterMs: 150 });
   await terminal.command('AT+CFUN=1,1');
+  clock.advance(clock.untilNextMs);
   await terminal.expectHangUp();
-  await until('it is back', () => modem.state === 'registered');
+  clock.advance(1);
+  t.equal(modem.state, 'registered');
   const { iccid, number } = modem.identity;
   rack.carrier.send({ from: '12345', to: number, body: 'Hi' });
   const again = await quietTerminal(t, modem.portPaths.at);
   t.match(await again.command('AT+CPIN?'), /READY/);
   t.match(await again.command('AT+CMGL=4'), /\+CMS ERROR: 314/);
   t.equal(rack.carrier.waitingCount(iccid), 1);
+  clock.advance(150);
   await again.expect('\r\n+QIND: SMS DONE\r\n');
   await again.expect('+CMTI: "SM",1');
   t.match(await again.command('AT+CMGL=4'), /\+CMGL: 1/);

@@ -21,9 +21,9 @@ t.test('pcm_drift: both directions follow the clock of the modem', async (t) => 
   await pcm.receiveSamples(16_000);
   const { body } = await request(`${rack.url}/calls/${id}/frames`);
   const times = (body as { at_ms: number }[]).map(({ at_ms: atMs }) => atMs);
-  const since = times.map((time, index) => (time - (times[0] ?? 0)) / index);
-  // 20 / 1.05 ms; frames can be late on a busy machine, but never early.
-  const frameMs = Math.min(...since.slice(50));
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  // 20 / 1.05 ms; on a busy machine frames come late, and some are lost.
+  const frameMs = gaps.sort((one, other) => one - other)[gaps.length >> 1] ?? Number.NaN;
   t.ok(frameMs < 19.6, `${frameMs} ms a frame`);
 });
 
@@ -186,7 +186,7 @@ t.test(
     const second = bytesOf(new Tone(1000, -12, 8000).next(8000));
     let written = 0;
     await until('a second to be written', () => {
-      written += pcm.write(second.subarray(written, written + 1600));
+      written += pcm.write(second.subarray(written));
       return written === second.length;
     });
     await terminal.expect('\r\n+QPCMV: 0,0\r\n');

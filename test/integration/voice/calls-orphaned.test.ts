@@ -26,11 +26,13 @@ async function setUp(t: Test) {
     calls,
     /** One call that was dialed and is answered, and one that rings here. */
     async callBothWays() {
+      const before = plane.framesOf('call').length;
       const params = { call_id: `call-outbound-${++dialled}`, iccid: caller.iccid, to: FAR };
       t.match(await plane.command('dial', params), { type: 'result' });
       await post(`${simulator.url}/calls`, { from: FAR, to: called.number });
       await until('both are reported', () => {
-        const reported = plane.framesOf('call').map(({ call }) => `${call.direction} ${call.state}`);
+        const frames = plane.framesOf('call').slice(before);
+        const reported = frames.map(({ call }) => `${call.direction} ${call.state}`);
         return reported.includes('outbound active') && reported.includes('inbound ringing');
       });
       t.equal((await calls('answered')).length, 1);
@@ -49,6 +51,7 @@ t.test('the daemon is killed: the next one ends what it finds, and dials again',
   await callBothWays();
   await kill();
   t.equal((await calls('answered')).length, 1, 'the modem keeps it up');
+  await until('the end of its link', () => plane.closes.length > 0);
   const before = plane.frames.length;
   start();
   await isQuiet(30_000);

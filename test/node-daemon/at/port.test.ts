@@ -69,7 +69,7 @@ t.test('every hang-up is noticed once, also in the middle of traffic', async (t)
       port.write(Buffer.from('AT\r')).catch(() => undefined);
     }
     pty.close();
-    await until('the hang-up', () => closed.length > 0, 2_000);
+    await until('the hang-up', () => closed.length > 0);
     noticed += closed.length;
     await t.rejects(port.write(Buffer.from('AT\r')));
   }
@@ -122,12 +122,12 @@ t.test('a device node that is removed or replaced ends the port, although no han
   const gone = await open();
   const target = readlinkSync(path);
   unlinkSync(path);
-  await until('the loss', () => gone.closed.length === 1, 5_000);
+  await until('the loss', () => gone.closed.length === 1);
   t.match(gone.closed[0], { message: 'the device file is gone or belongs to another device' });
 
   symlinkSync(target, path);
   const replaced = await open();
   plug(`${path}-other`);
   renameSync(`${path}-other`, path);
-  await until('the replacement', () => replaced.closed.length === 1, 5_000);
+  await until('the replacement', () => replaced.closed.length === 1);
 });

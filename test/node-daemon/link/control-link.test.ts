@@ -192,12 +192,23 @@ t.test('a link without heartbeat is closed', async (t) => {
 });
 
 t.test('a link with heartbeat stays', async (t) => {
-  const { plane, append, linked } = await setUp(t, (each) => {
-    each.heartbeatMs = 600;
-  });
+  const clock = new ManualClock();
+  const { plane, append, linked } = await setUp(
+    t,
+    (each) => {
+      each.heartbeatMs = 600;
+      each.pings = false;
+    },
+    clock,
+  );
   await linked();
-  // The claim is that nothing happens: twice the patience of a node, which is longer than a busy machine stalls.
-  await new Promise((resolve) => setTimeout(resolve, 2_400));
+  // The node's patience is two heartbeats, by its clock.
+  for (let beat = 0; beat < 4; beat += 1) {
+    const answered = new Promise((resolve) => plane.socket?.once('pong', resolve));
+    plane.socket?.ping();
+    await answered;
+    clock.advance(1_000);
+  }
   await append('still here');
   await until('the fact', () => plane.facts.length === 1);
   t.equal(plane.framesOf('hello').length, 1);

@@ -86,7 +86,7 @@ t.test('a modem that restarts by itself is set up again', async (t) => {
   await state('registered');
   const before = device.port;
   before.say(lines('^BOOT', 'RDY', '+CFUN: 1'));
-  await until('another session', () => device.port !== before && device.port.count(/CNMI=/) > 0, 5_000);
+  await until('another session', () => device.port !== before && device.port.count(/CNMI=/) > 0);
   await state('registered');
 });
 

@@ -85,6 +85,6 @@ export class ScriptedHost {
 }
 
 /** Waits until the slot has a state. */
-export function reaches(modem: Modem, state: string, timeoutMs = 5_000): Promise<unknown> {
-  return until(`${modem.name} ${state}`, () => modem.slot.state === state, timeoutMs);
+export function reaches(modem: Modem, state: string): Promise<unknown> {
+  return until(`${modem.name} ${state}`, () => modem.slot.state === state);
 }

@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
+import { type OpenJournalDisk, openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import type { SessionEndedError } from '#node-daemon/modem/recovery/trouble.ts';
 import { ModemSession, type SessionParts } from '#node-daemon/modem/session.ts';
 import type { SlotReport } from '#node-daemon/slot/slot-record.ts';
@@ -16,6 +17,38 @@ import { until } from '../../fixtures/until.ts';
 /** Between two steps of running time everything is answered that is answered at all. */
 const STEP_MS = 500;
 
+/** The disk of a journal, and whether it is at work: a slow one would let minutes of running time pass. */
+class WatchedDisk {
+  #running = 0;
+  /** How many operations have ended. */
+  ended = 0;
+
+  get isIdle(): boolean {
+    return this.#running === 0;
+  }
+
+  readonly open: OpenJournalDisk = async (path) => {
+    const file = await this.#watch(openJournalDisk(path));
+    return {
+      write: (bytes, position) => this.#watch(file.write(bytes, position)),
+      sync: () => this.#watch(file.sync()),
+      truncate: (length) => this.#watch(file.truncate(length)),
+      isAt: (place) => this.#watch(file.isAt(place)),
+      close: () => this.#watch(file.close()),
+    };
+  };
+
+  async #watch<T>(operation: Promise<T>): Promise<T> {
+    this.#running += 1;
+    try {
+      return await operation;
+    } finally {
+      this.#running -= 1;
+      this.ended += 1;
+    }
+  }
+}
+
 export class SessionRig {
   readonly folder: string;
   readonly clock = new ManualClock(Date.parse('2026-11-21T08:00:00Z'));
@@ -26,16 +59,19 @@ export class SessionRig {
   journal: Journal;
   channel: AtChannel | undefined;
   session: ModemSession | undefined;
+  readonly #disk: WatchedDisk;
   #isRunning = false;
 
-  private constructor(folder: string, journal: Journal) {
+  private constructor(folder: string, journal: Journal, disk: WatchedDisk) {
     this.folder = folder;
     this.journal = journal;
+    this.#disk = disk;
   }
 
   static async create(t: Test): Promise<SessionRig> {
     const folder = temporaryFolder(t);
-    const rig = new SessionRig(folder, await openJournal(folder));
+    const disk = new WatchedDisk();
+    const rig = new SessionRig(folder, await openJournal(folder, disk), disk);
     t.teardown(async () => {
       rig.stopTime();
       await rig.channel?.close(new Error('the test is over'));
@@ -88,7 +124,7 @@ export class SessionRig {
   async restartDaemon(): Promise<void> {
     await this.channel?.close(new Error('killed'));
     await this.journal.close();
-    this.journal = await openJournal(this.folder);
+    this.journal = await openJournal(this.folder, this.#disk);
   }
 
   /** From now on time runs. */
@@ -98,9 +134,9 @@ export class SessionRig {
     const step = (): void => {
       if (!this.#isRunning) return;
       this.clock.advance(STEP_MS);
-      void runTasks().then(step);
+      void this.#settle().then(step);
     };
-    void runTasks().then(step);
+    void this.#settle().then(step);
   }
 
   stopTime(): void {
@@ -110,12 +146,12 @@ export class SessionRig {
   /** Moves time on, from one thing that is due to the next, so that every answer comes in its time. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; ) {
-      await runTasks();
+      await this.#settle();
       const stepMs = Math.min(left, this.clock.untilNextMs);
       this.clock.advance(stepMs);
       left -= stepMs;
     }
-    await runTasks();
+    await this.#settle();
   }
 
   /** Resolves when the slot is registered and nothing is asked any more. */
@@ -124,7 +160,15 @@ export class SessionRig {
     await until('service', () => this.slot.state === 'registered');
     await until('the first sweep', () => this.port.count(/^AT\+CMGL=4$/) >= 2);
     this.stopTime();
-    await runTasks();
+    await this.#settle();
+  }
+
+  /** Lets everything happen that happens without time, and all that the disk has to do. */
+  async #settle(): Promise<void> {
+    for (let ended = -1; ended !== this.#disk.ended || !this.#disk.isIdle; ) {
+      ended = this.#disk.ended;
+      await runTasks();
+    }
   }
 }
 
@@ -133,6 +177,6 @@ export async function runTasks(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-function openJournal(folder: string): Promise<Journal> {
-  return Journal.open({ folder, clock: systemClock, log: silentLogger });
+function openJournal(folder: string, disk: WatchedDisk): Promise<Journal> {
+  return Journal.open({ folder, clock: systemClock, log: silentLogger, openDisk: disk.open });
 }

@@ -94,8 +94,11 @@ async function tryCommands(t: Test, printed: string, port: number): Promise<void
   const [curl = ''] = /^ {2}curl .*$/m.exec(printed) ?? [];
   t.match(shell(curl), { status: 0 });
   await until('the text arrives', () => run('sms').stdout.includes('Hello, rack'));
-  const metrics = await fetch(`http://127.0.0.1:${port}/metrics`);
-  t.match(await metrics.text(), /simrack_node_sms_received_total\{.*\} 1/);
+  // It is shown from the modem, too, before the daemon has it.
+  await until('it is counted', async () => {
+    const metrics = await fetch(`http://127.0.0.1:${port}/metrics`);
+    return /simrack_node_sms_received_total\{.*\} 1/.test(await metrics.text());
+  });
 }
 
 t.test('a number of modems that cannot be', async (t) => {

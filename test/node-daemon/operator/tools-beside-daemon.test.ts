@@ -21,6 +21,10 @@ const [first] = simulator.modems;
 const number = String(first?.number);
 
 t.test('list shows every slot, aligned or as JSON', async (t) => {
+  // A slot is registered some commands before its signal is known.
+  await until('each signal', () =>
+    simulator.modems.every(({ imei }) => typeof plane.slotOf(imei)?.signal_dbm === 'number'),
+  );
   const table = await tool('list');
   t.match(table, { status: 0, stderr: '' });
   const lines = table.stdout.trim().split('\n');

@@ -67,13 +67,13 @@ const ACCEPTED = { status: 'accepted', message_references: [7] };
 
 t.test('a late answer counts once the disk is done', async (t) => {
   const { outcome } = await answerLate(t, 'taken');
-  await until('the answer', () => outcome()?.status === 'accepted', 2_000);
+  await until('the answer', () => outcome()?.status === 'accepted');
   t.match(outcome(), ACCEPTED);
 });
 
 t.test('a late answer counts also if the disk refuses at first', async (t) => {
   const { clock, outcome } = await answerLate(t, 'refused');
   clock.advance(RETRY_MS);
-  await until('the answer', () => outcome()?.status === 'accepted', 2_000);
+  await until('the answer', () => outcome()?.status === 'accepted');
   t.match(outcome(), ACCEPTED);
 });

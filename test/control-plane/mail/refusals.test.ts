@@ -207,9 +207,10 @@ t.test('a stop waits only some seconds for a silent server', async (t) => {
   await pool.setOnSale(true);
   clock.advance(MINUTE_MS);
   await until('a mail is under way', () => mail.recipients.length === 1);
-  const begun = Date.now();
+  // By the clock of the service, which runs while it stops.
+  const begun = clock.now();
   await service.stop();
-  t.ok(Date.now() - begun < 8_000, `${Date.now() - begun} ms`);
+  t.ok(clock.now() - begun < 8_000, `${clock.now() - begun} ms`);
   const entry = await pool.db.selectFrom('waitlist').selectAll().executeTakeFirstOrThrow();
   t.match(entry, { state: 'waiting', attempts: 1, claimed_until: null });
 });

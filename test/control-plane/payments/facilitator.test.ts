@@ -9,6 +9,7 @@ import { startFacilitator } from '../../fixtures/chain/facilitator.ts';
 import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
+import { freePort } from '../../fixtures/network/free-port.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
 import { availableAt, present } from '../../fixtures/payments/presented.ts';
@@ -20,9 +21,9 @@ const rig = await createRig();
 
 /** A service without a relayer, with two numbers. */
 async function setUp(t: Test) {
-  const facilitator = await startFacilitator(rig.chain);
+  const port = await freePort();
+  const facilitator = await startFacilitator(rig.chain, { port });
   t.teardown(() => facilitator.stop());
-  const port = Number(new URL(facilitator.url).port);
   const clock = new ManualClock();
   const { url, databaseUrl } = await rig.start(t, {
     clock,

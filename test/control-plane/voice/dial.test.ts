@@ -229,7 +229,7 @@ t.test(
     await until('its end', async () => (await calls())[0]?.['state'] === 'ended');
     t.match(await calls(), [{ call_id: callId, reason: 'local_hangup', cause: 16 }]);
     line.dialled = () => ({ status: 'active' });
-    t.equal((await dial()).status, 200, 'and the line is free');
+    await until('the line is free', async () => (await dial()).status === 200);
   },
 );
 

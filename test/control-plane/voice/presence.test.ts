@@ -16,6 +16,7 @@ import { silentLogger } from '#shared/log.ts';
 import { CAUSE } from '#shared/voice/release-cause.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { FAR_END, refusedUpgrade, telephone, telephoneClient } from '../../fixtures/agents/telephone.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
@@ -163,7 +164,7 @@ t.test('hanging up a call that rings rejects it; of unknown calls and silent nod
 });
 
 t.test('calls that begin or are answered while the database is away are known when it is back', async (t) => {
-  const { presence, line, ask, calls, databaseUrl } = await telephone(t, rig);
+  const { presence, line, ask, databaseUrl } = await telephone(t, rig);
   const watcher = await presence();
   const unavailable = () =>
     until('the database is away', async () => (await ask('/sms/messages')).status === 503);
@@ -178,7 +179,9 @@ t.test('calls that begin or are answered while the database is away are known wh
 
   const { call_id: callId } = await away(() => line.ring());
   await until('it rings', () => watcher.of({ kind: 'ringing', call_id: callId }).length === 1);
-  const stateOf = async () => (await calls().catch(() => []))[0]?.['state'];
+  // The answer may have no calls yet.
+  const stateOf = async () =>
+    ((await ask('/voice/calls')).body['calls'] as { state: string }[] | undefined)?.[0]?.state;
   await until('it is stored', async () => (await stateOf()) === 'ringing');
 
   await away(() => line.answer(callId));
@@ -227,9 +230,11 @@ t.test('a client that may not watch is refused before the upgrade', async (t) =>
     t.match(await refusedUpgrade(url, nothing, headers), { status: 404, body: { error: 'not_found' } });
 });
 
-t.test('a revoked token closes its sockets within a second, also on another instance', async (t) => {
-  const phone = await telephone(t, rig);
-  const other = await rig.start(t, { databaseUrl: phone.databaseUrl });
+t.test('a revoked token closes its sockets at once, also on another instance', async (t) => {
+  // No time passes: no check that is due later closes them.
+  const service = { clock: new ManualClock(), heartbeatMs: 600_000 };
+  const phone = await telephone(t, rig, { service });
+  const other = await rig.start(t, { ...service, databaseUrl: phone.databaseUrl });
   const watcher = await phone.presence();
   const { call_id: callId } = phone.line.ring();
   await until('ringing', () => watcher.texts.length === 1);
@@ -243,10 +248,8 @@ t.test('a revoked token closes its sockets within a second, also on another inst
   });
   await until('open', () => elsewhere.readyState === WebSocket.OPEN);
   t.equal((await recoverToken(phone.url, ALICE.privateKey)).status, 200);
-  const revokedAt = performance.now();
   t.same([await watcher.closed(), await client.closed()], [4401, 4401]);
   await until('elsewhere', () => closedElsewhere === 4401);
-  t.ok(performance.now() - revokedAt < 1_000);
   t.equal(phone.node.commands('hang_up').length, 0, 'the new token may take the call over');
 });
 
@@ -283,16 +286,24 @@ t.test('a token that is replaced without an event closes its sockets, too', asyn
 });
 
 t.test('a year that ends closes the sockets within a second', async (t) => {
-  const phone = await telephone(t, rig);
+  const clock = new ManualClock();
+  const phone = await telephone(t, rig, { service: { clock, heartbeatMs: 600_000 } });
   const db = await openTestDatabase(t, phone.databaseUrl);
-  const endsAt = Date.now() + 2_000;
   await db
     .updateTable('subscriptions')
-    .set({ expires_at: new Date(endsAt) })
+    .set({ expires_at: new Date(clock.now() + 2_000) })
     .execute();
   const watcher = await phone.presence();
-  t.equal(await watcher.closed(), 4401);
-  t.ok(Date.now() >= endsAt && Date.now() < endsAt + 1_000);
+  clock.advance(1_999);
+  await watcher.isRead();
+  t.equal(watcher.closeCode, undefined);
+  clock.advance(1_000);
+  const closed = await until('it is closed', () => {
+    // For a check that was set meanwhile.
+    clock.advance(0);
+    return watcher.closeCode;
+  });
+  t.equal(closed, 4401);
 });
 
 const skip = ofOneInstance('each counts the sockets of a token by itself');

@@ -214,6 +214,7 @@ t.test('an outbound call that is busy: no start, no stop, and 1000 with the caus
     return status === 200 ? String(body['call_id']) : undefined;
   });
   const ringing = await phone.stream(again, { protocol: 'twilio', protocols: [] });
+  await until('connected', () => ringing.texts.length === 1);
   const [call] = phone.line.calls;
   if (call !== undefined) phone.line.end(call, { reason: 'busy', cause: 17 });
   t.same([await ringing.closed(), ringing.closeReason], [1000, '17 user_busy']);

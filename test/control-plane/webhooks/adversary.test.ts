@@ -85,7 +85,7 @@ t.test('a receiver that answers a byte a second, or without end, or not at all',
   const [slow, endless, head] = hooks;
   for (const hook of [slow, endless])
     await until('delivered', async () => (await deliveries(String(hook?.id)))[0]?.state === 'delivered');
-  await until('timed out', async () => (await deliveries(String(head?.id)))[0]?.attempts === 1);
+  await until('timed out', async () => Number((await deliveries(String(head?.id)))[0]?.attempts) > 0);
   t.match((await deliveries(String(head?.id)))[0], { state: 'waiting', status: null });
   t.ok(sent < 256 * 1024 * 1024, 'the connection was closed');
 });
@@ -94,12 +94,12 @@ t.test(
   'a holder that lets the service flood a receiver: replays and tests have a budget, live events do not',
   { skip: ofOneInstance('each instance counts by itself') },
   async (t) => {
-    const { add, call, clock, deliveries, polled, put } = await clockedWebhooks(t, rig);
+    const { add, call, clock, deliveries, polled, put, recorded } = await clockedWebhooks(t, rig);
     const receiver = await startEventReceiver(t);
     const { id } = await add({ url: receiver.url, events: ['sms.received'] });
     const texts = Array.from({ length: 300 }, (_, index) => `text ${index}`);
     await put(...texts);
-    await polled('live events', () => receiver.taken.length === 300);
+    await recorded('live events', () => receiver.taken.length === 300);
     const since = new Date(clock.now() - 86_400_000).toISOString();
     const replay = (body: object = { since }) => call('POST', `/webhooks/${id}/replay`, body);
     t.match(await call('POST', `/webhooks/${id}/test`), { status: 200, body: { delivered: true } });
@@ -161,19 +161,19 @@ t.test('a replay by an outsider, and a changed body, are not verified', async (t
 });
 
 t.test('a deleted text is not sent, and nothing of it is left; neither is a deleted webhook', async (t) => {
-  const { add, call, db, polled, put, deliveries, clock } = await clockedWebhooks(t, rig);
+  const { add, call, db, polled, put, deliveries, clock, recorded } = await clockedWebhooks(t, rig);
   const receiver = await startEventReceiver(t);
   receiver.reply = (_event, response) => void response.writeHead(500).end();
   const hook = await add({ url: receiver.url });
   const [id] = await put('the code is 271828');
   await put('stays');
-  await polled('both tried', () => receiver.asked.length >= 2);
+  await recorded('both tried', () => receiver.asked.length >= 2);
   t.equal((await call('DELETE', `/sms/messages/${id}`)).status, 204);
   t.equal((await deliveries(hook.id)).length, 1);
   const left = [...(await dump(db))].flatMap(([name, rows]) => (rows.includes('271828') ? [name] : []));
   t.same(left, []);
   receiver.asked.length = 0;
-  await polled('tried again', () => receiver.asked.length > 0);
+  await recorded('tried again', () => receiver.asked.length > 0);
   t.notOk(receiver.asked.some(({ text }) => text.includes('271828')));
   await call('DELETE', '/sms/messages');
   t.same(await deliveries(hook.id), []);
@@ -247,9 +247,13 @@ t.test('no secret and no text in the log at its finest level, nor in the metrics
   const rotated = await call('POST', `/webhooks/${good.id}/rotate`);
   node.sendFact(1, received('the code is 314159'));
   await until('taken', () => receiver.taken.length === 1);
-  await until('counted', async () =>
-    /webhook_attempts_total\{outcome="unreachable"\} [1-9]/.test(await service.scrape()),
-  );
+  // The receiver has it before the service knows.
+  await until('counted', async () => {
+    const page = await service.scrape();
+    return ['delivered', 'unreachable'].every((outcome) =>
+      new RegExp(`webhook_attempts_total\\{outcome="${outcome}"\\} [1-9]`).test(page),
+    );
+  });
   const written = `${service.log()}${await service.scrape()}`;
   for (const secret of [good.secret, String(rotated.body['secret']), 'whsec_', '314159', '271828'])
     t.notOk(written.includes(secret), secret);

@@ -19,6 +19,7 @@ t.test('received texts: once, in order, as /sms/receive shows them, and still to
   const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
   await receive(...texts);
   await until('delivered', () => receiver.taken.length === 20);
+  await until('recorded', async () => (await hooks())[0]?.waiting === 0);
   t.same(receiver.texts(), texts);
   t.equal(new Set(receiver.taken.map(({ id }) => id)).size, 20);
   const claimed = (await get('/sms/receive?limit=100')).body['messages'] as { body: string }[];

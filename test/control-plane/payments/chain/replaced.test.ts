@@ -19,13 +19,17 @@ const chain = rig.chain.control;
 const FEES = { maxFeePerGas: 2_000_000_000_000n, maxPriorityFeePerGas: 500_000_000_000n };
 
 /** Pays, and mines `replace` in the place of what waits in the pool. */
-async function payReplaced(t: Test, replace: (ours: { nonce: number; to: Hex; data: Hex }) => Promise<Hex>) {
+async function payReplaced(
+  t: Test,
+  replace: (ours: { nonce: number; to: Hex; data: Hex }) => Promise<Hex>,
+  settlementWaitMs = 10_000,
+) {
   const clock = new ManualClock();
   const { url } = await rig.start(t, {
     clock,
     rpcUrl: rpc.url,
     heartbeatMs: 1_000 * MINUTE_MS,
-    settlementWaitMs: 2_000,
+    settlementWaitMs,
   });
   await rig.connect(t, url, { slots: [slotAt(1)] });
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
@@ -52,16 +56,19 @@ async function payReplaced(t: Test, replace: (ours: { nonce: number; to: Hex; da
 }
 
 t.test('replaced by one that moves nothing: pending, then signed again, and moved once', async (t) => {
-  const { clock, paid, response, url } = await payReplaced(t, ({ nonce }) =>
-    chain.sendTransaction({
-      account: relayer,
-      chain: null,
-      to: relayer.address,
-      value: 0n,
-      nonce,
-      gas: 21_000n,
-      ...FEES,
-    }),
+  const { clock, paid, response, url } = await payReplaced(
+    t,
+    ({ nonce }) =>
+      chain.sendTransaction({
+        account: relayer,
+        chain: null,
+        to: relayer.address,
+        value: 0n,
+        nonce,
+        gas: 21_000n,
+        ...FEES,
+      }),
+    2_000,
   );
   t.equal(response.status, 503);
   t.match(await response.json(), { error: 'settlement_pending' });

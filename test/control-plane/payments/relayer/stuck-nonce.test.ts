@@ -39,7 +39,8 @@ async function tooCheap(t: Test) {
     rpcUrl: line.url,
     payTo,
     relayerKey: relayer.key,
-    settlementWaitMs: 1_000,
+    // On a busy machine the transaction that takes the nonce needs a second of it.
+    settlementWaitMs: 4_000,
     heartbeatMs: 1_000 * MINUTE_MS,
   });
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });

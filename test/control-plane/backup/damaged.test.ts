@@ -17,6 +17,8 @@ import { runProgram } from '../../fixtures/run-program.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const TIMEOUT = { timeout: 380_000 };
+/** Checksum and length at the end of gzip. */
+const TRAILER_BYTES = 8;
 
 const postgres = await openDatabases(t);
 const restore = (file: string, databaseUrl: string) =>
@@ -33,8 +35,10 @@ t.test('cut or flipped anywhere: refused before anything is restored', TIMEOUT, 
   const step = Math.ceil(whole.length / 60);
   for (let at = 0; at < whole.length; at += step) await refused(whole.subarray(0, at), `cut at ${at}`);
   await refused(whole.subarray(0, -1), 'cut by one byte');
-  // The time and the system in the header of gzip mean nothing.
+  // The time and the system in the header of gzip mean nothing, nor do the bits that fill the last byte before its trailer.
+  const filled = whole.length - TRAILER_BYTES - 1;
   for (let at = 10; at < whole.length; at += step) {
+    if (at === filled) continue;
     const flipped = Buffer.from(whole);
     flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << (at % 8)), at);
     await refused(flipped, `flipped at ${at}`);

@@ -117,13 +117,13 @@ t.test('Ctrl-C hangs up, also before the service has answered the request', asyn
 });
 
 t.test('a call that is refused, not answered or impossible exits with an error', async (t) => {
-  const { line, simrack, start, folder } = await phone(t);
+  const { calls, line, simrack, start, folder } = await phone(t);
   const rung = start(['dial', FAR_END, '--json'], (child) => {
     void until('it rings', () => line.calls.length === 1, WAIT_MS).then(() => child.kill('SIGINT'));
   });
   t.equal((await rung).status, 1);
   t.match((await rung).failure(), { error: 'not_answered' });
-  await until('Ctrl-C has hung up', () => line.calls.length === 0);
+  await until('Ctrl-C has hung up', async () => (await calls())[0]?.['state'] === 'ended');
   line.dialled = () => ({ status: 'ended', reason: 'busy', cause: 17 });
   const busy = await simrack('dial', FAR_END, '--json');
   t.equal(busy.status, 1);

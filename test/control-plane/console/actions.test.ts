@@ -130,7 +130,7 @@ t.test('an action that the state does not allow is refused with the reason, and 
 });
 
 t.test('a customer without service comes first, with each possible action', async (t) => {
-  const fleet = await startFleetConsole(t, rig, { heartbeatMs: 200 });
+  const fleet = await startFleetConsole(t, rig, { heartbeatMs: 1_000 });
   const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
   const { number, subscriptionId: id } = await subscribeInStore(
     fleet.databaseUrl,

@@ -12,6 +12,7 @@ import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { linkRack, rackSlots, signedIn, startFleetConsole } from '../../fixtures/service/fleet-console.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const MINUTE_MS = 60_000;
@@ -115,8 +116,6 @@ t.test('a running console takes them, and the page has plots with what they say'
   t.match(page, /aria-current="true">week/);
   for (const plot of ['sms', 'delivery', 'calls', 'audio', 'pool']) t.match(page, `id="plot-${plot}"`);
   const db = await openTestDatabase(t, fleet.databaseUrl);
-  t.ok(
-    (await readSamples(db, { since: new Date(0), until: new Date(Date.now() + DAY_MS), stepMs: MINUTE_MS }))
-      .length,
-  );
+  const span = { since: new Date(0), until: new Date(Date.now() + DAY_MS), stepMs: MINUTE_MS };
+  t.ok(await until('a sample', async () => (await readSamples(db, span)).length));
 });

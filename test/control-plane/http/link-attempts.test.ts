@@ -1,4 +1,5 @@
 // Clients that are not nodes try to open links of nodes: a limited number of attempts of an address reach the database.
+import pino from 'pino';
 import t from 'tap';
 import WebSocket from 'ws';
 import { makeProof } from '#node-daemon/link/identity.ts';
@@ -9,6 +10,7 @@ import { countStatements } from '../../fixtures/database/statements.ts';
 import { identityOf, type NodeIdentity, newKey } from '../../fixtures/nodes/enrolled-node.ts';
 import { roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const MAX = 20;
@@ -97,7 +99,12 @@ t.test(
   'valid proofs beyond the links of a node count: a stolen key has only so many of its address',
   async (t) => {
     const clock = new ManualClock();
-    const { url } = await rig.start(t, { clock, linkAttemptsPerMinute: MAX, heartbeatMs: 600_000 });
+    let ended = 0;
+    const write = (line: string): void => {
+      if (line.includes('node link ended')) ended += 1;
+    };
+    const log = pino({ level: 'info' }, { write });
+    const { url } = await rig.start(t, { clock, log, linkAttemptsPerMinute: MAX, heartbeatMs: 600_000 });
     await roundIsOver(clock);
     const { nodeId, key } = await identityOf(url, 'rack-1');
     const link = (): Promise<Answer> =>
@@ -107,6 +114,8 @@ t.test(
     for (let opened = 0; opened < 60; opened += 1) t.equal((await link()).status, 101);
     for (let refused = 0; refused < MAX; refused += 1)
       t.match(await link(), { status: 429, rateLimit: /r=\d/ });
+    // The end of a link is stored.
+    await until('the links have ended', () => ended === 60);
     const statements = countStatements(t);
     const flood = await times(3 * MAX, link);
     t.same(new Set(flood.map(({ status }) => status)), new Set([429]));

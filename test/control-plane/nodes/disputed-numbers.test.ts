@@ -30,7 +30,7 @@ const listOf = (slots: readonly Slot[]) =>
   }));
 
 async function setUp(t: Test, options: Parameters<typeof rig.start>[1] = {}) {
-  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100, ...options });
+  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 500, ...options });
   const operator = await openTestOperator(t, { databaseUrl, url });
   return {
     operator,

@@ -18,7 +18,7 @@ const guesses = (count: number): Slot[] =>
   Array.from({ length: count }, (_, index) => slotAt(index + 1, { slot: `r${index + 1}`, number: null }));
 
 async function setUp(t: Test, { node, admitNewSims = false }: { node?: string; admitNewSims?: boolean }) {
-  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100, admitNewSims });
+  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 500, admitNewSims });
   const db = await openTestDatabase(t, databaseUrl);
   const operator = await openTestOperator(t, { databaseUrl, url });
   const importAs = (name: string | undefined) =>

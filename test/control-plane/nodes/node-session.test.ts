@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import type WebSocket from 'ws';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
+import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { linkNode, openLinkSocket, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
@@ -11,6 +12,7 @@ import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+const MINUTE_MS = 60_000;
 
 const open = (url: string): Promise<WebSocket> => openLinkSocket(url, { nodeId: 'odd' });
 
@@ -93,14 +95,23 @@ t.test('facts begin where the node still has them', async (t) => {
 });
 
 t.test('a node that answers no heartbeat is disconnected, and its numbers leave the pool', async (t) => {
-  const { url } = await rig.start(t, { heartbeatMs: 500 });
+  const clock = new ManualClock();
+  const { url } = await rig.start(t, { clock, heartbeatMs: MINUTE_MS });
   const socket = await open(url);
   socket.pong = () => undefined;
   const { _receiver: receiver } = socket as unknown as { _receiver: NodeJS.EventEmitter };
   receiver.removeAllListeners('ping');
   socket.send(hello({ slots: [slotAt(1)] }));
   await until('its number is on sale', async () => (await availableAt(url)) === 1);
-  t.equal(await closeCode(socket), 1006);
+  let code: number | undefined;
+  socket.once('close', (closed: number) => {
+    code = closed;
+  });
+  await until('it is disconnected', () => {
+    clock.advance(MINUTE_MS);
+    return code !== undefined;
+  });
+  t.equal(code, 1006);
   await until('its number has left the pool', async () => (await availableAt(url)) === 0);
 });
 

@@ -7,6 +7,7 @@ import { tableOf } from '#shared/operator/listing.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { telephoneClient } from '../../fixtures/agents/telephone.ts';
+import { identityOf } from '../../fixtures/nodes/enrolled-node.ts';
 import { heard, report } from '../../fixtures/nodes/heard.ts';
 import {
   claimOf,
@@ -197,8 +198,10 @@ t.test('a SIM that its holder reports moves only by an operator’s command', as
 });
 
 t.test('a node that is away keeps its SIMs for a while; later it gets them back', async (t) => {
-  const service = { ...FAST, handoverWaitMs: 1_000 };
+  const service = { ...FAST, handoverWaitMs: 3_000 };
   const { url, node, holds, listed } = await honestNode(t, rig, { service });
+  // Enrolled before: that takes a part of the wait.
+  await identityOf(url, 'rogue');
   await node.drop();
   const rogue = await rogueOf(t, url, { slots: [claimOf(1)] });
   await heard(rogue);

@@ -18,7 +18,7 @@ const UNASKED = REASON.slice(0, 2);
 const NEW_CARD = '89014103211118510720';
 
 async function customer(t: Test, slots: Slot[]) {
-  const own = await subscriber(t, rig, { slots, service: { heartbeatMs: 200 } });
+  const own = await subscriber(t, rig, { slots, service: { heartbeatMs: 1_000 } });
   const control = (...args: string[]) => runCommand(args, { DATABASE_URL: own.databaseUrl });
   const report = (...reported: Slot[]): void => own.node.send({ type: 'slots', slots: reported, alarms: [] });
   const arrives = async (text: string, change: Partial<ReturnType<typeof received>> = {}) => {

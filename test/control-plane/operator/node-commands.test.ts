@@ -109,7 +109,7 @@ t.test('several at once without a service: one after the other', async (t) => {
 });
 
 t.test('beside a service on Postgres', async (t) => {
-  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 100 });
+  const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 1_000 });
   const env = { DATABASE_URL: databaseUrl, PUBLIC_URL: 'https://sim.example/' };
   const added = await runCommand(['node', 'add', 'lab'], env);
   t.match(added.stdout, / {2}node-daemon enroll https:\/\/sim\.example [0-9A-Z-]{23}/);

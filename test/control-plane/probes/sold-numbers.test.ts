@@ -13,11 +13,11 @@ import {
   type ScriptedNodeOptions,
   slotAt,
 } from '../../fixtures/nodes/scripted-node.ts';
+import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
-const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const CALM_LOOKS = 40;
 /** Alice has the first. */
@@ -41,7 +41,8 @@ async function alice(
   const db = await openTestDatabase(t, own.databaseUrl);
   const probes = () => db.selectFrom('probes').selectAll().orderBy('position').execute();
   const texts = (): Command[] => own.node.commands('send_sms');
-  const idle = () => until('the check is over', () => clock.dueIn(MINUTE_MS) >= 6);
+  const idle = () => roundIsOver(clock);
+  await idle();
   /** A check of sold numbers after the given time; returns the texts that it sent. */
   const check = async (afterMs = MINUTE_MS, { sends = true } = {}): Promise<Command[]> => {
     await idle();

@@ -43,7 +43,14 @@ export async function setStages(t: Test, rig: Rig): Promise<Stages> {
   const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
   const good = await telephone(t, rig, {
     slots: [1, 2, 3, 4, 5].map((index) => slotAt(index)),
-    service: { rpcUrl: rpc.url, settlementWaitMs: 2_000, paidAheadYearsMax: 2, webhookAllowPrivate: true },
+    service: {
+      rpcUrl: rpc.url,
+      settlementWaitMs: 2_000,
+      paidAheadYearsMax: 2,
+      webhookAllowPrivate: true,
+      // A beat would bind what `unbound` has unbound.
+      heartbeatMs: 3_600_000,
+    },
   });
   const carol = await subscribeInStore(good.databaseUrl, CAROL, String(slotAt(2).number));
   const doomed = await rig.postgres.createMigrated();

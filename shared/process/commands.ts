@@ -57,13 +57,8 @@ export const helpOf = (commands: readonly AnyCommand[]): string =>
     '\n',
   );
 
-/**
- * Runs the command that the command line begins with. Returns false when it is empty or begins with an option: the
- * caller then runs the program. An unknown command ends the process with 1 and prints a similar one.
- */
-export async function runCommand(program: string, commands: readonly AnyCommand[]): Promise<boolean> {
-  const [, , command] = process.argv;
-  if (command === undefined || command.startsWith('-')) return false;
+/** The parser of a program's commands. */
+export function commandTree(program: string, commands: readonly AnyCommand[]): Command {
   const root = parserOf(program);
   for (const each of commands) {
     const words = each.usage.split(' ');
@@ -77,6 +72,17 @@ export async function runCommand(program: string, commands: readonly AnyCommand[
     if (first >= 0) parent.arguments(words.slice(first).join(' '));
     each.build(parent);
   }
+  return root;
+}
+
+/**
+ * Runs the command that the command line begins with. Returns false when it is empty or begins with an option: the
+ * caller then runs the program. An unknown command ends the process with 1 and prints a similar one.
+ */
+export async function runCommand(program: string, commands: readonly AnyCommand[]): Promise<boolean> {
+  const [, , command] = process.argv;
+  if (command === undefined || command.startsWith('-')) return false;
+  const root = commandTree(program, commands);
   // Not the commands: the errors of their work would end with this line, too.
   for (const group of [root, ...root.commands.filter((each) => each.commands.length > 0)])
     group.showHelpAfterError('(see --help)');

@@ -14,11 +14,14 @@ export interface Block {
   code: string;
 }
 
+/** The text of a page, which is relative to the project's folder. */
+export const readPage = (path: string): string => readFileSync(join(PROJECT_FOLDER, path), 'utf8');
+
 /** The READMEs and all of docs/. */
 export function readPages(): Page[] {
   return listFiles('*.md')
     .filter((path) => path.startsWith('docs/') || path.endsWith('README.md'))
-    .map((path) => ({ path, text: readFileSync(join(PROJECT_FOLDER, path), 'utf8') }));
+    .map((path) => ({ path, text: readPage(path) }));
 }
 
 const FENCE = /^( *)(`{3,})([\w-]*)[^\n]*\n([\s\S]*?)^\1\2 *$/gm;
@@ -28,9 +31,7 @@ export const blocksOf = (text: string): Block[] =>
 
 /** The code of the block with these words on a page, which is relative to docs/. */
 export function blockWith(page: string, words: string): string {
-  const block = blocksOf(readFileSync(join(PROJECT_FOLDER, 'docs', page), 'utf8')).find(({ code }) =>
-    code.includes(words),
-  );
+  const block = blocksOf(readPage(join('docs', page))).find(({ code }) => code.includes(words));
   if (block === undefined) throw new Error(`no block of ${page} has ${words}`);
   return block.code;
 }

@@ -1,19 +1,24 @@
 // A trouble, and the alert about it.
-import type { AlertKind } from './alert-kinds.ts';
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
+import { ALERT_KINDS } from './alert-kinds.ts';
 
-/** `critical`: customers cannot buy, or one does not get what was paid for. */
-export type Severity = 'warning' | 'critical';
+/** The words for a trouble. */
+const troubleSchema = z.object({
+  kind: z.enum(ALERT_KINDS),
+  /** A node, `node/slot`, `node/alarm`, a subscription, a payment, a chain, a card (ICCID) or `pool`. Never a number or a wallet. */
+  subject: z.string(),
+  /** `critical`: customers cannot buy, or one does not get what was paid for. */
+  severity: z.enum(['warning', 'critical']),
+  /** One line. */
+  summary: z.string(),
+  /** The next step for the operator, one line. */
+  advice: z.string(),
+});
+export type Severity = z.output<typeof troubleSchema>['severity'];
 
 /** Something is wrong now. */
-export interface AlertTrouble {
-  kind: AlertKind;
-  /** A node, `node/slot`, `node/alarm`, a subscription, a payment, a chain, a card (ICCID) or `pool`. Never a number or a wallet. */
-  subject: string;
-  severity: Severity;
-  /** One line. */
-  summary: string;
-  /** The next step for the operator, one line. */
-  advice: string;
+export interface AlertTrouble extends z.output<typeof troubleSchema> {
   /** The value that must grow for the trouble to count; null if it counts at any value. */
   reading: number | null;
   /** A recovery is under way, which names no cause: what an earlier check said stays. */
@@ -50,18 +55,20 @@ export interface AlertRule {
 }
 
 /** A trouble that counted, as it is now, or as it was when it was sent. */
-export interface AlertRow extends Omit<AlertTrouble, 'reading' | 'isRecovering' | 'isPassing'> {
-  id: string;
-  raised_at: Date;
+const alertRowSchema = troubleSchema.extend({
+  id: z.string(),
+  raised_at: timeOutput,
   /** Null while it lasts. */
-  recovered_at: Date | null;
-}
+  recovered_at: timeOutput.nullable(),
+});
+export type AlertRow = z.output<typeof alertRowSchema>;
 
 /** An alert of the list. */
-export interface ListedAlert extends AlertRow {
+export const listedAlertSchema = alertRowSchema.extend({
   /** Since when the trouble is gone; null while it lasts. */
-  well_since: Date | null;
-}
+  well_since: timeOutput.nullable(),
+});
+export type ListedAlert = z.output<typeof listedAlertSchema>;
 
 /** One message about everything that changed. */
 export interface AlertMessage {

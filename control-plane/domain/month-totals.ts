@@ -1,13 +1,16 @@
 // Costs and earnings of SIMs, summed by node or carrier. Pure.
+
 import { formatUnits, parseUnits } from 'viem';
+import * as z from 'zod';
 import { decimalsOf, shownValue } from './shown-value.ts';
 
 /** Amount of one token, in its smallest unit. */
-interface Earned {
-  chain_id: number;
-  asset: string;
-  value: string;
-}
+export const earnedSchema = z.object({
+  chain_id: z.number(),
+  asset: z.string(),
+  value: z.string(),
+});
+export type Earned = z.output<typeof earnedSchema>;
 
 interface SimCost {
   node: string | null;
@@ -19,17 +22,18 @@ interface SimCost {
 }
 
 /** The SIMs of one node or carrier in a month. */
-export interface CostGroup {
+export const costGroupSchema = z.object({
   /** Null for SIMs that are in no node, or of an unknown carrier. */
-  name: string | null;
-  sims: number;
-  sold: number;
+  name: z.string().nullable(),
+  sims: z.number(),
+  sold: z.number(),
   /** SIMs without a known cost. */
-  unpriced: number;
+  unpriced: z.number(),
   /** Dollars, of the SIMs with a cost; null if none has one. */
-  cost: string | null;
-  earned: Earned[];
-}
+  cost: z.string().nullable(),
+  earned: z.array(earnedSchema),
+});
+export type CostGroup = z.output<typeof costGroupSchema>;
 
 const CENTS = 2;
 /** As dollars have: the rest of a share is rounded. */

@@ -1,50 +1,53 @@
 // Nodes as operators see them: enrollment codes, and the list.
+
 import { createHash, randomBytes } from 'node:crypto';
+import * as z from 'zod';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrollment.ts';
 import { keyFingerprint } from '../domain/shown-value.ts';
 import type { Database } from '../store/database/database.ts';
-import { type Refusals, readLastRefused, readRefusals } from '../store/fleet/node-refusals.ts';
+import { readLastRefused, readRefusals, refusalsSchema } from '../store/fleet/node-refusals.ts';
 import { type NodeRow, putCode, readNodes } from '../store/fleet/nodes.ts';
-import type { UnregisteredSlot } from '../store/fleet/slots.ts';
+import { unregisteredSlotSchema } from '../store/fleet/slots.ts';
 import { countAway } from '../store/fleet/sold-numbers.ts';
 
 /** An operator reaches the rack within a day. */
 const CODE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-interface NodeCode {
+export const nodeCodeSchema = z.object({
   /** Shown once; only its hash is stored. */
-  code: string;
-  expires_at: string;
-}
+  code: z.string(),
+  expires_at: z.string(),
+});
 
-export interface NodeListing {
-  name: string;
+export const nodeListingSchema = z.object({
+  name: z.string(),
   /** `pending`: an operator must approve its key. */
-  state: 'waiting' | 'pending' | 'enrolled' | 'linked' | 'revoked';
+  state: z.enum(['waiting', 'pending', 'enrolled', 'linked', 'revoked']),
   /** Null before enrollment. */
-  fingerprint: string | null;
+  fingerprint: z.string().nullable(),
   /** When it got its key; null before enrollment. ISO 8601. */
-  enrolled_at: string | null;
-  sims: number;
+  enrolled_at: z.string().nullable(),
+  sims: z.number(),
   /** Since when an enrolled node has no link; null with a link, and before the first one. ISO 8601. */
-  no_link_since: string | null;
+  no_link_since: z.string().nullable(),
   /** Customers without service because the node has no link. */
-  customers_away: number;
-  alarms: string[];
+  customers_away: z.number(),
+  alarms: z.array(z.string()),
   /** Slots that serve no number, by the node's last report. */
-  unregistered_slots: UnregisteredSlot[];
+  unregistered_slots: z.array(unregisteredSlotSchema),
   /** The node gets no further SIMs until it is approved. */
-  is_suspended: boolean;
+  is_suspended: z.boolean(),
   /** Refused reports of the node, by reason. */
-  refused: Refusals;
+  refused: refusalsSchema,
   /** The last of them; null if there is none. ISO 8601. */
-  refused_at: string | null;
+  refused_at: z.string().nullable(),
   /** When its code expires; null if it has none. */
-  code_until: string | null;
-}
+  code_until: z.string().nullable(),
+});
+export type NodeListing = z.output<typeof nodeListingSchema>;
 
 /** Creates a code that enrolls the node `name`, new or known; earlier codes become void. */
-export async function newNodeCode(db: Database, name: string, now: Date): Promise<NodeCode> {
+export async function newNodeCode(db: Database, name: string, now: Date) {
   const code = mintCode();
   const expiresAt = new Date(now.getTime() + CODE_LIFETIME_MS);
   await putCode(db, { nodeId: name, codeHash: hashCode(code), expiresAt });

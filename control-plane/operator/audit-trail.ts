@@ -1,5 +1,5 @@
 // Does what an operator asks for, and writes down the request and its result.
-import { OperatorError } from '#shared/operator/operator-error.ts';
+import { OperatorError, resultOf } from '#shared/operator/operator-error.ts';
 import type { Database } from '../store/database/database.ts';
 import { type AuditEntry, endAudit, insertAudit } from '../store/operations/audit-log.ts';
 
@@ -53,8 +53,7 @@ export class AuditTrail {
   }
 }
 
-/** `refused`: nothing was done. */
-function endOf(error: unknown): Pick<AuditEntry, 'result' | 'why'> {
-  if (!(error instanceof OperatorError)) return { result: 'failed', why: FAULT };
-  return { result: error.reason === 'unanswered' ? 'failed' : 'refused', why: error.message };
-}
+const endOf = (error: unknown): Pick<AuditEntry, 'result' | 'why'> => ({
+  result: resultOf(error),
+  why: error instanceof OperatorError ? error.message : FAULT,
+});

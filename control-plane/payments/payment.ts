@@ -1,7 +1,9 @@
 // A payment and its states, and the operations of the ledger. The store implements the ledger.
+
 import type { Address, Hex } from 'viem';
+import * as z from 'zod';
 import type { Subscription } from '../domain/subscription.ts';
-import type { TransferAuthorization } from '../domain/transfer-authorization.ts';
+import { hexSchema, type TransferAuthorization } from '../domain/transfer-authorization.ts';
 
 /**
  * - `claimed`: no other request can use the authorization, and a number is reserved. No transaction with it was signed.
@@ -33,14 +35,15 @@ export const PAYMENT_STATES = [
   'closed',
 ] as const;
 
-export interface SignedTransaction {
-  raw: Hex;
-  hash: Hex;
+export const signedTransactionSchema = z.object({
+  raw: hexSchema,
+  hash: hexSchema,
   /** The account that signed it and pays its gas. */
-  sender: Address;
+  sender: hexSchema,
   /** Nonce of that account. */
-  nonce: number;
-}
+  nonce: z.number(),
+});
+export type SignedTransaction = z.output<typeof signedTransactionSchema>;
 
 /** A transaction of a relayer for a payment. */
 export interface RelayedTransaction extends SignedTransaction {

@@ -1,31 +1,39 @@
 // Refunds a payment, once: one that bought nothing, or a share of one whose subscription an operator ended. Each transaction is stored
 // before it is broadcast, and repeated unchanged.
+
 import type { Hex } from 'viem';
+import * as z from 'zod';
 import { type Clock, sleep } from '#shared/clock.ts';
+import { bigintOutput } from '#shared/operator/procedure.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
-import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
+import {
+  type AuthorizedTransfer,
+  authorizedTransferSchema,
+  hexSchema,
+} from '../domain/transfer-authorization.ts';
 import type { SentTransfer, TokenTransfer } from './chain/token-transfers.ts';
-import type { PaymentState } from './payment.ts';
+import { PAYMENT_STATES, signedTransactionSchema } from './payment.ts';
 import type { RefundTransaction, RefundWallet } from './refund-wallet.ts';
 
 const RECEIPT_POLL_MS = 500;
 
 /** The fields of a payment that a refund needs. */
-export interface RefundablePayment {
-  id: string;
-  state: PaymentState;
-  transfer: AuthorizedTransfer;
+export const refundablePaymentSchema = z.object({
+  id: z.string(),
+  state: z.enum(PAYMENT_STATES),
+  transfer: authorizedTransferSchema,
   /** Smallest units that go back: at most the value of the transfer. */
-  refundValue: bigint;
+  refundValue: bigintOutput,
   /** The transaction that transferred the money, if the service saw it and could not apply it. */
-  transferHash: Hex | undefined;
+  transferHash: hexSchema.optional(),
   /** The transaction that refunds it, once there is one. */
-  refund: RefundTransaction | undefined;
+  refund: signedTransactionSchema.optional(),
   /** When the first such transaction was stored, ms since the Unix epoch. */
-  refundBeganAtMs: number | undefined;
+  refundBeganAtMs: z.number().optional(),
   /** Refund transactions of this payer's other payments. */
-  otherRefunds: readonly Hex[];
-}
+  otherRefunds: z.array(hexSchema),
+});
+export type RefundablePayment = z.output<typeof refundablePaymentSchema>;
 
 /** The ledger's operations for refunds. Every method is one transaction, and the process may die after any of them. */
 export interface RefundLedger {

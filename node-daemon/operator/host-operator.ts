@@ -1,10 +1,19 @@
 // The operator API on the modems that this process has: in the daemon, and in a command that found no daemon.
+import type * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
-import { type AnswerOf, asJson, checkedInput, type InputOf } from '#shared/operator/procedure.ts';
+import {
+  type AnswerOf,
+  type Caller,
+  checkedAnswer,
+  checkedInput,
+  type InputOf,
+} from '#shared/operator/procedure.ts';
 import type { Host } from '../host/host.ts';
 import type { CommandHandler } from '../link/command-handler.ts';
+import { audited } from './audited.ts';
 import type { NodeOperator, Streams } from './node-operator.ts';
 import { PROCEDURES } from './procedures/all-procedures.ts';
+import type { DaemonProcedure } from './procedures/procedure.ts';
 import { SentBefore } from './procedures/sent-before.ts';
 import type { RecentLog } from './recent-log.ts';
 import type { SlotActivity } from './slot-activity.ts';
@@ -32,12 +41,18 @@ export class HostOperator implements NodeOperator {
   async call<N extends keyof Procedures>(
     name: N,
     input: InputOf<Procedures, N>,
-    signal?: AbortSignal,
+    caller: Caller = {},
   ): Promise<AnswerOf<Procedures, N>> {
     const checked = checkedInput(PROCEDURES, name, input);
     const { host, commands } = this.#parts;
-    const context = { host, commands, sentBefore: this.#sentBefore, signal };
-    return asJson(await PROCEDURES[name].run(context, checked as never)) as AnswerOf<Procedures, N>;
+    const context = { host, commands, sentBefore: this.#sentBefore, caller };
+    const { audit, run } = PROCEDURES[name] as unknown as DaemonProcedure<z.ZodType, z.ZodType>;
+    const work = async (): Promise<AnswerOf<Procedures, N>> =>
+      checkedAnswer(PROCEDURES, name, await run(context, checked));
+    if (audit === undefined || audit.isChange?.(checked) === false) return work();
+    const subject = audit.subject(checked);
+    const detail = (answer?: unknown): Record<string, unknown> => audit.detail?.(checked, answer) ?? {};
+    return audited<AnswerOf<Procedures, N>>(host.log, { caller, action: name, subject, detail }, work);
   }
 
   follow<S extends keyof Streams>(

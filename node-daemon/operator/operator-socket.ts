@@ -33,7 +33,7 @@ export async function listenForCommands(
       path,
       mode: SOCKET_MODE,
       log,
-      call: (name, input, signal) => operator.call(name as never, input as never, signal),
+      call: (name, input, caller) => operator.call(name as never, input as never, caller),
       streams: { logs: streamOf('logs'), watch: streamOf('watch') },
     });
   } catch (error) {

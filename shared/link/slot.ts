@@ -29,7 +29,7 @@ export const slotStateSchema = z.enum([
 export type SlotState = z.infer<typeof slotStateSchema>;
 
 /** The settings of a modem for calls on the network of its card. */
-const voiceSettingsSchema = z.object({
+export const voiceSettingsSchema = z.object({
   /** Code of the card's network, MCC and MNC. */
   network: z.string().max(8),
   state: z.enum(['right', 'differs']),

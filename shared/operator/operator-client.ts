@@ -1,6 +1,7 @@
 // An operator command's side of the operators' socket.
 import type { IncomingMessage } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
+import { personName } from '../process/person-name.ts';
 import {
   type LocalRequest,
   LocalSocketError,
@@ -12,6 +13,7 @@ import {
 import { isOperatorErrorReason, OperatorError } from './operator-error.ts';
 import {
   ALIVE_EVERY_MS,
+  CALLER_HEADER,
   OPERATED_PROGRAMS,
   OPERATOR_API_VERSION,
   type OperatedProgram,
@@ -20,7 +22,11 @@ import {
 } from './operator-server.ts';
 import type { AnswerOf, InputOf, OperatorClient, Procedures } from './procedure.ts';
 
-const HEADERS = { [VERSION_HEADER]: OPERATOR_API_VERSION, 'Content-Type': 'application/json' };
+const HEADERS = {
+  [VERSION_HEADER]: OPERATOR_API_VERSION,
+  [CALLER_HEADER]: personName(),
+  'Content-Type': 'application/json',
+};
 
 interface SocketOptions {
   readonly socketPath: string;

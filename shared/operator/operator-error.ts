@@ -17,6 +17,10 @@ export type OperatorErrorReason = keyof typeof EXIT_CODES;
 export const isOperatorErrorReason = (word: unknown): word is OperatorErrorReason =>
   typeof word === 'string' && Object.hasOwn(EXIT_CODES, word);
 
+/** The result of a failed change in an audit. `refused`: nothing was done. */
+export const resultOf = (error: unknown): 'refused' | 'failed' =>
+  error instanceof OperatorError && error.reason !== 'unanswered' ? 'refused' : 'failed';
+
 /** The message is for the operator, one problem a line. */
 export class OperatorError extends Error {
   override name = 'OperatorError';

@@ -9,11 +9,13 @@ import type { Logger } from '../log.ts';
 import { linkedSignal } from '../process/linked-signal.ts';
 import { isSocketPath, type LocalServer, listenLocal } from './local-socket.ts';
 import { OperatorError, type OperatorErrorReason } from './operator-error.ts';
-import { jsonText } from './procedure.ts';
+import type { Caller } from './procedure.ts';
 
 /** Changes when an older command would misunderstand a newer program, or the other way round. */
 export const OPERATOR_API_VERSION = '1';
 export const VERSION_HEADER = 'simrack-operator-api';
+/** The person who runs the command. */
+export const CALLER_HEADER = 'simrack-operator';
 /** The programs with such a socket, in words. Both name it `operator.sock`, so a command can find that of the other program. */
 export const OPERATED_PROGRAMS = {
   'control-plane': 'the control plane',
@@ -47,8 +49,8 @@ interface OperatorServerParts {
   /** Mode of the socket's file; default 0600. A group that may use it may enter the folder, where that is made here. */
   readonly mode?: number;
   readonly log: Logger;
-  /** Checks the input and calls the procedure. Throws `OperatorError`. `signal`: the caller has gone. */
-  call(name: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Checks the input and calls the procedure; the answer is JSON. Throws `OperatorError`. */
+  call(name: string, input: unknown, caller: Caller): Promise<unknown>;
   readonly streams: Readonly<Record<string, OperatorStream>>;
 }
 
@@ -98,8 +100,10 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const input = await bodyOf(incoming);
-  const answered = await call((incoming.url ?? '').slice(1), input, signalOf(response));
-  response.writeHead(200, headersOf('application/json')).end(jsonText(answered));
+  const { [CALLER_HEADER]: name } = incoming.headers;
+  const caller = { signal: signalOf(response), ...(typeof name === 'string' ? { name } : {}) };
+  const answered = await call((incoming.url ?? '').slice(1), input, caller);
+  response.writeHead(200, headersOf('application/json')).end(JSON.stringify(answered));
 }
 
 async function stream(
@@ -136,7 +140,7 @@ export async function writeLines(
   out.write('\n');
   try {
     for await (const item of items) {
-      if (out.write(`${jsonText(item)}\n`) || signal.aborted) continue;
+      if (out.write(`${JSON.stringify(item)}\n`) || signal.aborted) continue;
       await once(out, 'drain', { signal }).catch(() => undefined);
     }
   } finally {

@@ -226,12 +226,10 @@ const EXPORTED =
 
 /** Named by no import, and needed: the compiler writes the first ones into declarations that it infers, Node calls the last one. */
 const NOT_IMPORTED = new Set([
-  'control-plane/operator/procedures/procedure.ts:Page',
   'control-plane/store/cards/fleet-apply.ts:FleetDiff',
   'control-plane/store/money/subscription-refunds.ts:PlannedRefund',
   'node-daemon/config/options.ts:ModemPort',
   'node-daemon/operator/procedures/procedure.ts:Context',
-  'node-daemon/operator/procedures/ussd.ts:UssdAnswer',
   'test/fixtures/agents/twilio-sdk.ts:TwilioClient',
   'test/fixtures/agents/webhook-subscriber.ts:Hook',
   'test/fixtures/agents/webhook-subscriber.ts:ListedDelivery',

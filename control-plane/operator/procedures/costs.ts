@@ -1,13 +1,13 @@
 // Costs and earnings of SIMs in a month.
 import * as z from 'zod';
 import { iccidSchema } from '#shared/identities.ts';
-import { groupCosts } from '../../domain/month-totals.ts';
+import { costGroupSchema, groupCosts } from '../../domain/month-totals.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { monthOf } from '../../store/cards/month-earnings.ts';
-import { listSimCosts, type SimCostRow } from '../../store/cards/sim-costs.ts';
+import { listSimCosts, type SimCostRow, simCostSchema } from '../../store/cards/sim-costs.ts';
 import type { Database } from '../../store/database/database.ts';
 import { findSchema, LIMIT_MAX, limitSchema, monthSchema, nodeSchema } from './fields.ts';
-import { pageOf, procedure } from './procedure.ts';
+import { pageOf, pageSchema, procedure } from './procedure.ts';
 
 /** More SIMs than one service has. */
 const SIMS_MAX = 100_000;
@@ -23,6 +23,7 @@ export const COST_PROCEDURES = {
       after: iccidSchema.optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(simCostSchema, z.string()),
     run: async ({ db, now }, { month, ...query }) =>
       pageOf(
         await listSimCosts(db, { ...query, month: knownMonth(month, now) }, now),
@@ -32,6 +33,7 @@ export const COST_PROCEDURES = {
   }),
   costGroups: procedure({
     input: z.object({ month: monthSchema.optional(), by: z.enum(['node', 'carrier']) }),
+    output: z.array(costGroupSchema),
     async run({ db, now }, { month, by }) {
       return groupCosts(await allSims(db, knownMonth(month, now), now), by);
     },

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { retryPin } from '../../store/cards/card-pins.ts';
 import { dropCard } from '../../store/cards/drop-card.ts';
-import { applyFleet, planFleet } from '../../store/cards/fleet-apply.ts';
+import { applyFleet, fleetDiffSchema, planFleet } from '../../store/cards/fleet-apply.ts';
 import type { CardChange } from '../../store/cards/fleet-plan.ts';
 import type { Database } from '../../store/database/database.ts';
 import type { Card } from '../../store/fleet/number-move.ts';
@@ -21,6 +21,7 @@ const namesOf = ({ fields, iccid, isNew }: CardChange): string =>
 const cardChange = (run: (db: Database, card: Card) => Promise<string>) =>
   procedure({
     input: z.object({ card: cardSchema }),
+    output: z.string(),
     run: ({ db }, { card }) => run(db, card),
     audit: {
       how: 'change',
@@ -35,10 +36,12 @@ export const FLEET_PROCEDURES = {
   /** The diff; nothing is changed. */
   planFleet: procedure({
     input: z.object({ cards }),
+    output: fleetDiffSchema,
     run: ({ db, now, pins }, input) => planFleet(db, input.cards, { pins, now }),
   }),
   applyFleet: procedure({
     input: z.object({ cards, expected: z.string().max(64).optional() }),
+    output: fleetDiffSchema,
     run: ({ db, now, pins }, { cards: written, expected }) =>
       applyFleet(db, written, { pins, now, expected }),
     audit: {

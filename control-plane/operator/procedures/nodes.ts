@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { iccidSchema } from '#shared/identities.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
-import { listNodes, newNodeCode } from '../../nodes/registry.ts';
+import { listNodes, newNodeCode, nodeCodeSchema, nodeListingSchema } from '../../nodes/registry.ts';
 import { approveNode, revokeNode } from '../../store/fleet/nodes.ts';
-import { findPrunable, type Prunable, prune, removeNode } from '../../store/fleet/prune.ts';
+import { findPrunable, prunableSchema, prune, removeNode } from '../../store/fleet/prune.ts';
 import { findCustomers } from '../../store/fleet/sold-numbers.ts';
 import { fingerprintSchema, nodeSchema, numberSchema, slotInputSchema } from './fields.ts';
 import { change, procedure } from './procedure.ts';
@@ -13,10 +13,15 @@ const ofNode = z.object({ node: nodeSchema });
 const subject = ({ node }: z.output<typeof ofNode>): string => node;
 
 export const NODE_PROCEDURES = {
-  nodes: procedure({ input: z.object({}), run: ({ db, now }) => listNodes(db, now) }),
+  nodes: procedure({
+    input: z.object({}),
+    output: z.array(nodeListingSchema),
+    run: ({ db, now }) => listNodes(db, now),
+  }),
   /** Answers with a code that enrolls the node, new or known. The code is returned this once; earlier codes are void. */
   addNode: procedure({
     input: ofNode,
+    output: nodeCodeSchema.extend({ url: z.string() }),
     run: async ({ db, now, url }, { node }) => ({ ...(await newNodeCode(db, node, now)), url }),
     audit: {
       how: 'change',
@@ -31,6 +36,7 @@ export const NODE_PROCEDURES = {
       z.object({ iccid: iccidSchema }),
       z.object({ number: numberSchema }),
     ]),
+    output: z.object({ count: z.number(), numbers: z.array(z.string()) }),
     run: ({ db, now }, of) => findCustomers(db, of, now),
   }),
   revokeNode: change(ofNode, {
@@ -43,23 +49,29 @@ export const NODE_PROCEDURES = {
   /** Removes a revoked node whose SIMs have no subscription. */
   removeNode: change(ofNode, { subject, run: ({ db, now }, { node }) => removeNode(db, node, now) }),
   /** The nodes and slots that `prune` would remove. */
-  prunable: procedure({ input: z.object({}), run: ({ db, now }) => findPrunable(db, now) }),
+  prunable: procedure({
+    input: z.object({}),
+    output: prunableSchema,
+    run: ({ db, now }) => findPrunable(db, now),
+  }),
   /** Answers with what it removed. */
   prune: procedure({
     input: z.object({}),
+    output: prunableSchema,
     audit: {
       how: 'change',
       subject: () => 'fleet',
-      detail: (_, answer: Prunable | undefined) =>
+      detail: (_, answer) =>
         answer === undefined
           ? {}
           : { nodes: answer.nodes, slots: answer.slots.map(({ node, slot }) => `${node}/${slot}`) },
     },
-    run: ({ db, now }): Promise<Prunable> => prune(db, now),
+    run: ({ db, now }) => prune(db, now),
   }),
   /** With `fingerprint`: only if the key has it. Answers with the fingerprint of the key that may connect now. */
   approveNode: procedure({
     input: ofNode.extend({ fingerprint: fingerprintSchema.optional() }),
+    output: z.object({ fingerprint: z.string() }),
     audit: {
       how: 'change',
       subject,

@@ -8,6 +8,7 @@ import { moveNumber } from '../../store/fleet/number-move.ts';
 import {
   listNumbers,
   NUMBER_SORTS,
+  numberRowSchema,
   releaseNumber,
   retireNumber,
   setOutOfService,
@@ -23,7 +24,7 @@ import {
   reasonSchema,
   sortSchema,
 } from './fields.ts';
-import { change, pageOf, procedure } from './procedure.ts';
+import { change, pageOf, pageSchema, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';
 
 const ofNumber = z.object({ number: numberSchema });
@@ -41,6 +42,7 @@ export const NUMBER_PROCEDURES = {
       after: numberSchema.optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(numberRowSchema, z.string()),
     run: async ({ db, now }, query) =>
       pageOf(await listNumbers(db, storeQuery(query), now), query.limit, ({ number }) => number),
   }),
@@ -61,6 +63,7 @@ export const NUMBER_PROCEDURES = {
       expected: iccidSchema.optional(),
       reason: reasonSchema,
     }),
+    output: z.object({ from: z.string(), to: z.string(), taken: z.array(z.string()) }),
     run: ({ db, now }, { number, card, expected }) => moveNumber(db, { number, card, expected, now }),
     audit: {
       how: 'change',
@@ -87,6 +90,7 @@ export const NUMBER_PROCEDURES = {
         .min(1)
         .max(IMPORT_LINES_MAX),
     }),
+    output: z.object({ added: z.number(), back: z.number(), known: z.number() }),
     audit: { how: 'change', subject: () => 'numbers', detail: ({ rows }) => ({ lines: rows.length }) },
     run: ({ db, now }, { rows }) => importNumbers(db, rows, now),
   }),

@@ -1,11 +1,17 @@
 // Operators: who may sign in to the console, what they changed, and the alerts that they get.
 import * as z from 'zod';
+import { listedAlertSchema } from '../../domain/alert.ts';
 import { hashSecret, mintOperatorKey, sessionLimitsAt } from '../../domain/operator-key.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { AUDIT_RESULTS } from '../../store/database/operation-tables.ts';
 import { listAlerts } from '../../store/operations/alerts.ts';
-import { AUDIT_SORTS, listAudit } from '../../store/operations/audit-log.ts';
-import { deleteOperator, insertOperator, listOperators } from '../../store/operations/operators.ts';
+import { AUDIT_SORTS, auditRowSchema, listAudit } from '../../store/operations/audit-log.ts';
+import {
+  deleteOperator,
+  insertOperator,
+  listOperators,
+  operatorRowSchema,
+} from '../../store/operations/operators.ts';
 import {
   actorSchema,
   alertPlace,
@@ -18,7 +24,7 @@ import {
   sortSchema,
   timeSchema,
 } from './fields.ts';
-import { change, pageOf, procedure } from './procedure.ts';
+import { change, pageOf, pageSchema, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';
 
 const ofOperator = z.object({ name: operatorNameSchema });
@@ -27,11 +33,13 @@ const subject = ({ name }: z.output<typeof ofOperator>): string => name;
 export const OPERATOR_PROCEDURES = {
   operators: procedure({
     input: z.object({}),
+    output: z.array(operatorRowSchema),
     run: ({ db, now }) => listOperators(db, sessionLimitsAt(now)),
   }),
   /** Answers with the key, this once. */
   addOperator: procedure({
     input: ofOperator,
+    output: z.object({ key: z.string() }),
     audit: { how: 'change', subject },
     async run({ db, now }, { name }) {
       const key = mintOperatorKey();
@@ -59,6 +67,7 @@ export const OPERATOR_PROCEDURES = {
       after: positionSchema.optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(auditRowSchema, z.number()),
     run: async ({ db }, query) => pageOf(await listAudit(db, storeQuery(query)), query.limit, ({ id }) => id),
   }),
   alerts: procedure({
@@ -67,9 +76,7 @@ export const OPERATOR_PROCEDURES = {
       after: alertPlaceSchema.optional(),
       limit: limitSchema,
     }),
-    async run({ db }, { state, after, limit }) {
-      const { rows, next } = pageOf(await listAlerts(db, { state, after, limit }), limit, alertPlace);
-      return { rows: rows.map(({ urgency: _, ...row }) => row), next };
-    },
+    output: pageSchema(listedAlertSchema, z.string()),
+    run: async ({ db }, query) => pageOf(await listAlerts(db, query), query.limit, alertPlace),
   }),
 };

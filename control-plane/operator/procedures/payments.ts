@@ -2,12 +2,12 @@
 import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { PAYMENT_STATES } from '../../payments/payment.ts';
-import { listPaymentEvents } from '../../store/money/payment-events.ts';
-import { findPaymentRow, listPayments } from '../../store/money/payment-list.ts';
+import { listPaymentEvents, paymentEventSchema } from '../../store/money/payment-events.ts';
+import { findPaymentRow, listPayments, paymentRowSchema } from '../../store/money/payment-list.ts';
 import { createPaymentLedger } from '../../store/money/payments.ts';
-import { countRelayed } from '../../store/money/relayed-payments.ts';
+import { countRelayed, relayedPaymentsSchema } from '../../store/money/relayed-payments.ts';
 import { limitSchema, paymentIdSchema, reasonSchema, walletSchema } from './fields.ts';
-import { change, pageOf, procedure } from './procedure.ts';
+import { change, pageOf, pageSchema, procedure } from './procedure.ts';
 
 export const PAYMENT_PROCEDURES = {
   payments: procedure({
@@ -18,11 +18,13 @@ export const PAYMENT_PROCEDURES = {
       after: paymentIdSchema.optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(paymentRowSchema, z.string()),
     run: async ({ db, now }, query) =>
       pageOf(await listPayments(db, query, now), query.limit, ({ id }) => id),
   }),
   payment: procedure({
     input: z.object({ id: paymentIdSchema }),
+    output: paymentRowSchema.extend({ events: z.array(paymentEventSchema) }),
     async run({ db }, { id }) {
       const row = await findPaymentRow(db, id);
       if (row === undefined) throw new OperatorRefusal(`There is no payment ${id}.`);
@@ -32,6 +34,7 @@ export const PAYMENT_PROCEDURES = {
   /** By the relayer that sent them: payments in flight, and applied ones that are not final. */
   relayedPayments: procedure({
     input: z.object({}),
+    output: z.array(relayedPaymentsSchema),
     run: ({ db }) => countRelayed(db),
   }),
   /** `why`: what the chain shows. */

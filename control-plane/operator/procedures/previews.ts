@@ -8,9 +8,14 @@ import { SLOT_PROCEDURES } from './slots.ts';
 import { SUBSCRIPTION_PROCEDURES } from './subscriptions.ts';
 
 /** Makes the change in a transaction that is rolled back, so that preview and change never disagree. */
-const previewOf = <S extends z.ZodType, Answer>({ input, run }: ControlPlaneProcedure<S, Answer>) =>
-  procedure<S, Answer>({
+const previewOf = <I extends z.ZodType, O extends z.ZodType>({
+  input,
+  output,
+  run,
+}: ControlPlaneProcedure<I, O>) =>
+  procedure<I, O>({
     input,
+    output,
     run: (context, asked) => rolledBack(context.db, (db) => run({ ...context, db }, asked)),
   });
 

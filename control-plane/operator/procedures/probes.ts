@@ -3,9 +3,17 @@ import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
 import { PROBE_KINDS, PROBE_RESULTS } from '../../store/database/operation-tables.ts';
-import { findProbe, listProbes, PROBE_SORTS, summarizeProbes } from '../../store/operations/probe-list.ts';
+import { slotPlaceSchema } from '../../store/fleet/slot-service.ts';
+import {
+  findProbe,
+  listProbes,
+  PROBE_SORTS,
+  probeRowSchema,
+  probeSummarySchema,
+  summarizeProbes,
+} from '../../store/operations/probe-list.ts';
 import { findTestPair } from '../../store/operations/probe-pairs.ts';
-import { listProbedSlots, PROBED_SLOT_SORTS } from '../../store/operations/probed-slots.ts';
+import { listProbedSlots, PROBED_SLOT_SORTS, probedSlotSchema } from '../../store/operations/probed-slots.ts';
 import {
   carrierSchema,
   limitSchema,
@@ -19,13 +27,14 @@ import {
   sortSchema,
   timeSchema,
 } from './fields.ts';
-import { pageOf, procedure } from './procedure.ts';
+import { pageOf, pageSchema, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';
 
 export const PROBE_PROCEDURES = {
   /** With `inService`: refused where a number or its slot is out of service. Answers with the probe that has begun. */
   sendTest: procedure({
     input: z.object({ from: numberSchema, to: numberSchema, inService: z.boolean().default(false) }),
+    output: z.object({ id: z.string() }),
     // A number that was mistyped may be a stranger's.
     audit: {
       how: 'command',
@@ -39,6 +48,7 @@ export const PROBE_PROCEDURES = {
   }),
   probe: procedure({
     input: z.object({ id: probeIdSchema }),
+    output: probeRowSchema,
     async run({ db }, { id }) {
       const row = await findProbe(db, id);
       if (row === undefined) throw new OperatorRefusal(`There is no probe ${id}.`);
@@ -58,6 +68,7 @@ export const PROBE_PROCEDURES = {
       after: positionSchema.optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(probeRowSchema, z.number()),
     run: async ({ db }, query) =>
       pageOf(await listProbes(db, storeQuery(query)), query.limit, ({ position }) => position),
   }),
@@ -72,6 +83,7 @@ export const PROBE_PROCEDURES = {
       after: placeSchema.optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(probedSlotSchema, slotPlaceSchema),
     run: async ({ db, now }, query) =>
       pageOf(await listProbedSlots(db, storeQuery(query), now), query.limit, ({ node, slot }) => ({
         node,
@@ -80,6 +92,7 @@ export const PROBE_PROCEDURES = {
   }),
   probeSummary: procedure({
     input: z.object({ by: z.enum(['carrier', 'slot']), span: z.enum(PROBE_SPANS) }),
+    output: z.array(probeSummarySchema),
     run: ({ db, now }, { by, span }) => summarizeProbes(db, { by, span, now }),
   }),
 };

@@ -1,6 +1,6 @@
-// The parts of a procedure: its input, its audit entry if it changes something, and its work.
-import type * as z from 'zod';
-import type { Procedure } from '#shared/operator/procedure.ts';
+// The parts of a procedure: its input and output, its audit entry if it changes something, and its work.
+import * as z from 'zod';
+import type { Audit, Json, Procedure } from '#shared/operator/procedure.ts';
 import type { Pins } from '../../store/cards/fleet-apply.ts';
 import type { Database } from '../../store/database/database.ts';
 
@@ -26,40 +26,37 @@ export interface Context {
   subscriptionChanged(subscriptionId: string): void | Promise<void>;
 }
 
-interface Audit<Input, Answer> {
-  /** `change`: the entry and the change are in one transaction. `command`: the entry is there before a node is asked. */
-  how: 'change' | 'command';
-  subject(input: Input): string;
-  /** The values, without secrets; `answer` where it was done. */
-  detail?(input: Input, answer: Answer | undefined): Record<string, unknown>;
-}
+/** `change`: the entry and the change are in one transaction. `command`: the entry is there before a node is asked. */
+type How = { how: 'change' | 'command' };
 
-export interface ControlPlaneProcedure<S extends z.ZodType, Answer> extends Procedure<Context, S, Answer> {
+export interface ControlPlaneProcedure<I extends z.ZodType, O extends z.ZodType>
+  extends Procedure<Context, I, O> {
   /** Audit entry, for a procedure that changes something. */
-  readonly audit?: Audit<z.output<S>, Answer>;
+  readonly audit?: How & Audit<z.output<I>, Json<z.output<O>>>;
   /** Runs when the change is committed. */
-  after?(context: Context, input: z.output<S>): Promise<void> | void;
+  after?(context: Context, input: z.output<I>): Promise<void> | void;
 }
 
 /** Checks the types of a procedure where it is defined. */
-export const procedure = <S extends z.ZodType, Answer>(
-  definition: ControlPlaneProcedure<S, Answer>,
-): ControlPlaneProcedure<S, Answer> => definition;
+export const procedure = <I extends z.ZodType, O extends z.ZodType>(
+  definition: ControlPlaneProcedure<I, O>,
+): ControlPlaneProcedure<I, O> => definition;
 
 /** A procedure that changes the database and has nothing to answer. */
-export const change = <S extends z.ZodType>(
-  input: S,
+export const change = <I extends z.ZodType>(
+  input: I,
   {
     subject,
     detail,
     run,
     after,
-  }: Omit<Audit<z.output<S>, null>, 'how'> & {
-    run(context: Context, input: z.output<S>): Promise<unknown>;
-    after?(context: Context, input: z.output<S>): Promise<void> | void;
+  }: Audit<z.output<I>, null> & {
+    run(context: Context, input: z.output<I>): Promise<unknown>;
+    after?(context: Context, input: z.output<I>): Promise<void> | void;
   },
-): ControlPlaneProcedure<S, null> => ({
+): ControlPlaneProcedure<I, z.ZodNull> => ({
   input,
+  output: z.null(),
   audit: { how: 'change', subject, ...(detail === undefined ? {} : { detail }) },
   async run(context, asked) {
     await run(context, asked);
@@ -69,13 +66,11 @@ export const change = <S extends z.ZodType>(
 });
 
 /** `next` is the `after` of the next page; null on the last. */
-export interface Page<R, K = string> {
-  rows: R[];
-  next: K | null;
-}
+export const pageSchema = <R extends z.ZodType, K extends z.ZodType>(row: R, next: K) =>
+  z.object({ rows: z.array(row), next: next.nullable() });
 
 /** `rows` has one more than `limit` where there is a next page. */
-export function pageOf<R, K = string>(rows: R[], limit: number, keyOf: (row: R) => K): Page<R, K> {
+export function pageOf<R, K>(rows: R[], limit: number, keyOf: (row: R) => K): { rows: R[]; next: K | null } {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return { rows: shown, next: rows.length > limit && last !== undefined ? keyOf(last) : null };

@@ -1,5 +1,7 @@
 // The ledger of refunds, for a command or a page that has the key: it stores a refund before the chain gets it.
 import * as z from 'zod';
+import { signedTransactionSchema } from '../../payments/payment.ts';
+import { refundablePaymentSchema } from '../../payments/refund.ts';
 import { createRefundLedger } from '../../store/money/refunds.ts';
 import { paymentIdSchema, reasonSchema, transactionHashSchema, walletSchema } from './fields.ts';
 import { type Context, change, procedure } from './procedure.ts';
@@ -24,13 +26,18 @@ const subject = ({ id }: z.output<typeof ofPayment>): string => id;
 const ledgerOf = ({ db, now }: Context) => createRefundLedger(db, () => now);
 
 export const REFUND_PROCEDURES = {
-  refundable: procedure({ input: ofPayment, run: (context, { id }) => ledgerOf(context).find(id) }),
+  refundable: procedure({
+    input: ofPayment,
+    output: refundablePaymentSchema,
+    run: (context, { id }) => ledgerOf(context).find(id),
+  }),
   startRefund: procedure({
     input: ofPayment.extend({
       refund: refundSchema,
       transferHash: transactionHashSchema,
       reason: reasonSchema,
     }),
+    output: signedTransactionSchema,
     audit: {
       how: 'change',
       subject,
@@ -45,6 +52,7 @@ export const REFUND_PROCEDURES = {
   }),
   replaceRefund: procedure({
     input: ofPayment.extend({ hash: transactionHashSchema, refund: refundSchema, reason: reasonSchema }),
+    output: signedTransactionSchema,
     audit: {
       how: 'change',
       subject,

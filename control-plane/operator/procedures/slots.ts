@@ -10,6 +10,8 @@ import {
   putSlotInService,
   refuseUnknown,
   SLOT_SORTS,
+  slotPlaceSchema,
+  slotRowSchema,
   takeSlotOutOfService,
 } from '../../store/fleet/slot-service.ts';
 import {
@@ -21,7 +23,7 @@ import {
   reasonSchema,
   sortSchema,
 } from './fields.ts';
-import { change, pageOf, procedure } from './procedure.ts';
+import { change, pageOf, pageSchema, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';
 
 const subject = ({ node, slot }: z.output<typeof placeSchema>): string => `${node}/${slot}`;
@@ -37,11 +39,13 @@ export const SLOT_PROCEDURES = {
       after: placeSchema.optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(slotRowSchema, slotPlaceSchema),
     run: async ({ db, now }, query) =>
       pageOf(await listSlots(db, storeQuery(query), now), query.limit, ({ node, slot }) => ({ node, slot })),
   }),
   slot: procedure({
     input: placeSchema,
+    output: slotRowSchema,
     async run({ db, now }, { node, slot }) {
       const row = await findSlot(db, { node, slot }, now);
       if (row === undefined) throw new OperatorRefusal(`Node ${node} has no slot ${slot}.`);
@@ -61,12 +65,14 @@ export const SLOT_PROCEDURES = {
   /** Gives the SIM that the slot reports to its node, only the `expected` one. Answers with the node that held it, if one did. */
   transferSim: procedure({
     input: placeSchema.extend({ expected: iccidSchema.optional() }),
+    output: z.object({ iccid: z.string(), from: z.string().nullable() }),
     audit: { how: 'change', subject },
     run: ({ db, now }, { node, slot, expected }) => transferSim(db, { node, slot, expected, now }),
   }),
   /** Refused while a call is up, unless by `force`. */
   restartModem: procedure({
     input: placeSchema.extend({ force: z.boolean().default(false) }),
+    output: z.null(),
     audit: { how: 'command', subject, detail: ({ force }) => ({ force }) },
     async run({ db, nodes }, { node, slot, force }) {
       await refuseUnknown(db, { node, slot });

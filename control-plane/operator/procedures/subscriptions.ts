@@ -1,18 +1,27 @@
 // Subscriptions: the list, one with its payments, another number, more days, and the end of one, with its refund.
 import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { shownValue } from '../../domain/shown-value.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { type Database, inTransaction } from '../../store/database/database.ts';
-import { listPayments } from '../../store/money/payment-list.ts';
+import { listPayments, paymentRowSchema } from '../../store/money/payment-list.ts';
 import {
   endSubscription,
   endWithRefund,
   extendByDays,
   reassignNumber,
 } from '../../store/money/subscription-changes.ts';
-import { listSubscriptions, SUBSCRIPTION_SORTS } from '../../store/money/subscription-list.ts';
-import { planRefund, type RefundDecision } from '../../store/money/subscription-refunds.ts';
+import {
+  listSubscriptions,
+  SUBSCRIPTION_SORTS,
+  subscriptionRowSchema,
+} from '../../store/money/subscription-list.ts';
+import {
+  plannedRefundSchema,
+  planRefund,
+  type RefundDecision,
+} from '../../store/money/subscription-refunds.ts';
 import {
   atomicSchema,
   carrierSchema,
@@ -30,7 +39,7 @@ import {
   timeSchema,
   walletSchema,
 } from './fields.ts';
-import { pageOf, procedure } from './procedure.ts';
+import { pageOf, pageSchema, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';
 
 /** A wallet pays once a year. */
@@ -84,11 +93,13 @@ export const SUBSCRIPTION_PROCEDURES = {
       after: subscriptionIdSchema.optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(subscriptionRowSchema, z.string()),
     run: async ({ db, now }, query) =>
       pageOf(await listSubscriptions(db, storeQuery(query), now), query.limit, ({ id }) => id),
   }),
   subscription: procedure({
     input: z.object({ id: subscriptionIdSchema }),
+    output: subscriptionRowSchema.extend({ payments: z.array(paymentRowSchema) }),
     async run({ db, now }, { id }) {
       const [row] = await listSubscriptions(db, { id, limit: 1 }, now);
       if (row === undefined) throw new OperatorRefusal(`There is no subscription ${id}.`);
@@ -99,6 +110,7 @@ export const SUBSCRIPTION_PROCEDURES = {
   /** Answers with the former number and the new one. */
   reassignNumber: procedure({
     input: ofSubscription.extend({ to: numberSchema.optional(), reason: reasonSchema }),
+    output: z.object({ from: z.string(), to: z.string() }),
     run: ({ db, now }, input) => inTransaction(db, (trx) => reassignNumber(trx, { ...input, now })),
     audit: {
       how: 'change',
@@ -114,6 +126,7 @@ export const SUBSCRIPTION_PROCEDURES = {
       days: z.number().int().min(1).max(DAYS_MAX),
       reason: reasonSchema,
     }),
+    output: z.object({ expires_at: timeOutput }),
     audit: { how: 'change', subject, detail: ({ days, reason }) => ({ days, reason }) },
     run: async ({ db, now }, input) => ({
       expires_at: await inTransaction(db, (trx) => extendByDays(trx, { ...seen(input), now })),
@@ -123,6 +136,7 @@ export const SUBSCRIPTION_PROCEDURES = {
   /** The refund of an end now: the unused share of the payments, or `amount`. */
   planRefund: procedure({
     input: ofSubscription.extend({ amount: decimalAmountSchema.optional() }),
+    output: plannedRefundSchema,
     run: ({ db, now }, input) => planRefund(db, input, now),
   }),
   /** Answers with the time at which it ends now. `refund`: what the operator was shown, and what `payment refund` then sends. */
@@ -132,6 +146,7 @@ export const SUBSCRIPTION_PROCEDURES = {
       reason: reasonSchema,
       refund: decisionSchema.optional(),
     }),
+    output: z.object({ expires_at: timeOutput, refunds: z.array(z.string()) }),
     run: ({ db, now }, { reason, refund, ...target }) =>
       inTransaction(db, async (trx) => ({
         expires_at:

@@ -1,9 +1,9 @@
 // The texts of subscribers by carrier, node or slot.
 import * as z from 'zod';
-import { listTraffic, TRAFFIC_SORTS } from '../../store/messages/traffic.ts';
+import { listTraffic, TRAFFIC_SORTS, trafficRowSchema } from '../../store/messages/traffic.ts';
 import { TRAFFIC_GROUPS } from '../listings/traffic.ts';
 import { carrierSchema, hoursSchema, limitSchema, nodeSchema, sortSchema } from './fields.ts';
-import { pageOf, procedure } from './procedure.ts';
+import { pageOf, pageSchema, procedure } from './procedure.ts';
 import { storeQuery } from './store-query.ts';
 
 export const TRAFFIC_PROCEDURES = {
@@ -18,6 +18,7 @@ export const TRAFFIC_PROCEDURES = {
       after: z.string().max(100).optional(),
       limit: limitSchema,
     }),
+    output: pageSchema(trafficRowSchema, z.string()),
     run: async ({ db, now }, query) =>
       pageOf(await listTraffic(db, storeQuery(query), now), query.limit, ({ key }) => key),
   }),

@@ -1,14 +1,17 @@
 // Applies a fleet file: all cards or none.
+
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type Database, type DatabaseTransaction, inTransaction, rolledBack } from '../database/database.ts';
 import { type ImportedNumber, importNumbers } from '../fleet/number-import.ts';
 import { lockOpenTenures } from '../fleet/sim-proof.ts';
 import {
   type CardChange,
+  cardChangeSchema,
   changeOf,
-  type FleetNote,
+  fleetNoteSchema,
   noteOn,
   type StoredCard,
   type StoredPlace,
@@ -24,17 +27,18 @@ export interface Pins {
   isPin(iccid: string, sealed: string, pin: string): boolean;
 }
 
-export interface FleetDiff {
-  changes: CardChange[];
+export const fleetDiffSchema = z.object({
+  changes: z.array(cardChangeSchema),
   /** Cards of the file that the service has like this. */
-  unchanged: number;
+  unchanged: z.number(),
   /** Cards of the service that are not in the file; they stay as they are. */
-  others: number;
+  others: z.number(),
   /** Notes about applied cards that are not where the file says. */
-  notes: FleetNote[];
+  notes: z.array(fleetNoteSchema),
   /** Identifies the changes. */
-  digest: string;
-}
+  digest: z.string(),
+});
+export type FleetDiff = z.output<typeof fleetDiffSchema>;
 
 /** Written in place of a PIN in a transaction that is undone. */
 const NOT_SEALED = '-';

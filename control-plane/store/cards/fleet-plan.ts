@@ -1,4 +1,5 @@
 // The changes of a card that a fleet file asks for. Pure.
+import * as z from 'zod';
 import type { PinState } from '../database/sim-tables.ts';
 
 /** A card as a fleet file has it. Undefined: leave the value; null: remove it. */
@@ -31,23 +32,26 @@ export interface StoredCard {
 }
 
 /** A value before and after; a PIN is never shown. */
-interface FieldChange {
-  field: string;
-  from: string | null;
-  to: string | null;
-}
+const fieldChangeSchema = z.object({
+  field: z.string(),
+  from: z.string().nullable(),
+  to: z.string().nullable(),
+});
+type FieldChange = z.output<typeof fieldChangeSchema>;
 
-export interface CardChange {
-  line: number;
-  iccid: string;
-  isNew: boolean;
-  fields: FieldChange[];
-}
+export const cardChangeSchema = z.object({
+  line: z.number(),
+  iccid: z.string(),
+  isNew: z.boolean(),
+  fields: z.array(fieldChangeSchema),
+});
+export type CardChange = z.output<typeof cardChangeSchema>;
 
-export interface FleetNote {
-  line: number;
-  text: string;
-}
+export const fleetNoteSchema = z.object({
+  line: z.number(),
+  text: z.string(),
+});
+type FleetNote = z.output<typeof fleetNoteSchema>;
 
 const PLAIN_FIELDS = ['label', 'carrier', 'plan', 'plan_expires', 'monthly_cost'] as const;
 const SET = 'set';

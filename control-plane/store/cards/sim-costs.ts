@@ -1,25 +1,28 @@
 // Costs and earnings of each SIM in a month: computed from cards and payments while the month lasts, and stored as they were at its end.
+
 import { type RawBuilder, sql } from 'kysely';
+import * as z from 'zod';
+import { earnedSchema } from '../../domain/month-totals.ts';
 import { type Database, inTransaction } from '../database/database.ts';
-import type { EarnedAmount } from '../database/sim-tables.ts';
 import { allOf, contains, sortedPage } from '../database/sorted-page.ts';
 import { monthOf, sharesIn } from './month-earnings.ts';
 
-export interface SimCostRow {
-  iccid: string;
-  number: string | null;
-  label: string | null;
-  node: string | null;
+export const simCostSchema = z.object({
+  iccid: z.string(),
+  number: z.string().nullable(),
+  label: z.string().nullable(),
+  node: z.string().nullable(),
   /** The carrier that bills the card, as the fleet file has it, or else the network of the SIM. */
-  carrier: string | null;
-  plan: string | null;
+  carrier: z.string().nullable(),
+  plan: z.string().nullable(),
   /** Dollars with two digits after the point; null if the fleet file gives none. */
-  cost: string | null;
+  cost: z.string().nullable(),
   /** By token. */
-  earned: EarnedAmount[];
+  earned: z.array(earnedSchema),
   /** The number has, or had at the end of the month, a subscriber, also one in the grace time. */
-  is_sold: boolean;
-}
+  is_sold: z.boolean(),
+});
+export type SimCostRow = z.output<typeof simCostSchema>;
 
 /**
  * The month as it is now, in the columns of `SimCostRow`. The earnings of a number, also with former subscribers, count for the card that has

@@ -40,7 +40,8 @@ export type ProbeKind = (typeof PROBE_KINDS)[number];
 /** `abandoned`: no evidence about either end. */
 export const PROBE_RESULTS = ['delivered', 'failed', 'abandoned'] as const;
 export type ProbeResult = (typeof PROBE_RESULTS)[number];
-export type ProbeEnd = 'sender' | 'recipient' | 'either';
+export const PROBE_ENDS = ['sender', 'recipient', 'either'] as const;
+export type ProbeEnd = (typeof PROBE_ENDS)[number];
 
 /** One text or call between two SIMs of the service. */
 interface ProbesTable {

@@ -1,7 +1,9 @@
 // Kysely types of the tables for SIM tenures and refused claims.
+
 import type { ColumnType, Generated } from 'kysely';
 import type { Fact } from '#shared/link/messages.ts';
 import type { VoiceSettings } from '#shared/link/slot.ts';
+import type { Earned } from '../../domain/month-totals.ts';
 import type { RefusalCause, Sighting } from '../../domain/sim-claim.ts';
 
 /** Which node holds a SIM and which nodes held it before: the newest few per SIM. */
@@ -39,7 +41,8 @@ interface SimClaimsTable {
  * live calls of such SIMs. `numbers`: numbers that are not US mobile numbers, or belong to another SIM. `frames`: frames beyond the node's
  * budget, which were read late. `reports`: reports of slots that waited, because those before had changed too much.
  */
-export type NodeRefusal = 'claims' | 'facts' | 'calls' | 'numbers' | 'frames' | 'reports';
+export const NODE_REFUSALS = ['claims', 'facts', 'calls', 'numbers', 'frames', 'reports'] as const;
+export type NodeRefusal = (typeof NODE_REFUSALS)[number];
 
 interface NodeRefusalsTable {
   node_id: string;
@@ -96,13 +99,6 @@ interface CardsTable {
   updated_at: Date;
 }
 
-/** Amount of one token, in its smallest unit. */
-export interface EarnedAmount {
-  chain_id: number;
-  asset: string;
-  value: string;
-}
-
 /** Cost and earnings of a SIM in a month. */
 interface SimMonthsTable {
   month: ColumnType<Date, string, never>;
@@ -113,7 +109,7 @@ interface SimMonthsTable {
   carrier: string | null;
   plan: string | null;
   cost: string | null;
-  earned: ColumnType<EarnedAmount[], string, string>;
+  earned: ColumnType<Earned[], string, string>;
   is_sold: boolean;
 }
 

@@ -1,7 +1,9 @@
 // Refused reports of nodes, counted by reason, for their operator.
+
 import { sql } from 'kysely';
+import * as z from 'zod';
 import type { Database } from '../database/database.ts';
-import type { NodeRefusal } from '../database/sim-tables.ts';
+import { NODE_REFUSALS, type NodeRefusal } from '../database/sim-tables.ts';
 
 /** Adds to a count. A negative `count` corrects it when a refused report turns out to be valid. */
 export async function addRefusals(
@@ -21,7 +23,8 @@ export async function addRefusals(
   );
 }
 
-export type Refusals = Partial<Record<NodeRefusal, number>>;
+export const refusalsSchema = z.partialRecord(z.enum(NODE_REFUSALS), z.number());
+export type Refusals = z.output<typeof refusalsSchema>;
 
 /** When each node was last refused a report. */
 export async function readLastRefused(db: Database): Promise<Map<string, Date>> {

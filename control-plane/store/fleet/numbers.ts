@@ -1,8 +1,11 @@
 // Numbers as operators see and change them: out of service, retired, imported from a list.
+
 import { sql } from 'kysely';
+import * as z from 'zod';
 import { shownTime } from '#shared/operator/listing.ts';
-import { type ServiceState, SLOT_STATUS } from '#shared/operator/slot-health.ts';
-import type { NumberState } from '../../domain/number-state.ts';
+import { timeOutput } from '#shared/operator/procedure.ts';
+import { SERVICE_STATES, SLOT_STATUS } from '#shared/operator/slot-health.ts';
+import { NUMBER_STATES, type NumberState } from '../../domain/number-state.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedWallet } from '../../domain/shown-value.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
@@ -20,31 +23,32 @@ import { isAvailable, lockReservations } from './number-pool.ts';
 import { HAS_NO_JOURNAL } from './slots.ts';
 import { SERVICE_ROWS } from './sold-numbers.ts';
 
-export interface NumberRow {
-  number: string;
-  state: NumberState;
-  iccid: string;
+export const numberRowSchema = z.object({
+  number: z.string(),
+  state: z.enum(NUMBER_STATES),
+  iccid: z.string(),
   /** The operator's name for the card. */
-  label: string | null;
+  label: z.string().nullable(),
   /** IMEI of the modem that has its SIM. */
-  imei: string | null;
+  imei: z.string().nullable(),
   /** Where its SIM is; null when no node holds it. */
-  node: string | null;
-  slot: string | null;
+  node: z.string().nullable(),
+  slot: z.string().nullable(),
   /** The network of its SIM, or the last one, as its modem reports it. */
-  carrier: string | null;
+  carrier: z.string().nullable(),
   /** The subscriber's wallet, and until when it has paid. */
-  wallet: string | null;
-  expires_at: Date | null;
+  wallet: z.string().nullable(),
+  expires_at: timeOutput.nullable(),
   /** Not sold before. */
-  quarantined_until: Date | null;
+  quarantined_until: timeOutput.nullable(),
   /** Service of a sold number, while its subscription lasts. */
-  service: ServiceState | null;
+  service: z.enum(SERVICE_STATES).nullable(),
   /** Why it has no service, as the node reports it. */
-  service_reason: string | null;
+  service_reason: z.string().nullable(),
   /** Why the number or its slot is out of service, or why the number is not on sale yet. */
-  reason: string | null;
-}
+  reason: z.string().nullable(),
+});
+export type NumberRow = z.output<typeof numberRowSchema>;
 
 /** Null if the quarantine is over, or never was. */
 const quarantineEnd = (now: Date) =>

@@ -1,24 +1,27 @@
 // Removes what left the fleet: revoked nodes, and empty slots that no node reports any more.
+
 import { sql } from 'kysely';
+import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
 import { type Database, inTransaction } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import { naturalOrder } from '../database/sorted-page.ts';
 import { lockNode } from './nodes.ts';
-import type { SlotPlace } from './slot-service.ts';
+import { type SlotPlace, slotPlaceSchema } from './slot-service.ts';
 import { SLOT_ROWS } from './slots.ts';
 import { SERVICE_ROWS } from './sold-numbers.ts';
 
 /** A node without a link for this long is not just restarting. */
 const OLD_AFTER_MS = 24 * 60 * 60_000;
 
-export interface Prunable {
+export const prunableSchema = z.object({
   /** Revoked, and without a subscription. */
-  nodes: string[];
+  nodes: z.array(z.string()),
   /** Empty slots of nodes that are away, except those that are out of service: the mark would be lost. */
-  slots: SlotPlace[];
-}
+  slots: z.array(slotPlaceSchema),
+});
+type Prunable = z.output<typeof prunableSchema>;
 
 /**
  * Removes a revoked node with its slots, events and samples. Its audit entries, its probes and the positions of its journals stay: if it is

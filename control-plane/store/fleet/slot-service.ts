@@ -1,7 +1,10 @@
 // Slots in and out of service. The number of a SIM in a slot out of service is not sold, but a current subscriber keeps it.
+
 import { sql } from 'kysely';
-import type { VoiceSettings } from '#shared/link/slot.ts';
-import type { SLOT_LIST_STATES } from '#shared/operator/slot-health.ts';
+import * as z from 'zod';
+import { voiceSettingsSchema } from '#shared/link/slot.ts';
+import { timeOutput } from '#shared/operator/procedure.ts';
+import { SLOT_LIST_STATES } from '#shared/operator/slot-health.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
@@ -17,38 +20,38 @@ import {
 } from '../database/sorted-page.ts';
 import { HAS_NO_JOURNAL, SLOT_ROWS } from './slots.ts';
 
-export interface SlotPlace {
-  node: string;
-  slot: string;
-}
+export const slotPlaceSchema = z.object({
+  node: z.string(),
+  slot: z.string(),
+});
+export type SlotPlace = z.output<typeof slotPlaceSchema>;
 
 /** A slot, the SIM in it, and whether its number may be sold. */
-export interface SlotRow extends SlotPlace {
+export const slotRowSchema = slotPlaceSchema.extend({
   /** From its node's last report; `node_away` if the node is not linked, `journal_unavailable` if only the journal of the node fails. */
-  state: SlotListState;
+  state: z.enum(SLOT_LIST_STATES),
   /** Why it is not registered. */
-  trouble: string | null;
-  carrier: string | null;
-  number: string | null;
+  trouble: z.string().nullable(),
+  carrier: z.string().nullable(),
+  number: z.string().nullable(),
   /** The operator's name for the card in it. */
-  label: string | null;
+  label: z.string().nullable(),
   /** The number has a subscriber. */
-  is_held: boolean;
+  is_held: z.boolean(),
   /** An operator took the number out of service, in whichever slot its SIM is. */
-  is_number_out: boolean;
-  model: string | null;
+  is_number_out: z.boolean(),
+  model: z.string().nullable(),
   /** The reported SIM, even if another node holds it. */
-  iccid: string | null;
+  iccid: z.string().nullable(),
   /** IMEI of the modem, if its node holds the SIM. */
-  imei: string | null;
+  imei: z.string().nullable(),
   /** Null if its daemon knows none for this modem and network. */
-  voice_settings: VoiceSettings | null;
-  out_of_service_at: Date | null;
-  reason: string | null;
-  by: 'operator' | 'probe' | null;
-}
-
-type SlotListState = (typeof SLOT_LIST_STATES)[number];
+  voice_settings: voiceSettingsSchema.nullable(),
+  out_of_service_at: timeOutput.nullable(),
+  reason: z.string().nullable(),
+  by: z.enum(['operator', 'probe']).nullable(),
+});
+export type SlotRow = z.output<typeof slotRowSchema>;
 
 /** The columns that slots can be sorted by. */
 export const SLOT_SORTS = {

@@ -1,6 +1,8 @@
 // The slots of all nodes: written from reports, read by lists, pages, alerts and metrics.
+
 import { sql } from 'kysely';
-import type { Slot } from '#shared/link/slot.ts';
+import type * as z from 'zod';
+import { type Slot, slotSchema } from '#shared/link/slot.ts';
 import { CLAIM_REFUSED } from '#shared/operator/slot-health.ts';
 import type { DatabaseTransaction } from '../database/database.ts';
 import { naturalOrder } from '../database/sorted-page.ts';
@@ -9,7 +11,8 @@ import { naturalOrder } from '../database/sorted-page.ts';
 export const HAS_NO_JOURNAL = sql<boolean>`'journal_unavailable' = any (nodes.alarms)`;
 
 /** A slot that serves no number now, and the reason if the node reports one. */
-export type UnregisteredSlot = Pick<Slot, 'slot' | 'state' | 'reason'>;
+export const unregisteredSlotSchema = slotSchema.pick({ slot: true, state: true, reason: true });
+export type UnregisteredSlot = z.output<typeof unregisteredSlotSchema>;
 
 /** Replaces the slots of a node by the reported ones. `refused`: slots whose SIM the node may not have. */
 export async function writeSlots(

@@ -1,33 +1,36 @@
 // The texts of subscribers by carrier, node or slot: how many were delivered, how fast, and why the others failed.
+
 import { type RawBuilder, sql } from 'kysely';
-import { FAILURE_CLASSES, type FailureClass } from '#shared/sms/failure-class.ts';
+import * as z from 'zod';
+import { FAILURE_CLASSES } from '#shared/sms/failure-class.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import { allOf, naturalOrder, readPage, type Sort, sortedPage } from '../database/sorted-page.ts';
 
 export type TrafficGroup = 'carrier' | 'node' | 'slot';
 
-export interface TrafficRow {
+export const trafficRowSchema = z.object({
   /** Key of the row in its list: carrier, node, or node/slot. */
-  key: string;
+  key: z.string(),
   /** As modems report it: of the group, or of the last text of the slot. Null for nodes, and where it is not known. */
-  carrier: string | null;
+  carrier: z.string().nullable(),
   /** Null for carriers. */
-  node: string | null;
+  node: z.string().nullable(),
   /** Null for carriers and nodes. */
-  slot: string | null;
+  slot: z.string().nullable(),
   /** All texts, with and without a known end. */
-  sent: number;
-  delivered: number;
-  failed: number;
+  sent: z.number(),
+  delivered: z.number(),
+  failed: z.number(),
   /** Delivered, in percent of those with a known end; null if there is none. */
-  share: number | null;
+  share: z.number().nullable(),
   /** From the request until the service had the report, in milliseconds; of delivered texts. */
-  p50_ms: number | null;
-  p95_ms: number | null;
+  p50_ms: z.number().nullable(),
+  p95_ms: z.number().nullable(),
   /** How many failed, by class; classes without any are missing. */
-  failures: Partial<Record<FailureClass, number>>;
-}
+  failures: z.partialRecord(z.enum(FAILURE_CLASSES), z.number()),
+});
+export type TrafficRow = z.output<typeof trafficRowSchema>;
 
 /** The columns that the report can be sorted by. */
 export const TRAFFIC_SORTS = {

@@ -1,16 +1,20 @@
 // The history of payments: each change of state adds an event, in the same statement or transaction.
+
 import type { Updateable } from 'kysely';
-import type { PaymentState } from '../../payments/payment.ts';
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
+import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { PaymentsTable } from '../database/payment-tables.ts';
 
-export interface PaymentEvent {
+export const paymentEventSchema = z.object({
   /** The state after the event. */
-  state: PaymentState;
-  transactionHash: string | null;
-  why: string | null;
-  at: Date;
-}
+  state: z.enum(PAYMENT_STATES),
+  transactionHash: z.string().nullable(),
+  why: z.string().nullable(),
+  at: timeOutput,
+});
+export type PaymentEvent = z.output<typeof paymentEventSchema>;
 
 /** The columns that `movePayment` sets. The event takes state, transaction, failure and time from them. */
 type Move = Updateable<PaymentsTable> & { state: PaymentState; updated_at: Date };

@@ -1,6 +1,9 @@
 // Payments as operators see them.
+
 import { sql } from 'kysely';
-import type { PaymentState } from '../../payments/payment.ts';
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
+import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { Database } from '../database/database.ts';
 
 /** A payment that was not put on the chain, or made no progress, for this long needs an operator. */
@@ -28,30 +31,31 @@ interface PaymentQuery {
   limit: number;
 }
 
-export interface PaymentRow {
-  id: string;
-  state: PaymentState;
+export const paymentRowSchema = z.object({
+  id: z.string(),
+  state: z.enum(PAYMENT_STATES),
   /** Since when it has been in this state. */
-  since: Date;
-  chain_id: number;
-  asset: string;
-  value: string;
-  payer: string;
-  pay_to: string;
-  nonce: string;
+  since: timeOutput,
+  chain_id: z.number(),
+  asset: z.string(),
+  value: z.string(),
+  payer: z.string(),
+  pay_to: z.string(),
+  nonce: z.string(),
   /** Seconds since the Unix epoch: the authorization is valid until then. */
-  valid_before: string;
+  valid_before: z.string(),
   /** Reserved for it, or bought with it. */
-  number: string | null;
-  subscription_id: string | null;
-  transaction_hash: string | null;
-  transfer_hash: string | null;
+  number: z.string().nullable(),
+  subscription_id: z.string().nullable(),
+  transaction_hash: z.string().nullable(),
+  transfer_hash: z.string().nullable(),
   /** Smallest units that go back to the payer, once an operator decided so, and the transaction that sends them. */
-  refund_value: string | null;
-  refund_hash: string | null;
-  failure: string | null;
-  created_at: Date;
-}
+  refund_value: z.string().nullable(),
+  refund_hash: z.string().nullable(),
+  failure: z.string().nullable(),
+  created_at: timeOutput,
+});
+export type PaymentRow = z.output<typeof paymentRowSchema>;
 
 /** Newest first; one more than `limit` when there are more. */
 export async function listPayments(

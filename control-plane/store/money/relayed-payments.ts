@@ -1,16 +1,19 @@
 // Payments by the relayer that sent them: what a former relayer has still to finish.
+
 import { sql } from 'kysely';
+import * as z from 'zod';
 import type { Database } from '../database/database.ts';
 
 /** The payments that one account of a relayer sent on a chain. */
-export interface RelayedPayments {
-  chainId: number;
+export const relayedPaymentsSchema = z.object({
+  chainId: z.number(),
   /** In lower case. */
-  sender: string;
-  inFlight: number;
+  sender: z.string(),
+  inFlight: z.number(),
   /** Applied, but a reorganization can still revert their transfers: they may have to be sent again. */
-  notFinal: number;
-}
+  notFinal: z.number(),
+});
+export type RelayedPayments = z.output<typeof relayedPaymentsSchema>;
 
 /** Accounts without such payments are left out. `before`: only payments that have not changed since. */
 export async function countRelayed(db: Database, before?: Date): Promise<RelayedPayments[]> {

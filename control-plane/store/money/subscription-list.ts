@@ -1,6 +1,9 @@
 // Subscriptions as operators see them.
+
 import { sql } from 'kysely';
-import type { ServiceState } from '#shared/operator/slot-health.ts';
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
+import { SERVICE_STATES } from '#shared/operator/slot-health.ts';
 import type { SubscriptionState } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
@@ -40,28 +43,29 @@ interface SubscriptionQuery {
   limit: number;
 }
 
-export interface SubscriptionRow {
-  id: string;
-  number: string;
-  wallet: string;
-  created_at: Date;
-  expires_at: Date;
+export const subscriptionRowSchema = z.object({
+  id: z.string(),
+  number: z.string(),
+  wallet: z.string(),
+  created_at: timeOutput,
+  expires_at: timeOutput,
   /** Service of its number. */
-  service: ServiceState;
+  service: z.enum(SERVICE_STATES),
   /** Why its number has no service, as the node reports it. */
-  reason: string | null;
+  reason: z.string().nullable(),
   /** Where its SIM is, or was last. */
-  node: string | null;
-  slot: string | null;
+  node: z.string().nullable(),
+  slot: z.string().nullable(),
   /** False if `node` and `slot` are where its SIM was last. */
-  is_present: boolean;
+  is_present: z.boolean(),
   /** The network of its SIM, or the last one, as its modem reports it. */
-  carrier: string | null;
-  iccid: string | null;
-  imei: string | null;
+  carrier: z.string().nullable(),
+  iccid: z.string().nullable(),
+  imei: z.string().nullable(),
   /** The operator's name for the card. */
-  label: string | null;
-}
+  label: z.string().nullable(),
+});
+export type SubscriptionRow = z.output<typeof subscriptionRowSchema>;
 
 /** Newest first unless `sort` is given; one more than `limit` when there are more. */
 export async function listSubscriptions(

@@ -1,4 +1,6 @@
 // The refund of a subscription that ends: the plan, and the decision in the transaction of the end.
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
 import { amountOf, type RefundShare, sharesOf, unusedShares } from '../../domain/refund-shares.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { decimalsOf, shownValue } from '../../domain/shown-value.ts';
@@ -6,31 +8,33 @@ import type { Database, DatabaseTransaction } from '../database/database.ts';
 import { openPaymentOf } from './payers.ts';
 import { movePayment } from './payment-events.ts';
 
-interface RefundOfPayment {
-  id: string;
-  chain_id: number;
-  asset: string;
-  payer: string;
+const refundOfPaymentSchema = z.object({
+  id: z.string(),
+  chain_id: z.number(),
+  asset: z.string(),
+  payer: z.string(),
   /** Smallest units that go back. */
-  value: string;
+  value: z.string(),
   /** Whole days left of the year that it bought, and all its days. Null for an amount that an operator chose, and once the refund is decided. */
-  days_left: number | null;
-  days: number | null;
+  days_left: z.number().nullable(),
+  days: z.number().nullable(),
   /** The chain cannot revert the transfer any more: the refund can be sent. */
-  is_final: boolean;
+  is_final: z.boolean(),
   /** When the service checks that next; null for its next round, and once it is final. */
-  next_check_at: Date | null;
-}
+  next_check_at: timeOutput.nullable(),
+});
+type RefundOfPayment = z.output<typeof refundOfPaymentSchema>;
 
-export interface PlannedRefund {
-  id: string;
+export const plannedRefundSchema = z.object({
+  id: z.string(),
   /** The end of the subscription now. An end with a refund is refused if it is another one by then. */
-  expires_at: Date;
+  expires_at: timeOutput,
   /** The subscription ended with this refund already: it only has to be finished. */
-  is_decided: boolean;
+  is_decided: z.boolean(),
   /** Newest first. */
-  payments: RefundOfPayment[];
-}
+  payments: z.array(refundOfPaymentSchema),
+});
+export type PlannedRefund = z.output<typeof plannedRefundSchema>;
 
 interface RefundQuestion {
   id: string;

@@ -1,24 +1,25 @@
 // The audit log: who asked for which change, when, and with what result. Rows are only added, and completed with their result.
+
 import { sql } from 'kysely';
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
 import type { Database } from '../database/database.ts';
-import type { AuditResult } from '../database/operation-tables.ts';
+import { AUDIT_RESULTS, type AuditResult } from '../database/operation-tables.ts';
 import { storableText } from '../database/reported-values.ts';
 import { allOf, contains, readPage, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 
-export interface AuditEntry {
-  at: Date;
-  actor: string;
-  action: string;
-  subject: string;
-  detail: Record<string, unknown>;
-  result: AuditResult;
-  why?: string | undefined;
-}
-
-export interface AuditRow extends Omit<AuditEntry, 'why'> {
-  id: number;
-  why: string | null;
-}
+export const auditRowSchema = z.object({
+  id: z.number(),
+  at: timeOutput,
+  actor: z.string(),
+  action: z.string(),
+  subject: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+  result: z.enum(AUDIT_RESULTS),
+  why: z.string().nullable(),
+});
+export type AuditRow = z.output<typeof auditRowSchema>;
+export type AuditEntry = Omit<AuditRow, 'id' | 'why'> & { why?: string | undefined };
 
 /** Adds an entry, and returns its id. */
 export async function insertAudit(db: Database, entry: AuditEntry): Promise<number> {

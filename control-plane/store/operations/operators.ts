@@ -1,17 +1,21 @@
 // Operators that may sign in to the console, and their sessions. Hashes only.
+
 import { sql } from 'kysely';
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
 import type { Database } from '../database/database.ts';
 
 /** Per operator; one more sign-in ends the oldest session. */
 const SESSIONS_MAX = 20;
 
-export interface OperatorRow {
-  name: string;
-  created_at: Date;
+export const operatorRowSchema = z.object({
+  name: z.string(),
+  created_at: timeOutput,
   /** Browsers that are signed in. */
-  sessions: number;
-  used_at: Date | null;
-}
+  sessions: z.number(),
+  used_at: timeOutput.nullable(),
+});
+export type OperatorRow = z.output<typeof operatorRowSchema>;
 
 /** False when the name is taken. */
 export async function insertOperator(

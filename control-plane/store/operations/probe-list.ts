@@ -1,32 +1,41 @@
 // Probes as operators see them: the list, and how many arrive and how fast.
-import { type Selectable, sql } from 'kysely';
+
+import { sql } from 'kysely';
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
-import type { OperationTables, ProbeKind, ProbeResult } from '../database/operation-tables.ts';
+import {
+  PROBE_ENDS,
+  PROBE_KINDS,
+  PROBE_RESULTS,
+  type ProbeKind,
+  type ProbeResult,
+} from '../database/operation-tables.ts';
 import { allOf, naturalOrder, readPage, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 
-const COLUMNS = [
-  'id',
-  'position',
-  'kind',
-  'is_scheduled',
-  'from_number',
-  'from_node',
-  'from_slot',
-  'from_carrier',
-  'to_number',
-  'to_node',
-  'to_slot',
-  'to_carrier',
-  'started_at',
-  'ended_at',
-  'result',
-  'failed_end',
-  'why',
-  'latency_ms',
-] as const;
-
-export type ProbeRow = Pick<Selectable<OperationTables['probes']>, (typeof COLUMNS)[number]>;
+export const probeRowSchema = z.object({
+  id: z.string(),
+  position: z.number(),
+  kind: z.enum(PROBE_KINDS),
+  is_scheduled: z.boolean(),
+  from_number: z.string(),
+  from_node: z.string(),
+  from_slot: z.string(),
+  from_carrier: z.string().nullable(),
+  to_number: z.string(),
+  to_node: z.string(),
+  to_slot: z.string(),
+  to_carrier: z.string().nullable(),
+  started_at: timeOutput,
+  ended_at: timeOutput.nullable(),
+  result: z.enum(PROBE_RESULTS).nullable(),
+  failed_end: z.enum(PROBE_ENDS).nullable(),
+  why: z.string().nullable(),
+  latency_ms: z.number().nullable(),
+});
+export type ProbeRow = z.output<typeof probeRowSchema>;
+const COLUMNS = probeRowSchema.keyof().options;
 
 /** The columns that probes can be sorted by. */
 export const PROBE_SORTS = {
@@ -102,22 +111,23 @@ export async function findProbe(db: Database, id: string): Promise<ProbeRow | un
   return db.selectFrom('probes').select(COLUMNS).where('id', '=', id).executeTakeFirst();
 }
 
-export interface ProbeSummaryRow {
-  kind: ProbeKind;
-  carrier: string | null;
+export const probeSummarySchema = z.object({
+  kind: z.enum(PROBE_KINDS),
+  carrier: z.string().nullable(),
   /** The node of the slot; null in the summary by carrier. */
-  node: string | null;
-  slot: string | null;
+  node: z.string().nullable(),
+  slot: z.string().nullable(),
   /** Whether the slot sent or received the text or call; null in the summary by carrier. */
-  role: 'sender' | 'recipient' | null;
-  delivered: number;
-  failed: number;
+  role: z.enum(['sender', 'recipient']).nullable(),
+  delivered: z.number(),
+  failed: z.number(),
   /** Counted neither as delivered nor as failed. */
-  abandoned: number;
+  abandoned: z.number(),
   /** From the command to the fact. Null if none was delivered. */
-  p50_ms: number | null;
-  p99_ms: number | null;
-}
+  p50_ms: z.number().nullable(),
+  p99_ms: z.number().nullable(),
+});
+export type ProbeSummaryRow = z.output<typeof probeSummarySchema>;
 
 export const SPAN_HOURS = { hour: 1, day: 24, week: 7 * 24 } as const;
 export const HOUR_MS = 60 * 60 * 1000;

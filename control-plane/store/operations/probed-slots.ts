@@ -1,27 +1,31 @@
 // One row for each slot that probes used: its last result, since when, and how many probes arrived.
+
 import { sql } from 'kysely';
+import * as z from 'zod';
+import { timeOutput } from '#shared/operator/procedure.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import type { ProbeResult } from '../database/operation-tables.ts';
 import { allOf, naturalOrder, readPage, type Sort, sortedPage, textOrder } from '../database/sorted-page.ts';
 import { HOUR_MS, SPAN_HOURS } from './probe-list.ts';
 
-export interface ProbedSlotRow {
-  node: string;
-  slot: string;
+export const probedSlotSchema = z.object({
+  node: z.string(),
+  slot: z.string(),
   /** As its modem reported the network for the last probe. */
-  carrier: string | null;
-  last_result: Exclude<ProbeResult, 'abandoned'>;
-  last_at: Date;
+  carrier: z.string().nullable(),
+  last_result: z.enum(['delivered', 'failed']),
+  last_at: timeOutput,
   /** Why the last probe failed. */
-  why: string | null;
+  why: z.string().nullable(),
   /** The first of the probes since which every result was the last one, within the span. */
-  since: Date;
-  delivered: number;
-  failed: number;
+  since: timeOutput,
+  delivered: z.number(),
+  failed: z.number(),
   /** Delivered, in percent of those with an end. */
-  share: number;
-}
+  share: z.number(),
+});
+export type ProbedSlotRow = z.output<typeof probedSlotSchema>;
 
 /** The columns that slots of probes can be sorted by. */
 export const PROBED_SLOT_SORTS = {

@@ -4,22 +4,18 @@ import * as z from 'zod';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { isAway } from '#shared/operator/operator-client.ts';
 import { EXIT_CODES, OperatorError } from '#shared/operator/operator-error.ts';
+import type { InputOf } from '#shared/operator/procedure.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import type { DaemonSettings } from '../../config/options.ts';
 import type { NodeOperator } from '../node-operator.ts';
-import type { SendAnswer } from '../procedures/send.ts';
+import type { PROCEDURES } from '../procedures/all-procedures.ts';
 import { JSON_OPTION, print, printAside, WHERE, withOperator } from './with-operator.ts';
 
 /** A daemon that is restarted is back in this time. */
 const DAEMON_BACK_MS = 30_000;
 
-interface Message {
-  readonly slot: string;
-  readonly id: string;
-  readonly to: string;
-  readonly text: string;
-}
+type Message = InputOf<typeof PROCEDURES, 'send'>;
 
 export const SEND_COMMAND = programCommand({
   usage: 'send <slot> <to> <text>',
@@ -52,11 +48,7 @@ export const SEND_COMMAND = programCommand({
 });
 
 /** Asks again, with the same id, when the daemon goes away before its answer. */
-async function sendOnce(
-  operator: NodeOperator,
-  settings: DaemonSettings,
-  message: Message,
-): Promise<SendAnswer> {
+async function sendOnce(operator: NodeOperator, settings: DaemonSettings, message: Message) {
   const { daemonBack } = await import('../open-operator.ts');
   let giveUp: AbortSignal | undefined;
   for (let asked: NodeOperator | undefined = operator; asked !== undefined; ) {

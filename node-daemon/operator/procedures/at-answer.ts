@@ -1,4 +1,5 @@
 // A command line of an operator on the AT channel, in turn with the daemon's own: its answer, and how it ended.
+import * as z from 'zod';
 import { messageOf } from '#shared/error-message.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import {
@@ -16,13 +17,14 @@ import { type AtCommand, atCommand } from '../../at/command.ts';
 import { commandsOf } from './at-safety.ts';
 
 /** The answer of a modem to a command line. */
-export interface AtAnswer {
+export const atAnswerSchema = z.object({
   /** Information responses, as the modem gave them. */
-  readonly lines: readonly string[];
+  lines: z.array(z.string()),
   /** Final result code: "OK", "ERROR", "+CME ERROR: 30", "NO CARRIER" … */
-  readonly final: string;
-  readonly ok: boolean;
-}
+  final: z.string(),
+  ok: z.boolean(),
+});
+export type AtAnswer = z.infer<typeof atAnswerSchema>;
 
 /** Lines without a name that no answer begins with: the modem says them by itself. */
 const UNSOLICITED_WORDS = [
@@ -65,6 +67,12 @@ export async function askModem(
   }
 }
 
+/** The names of the commands in a line. Its parameters may be a number or a PIN, also where their "=" is missing. */
+export const namesOf = (line: string): string =>
+  (commandsOf(line) ?? [])
+    .flatMap((command) => NAME.exec(command)?.[0].replace(/\d{2,}.*/, '') ?? [])
+    .join(';') || 'AT';
+
 /** The command with its answer: lines that begin with its name, and lines without any name. */
 export function operatorCommand(line: string, timeoutMs: number | undefined): AtCommand {
   const text = line.trim();
@@ -79,8 +87,7 @@ export function operatorCommand(line: string, timeoutMs: number | undefined): At
     answerSingle: commands.length === 1 && SINGLE.test(commands[0] ?? ''),
     bodyAfter: /^\+CMG[LR]:/,
     endsLikeCall: isCall,
-    // A number or a PIN may be in it.
-    shownAs: names.join(';') || 'AT',
+    shownAs: namesOf(text),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
 }

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { SendingError } from '../../modem/sms/between-messages.ts';
-import { type AtAnswer, askModem } from './at-answer.ts';
+import { type AtAnswer, askModem, atAnswerSchema, namesOf } from './at-answer.ts';
 import { judge } from './at-safety.ts';
 import { procedure, sessionIn, slotField, timeoutField } from './procedure.ts';
 
@@ -19,7 +19,14 @@ export const AT_PROCEDURE = procedure({
     /** The line waits no longer than this for the daemon's own commands. */
     turn_ms: timeoutField,
   }),
-  async run(context, { slot, command, unsafe, timeout_ms: timeoutMs, turn_ms: turnMs }): Promise<AtAnswer> {
+  output: atAnswerSchema,
+  audit: {
+    isChange: ({ command }) => judge(command).kind !== 'safe',
+    subject: ({ slot }) => slot,
+    // Without parameters: a PIN or a number may be among them.
+    detail: ({ command }, answer) => ({ command: namesOf(command), final: answer?.final }),
+  },
+  async run(context, { slot, command, unsafe, timeout_ms: timeoutMs, turn_ms: turnMs }) {
     const verdict = judge(command);
     if (verdict.kind === 'never') {
       throw new OperatorError('refused', `${verdict.command} is never sent to a modem: ${verdict.reason}`);

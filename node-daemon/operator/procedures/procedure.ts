@@ -1,7 +1,7 @@
 // The parts of a procedure, and how it finds its modem.
 import * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
-import type { Procedure } from '#shared/operator/procedure.ts';
+import type { Audit, Caller, Json, Procedure } from '#shared/operator/procedure.ts';
 import { closest } from '#shared/process/suggestion.ts';
 import type { Host } from '../../host/host.ts';
 import type { CommandHandler } from '../../link/command-handler.ts';
@@ -19,14 +19,18 @@ export interface Context {
   readonly host: Host;
   readonly commands: Pick<CommandHandler, 'handle'>;
   readonly sentBefore: SentBefore;
-  /** The caller no longer waits for the answer. */
-  readonly signal?: AbortSignal | undefined;
+  readonly caller: Caller;
+}
+
+export interface DaemonProcedure<I extends z.ZodType, O extends z.ZodType> extends Procedure<Context, I, O> {
+  /** For a procedure that changes something. `isChange`: whether it does, with this input; always without it. */
+  readonly audit?: Audit<z.output<I>, Json<z.output<O>>> & { isChange?(input: z.output<I>): boolean };
 }
 
 /** Checks the types of a procedure where it is defined. */
-export const procedure = <S extends z.ZodType, Answer>(
-  definition: Procedure<Context, S, Answer>,
-): Procedure<Context, S, Answer> => definition;
+export const procedure = <I extends z.ZodType, O extends z.ZodType>(
+  definition: DaemonProcedure<I, O>,
+): DaemonProcedure<I, O> => definition;
 
 /** Throws `OperatorError` where there is no such slot, or no modem in it. */
 export function modemIn({ host: { rack } }: Context, name: string): Modem {

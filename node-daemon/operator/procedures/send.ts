@@ -1,7 +1,7 @@
 // One SMS, by the path and with the limits of the control plane's messages.
 import * as z from 'zod';
 import { E164_PATTERN } from '#shared/identities.ts';
-import type { SmsOutcome } from '#shared/link/messages.ts';
+import { type SmsOutcome, smsOutcomeSchema } from '#shared/link/messages.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { modemIn, notInService, procedure, slotField } from './procedure.ts';
 import { shortDigestOf } from './sent-before.ts';
@@ -13,9 +13,6 @@ const SEGMENTS_MAX = 10;
 /** Codes of refusals for which the request is at fault. */
 const INPUT_CODES = ['params_invalid', 'destination_not_allowed', 'rate_limited'];
 
-/** The outcome of a message; `is_repeat`: its id was used before, and nothing was sent now. */
-export type SendAnswer = SmsOutcome & { readonly is_repeat: boolean };
-
 export const SEND_PROCEDURE = procedure({
   input: z.object({
     slot: slotField,
@@ -24,7 +21,13 @@ export const SEND_PROCEDURE = procedure({
     to: z.string().regex(E164_PATTERN, 'must be a number such as +12065550123'),
     text: z.string().min(1, 'must not be empty').max(2000, 'must have at most 2000 characters'),
   }),
-  async run(context, { slot, id, to, text }): Promise<SendAnswer> {
+  /** `is_repeat`: the id was used before, and nothing was sent now. */
+  output: smsOutcomeSchema.and(z.object({ is_repeat: z.boolean() })),
+  audit: {
+    subject: ({ slot }) => slot,
+    detail: ({ id }, answer) => ({ id, status: answer?.status, is_repeat: answer?.is_repeat }),
+  },
+  async run(context, { slot, id, to, text }) {
     const { commands, host, sentBefore } = context;
     const digest = host.journal.digestOf(shortDigestOf(text));
     return sentBefore.give(id, { to, digest }, async (isRepeat) => {

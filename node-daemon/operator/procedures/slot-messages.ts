@@ -1,37 +1,42 @@
 // The messages of a slot that an operator sees: those in the storages, and those in the journal. Pure.
+import * as z from 'zod';
 import { fieldsOf, integerField } from '../../at/fields.ts';
 import type { ReadonlyJournalState } from '../../journal/journal-state.ts';
 import type { FoundInStorage } from '../../modem/sms/storage/sms-storage.ts';
 import { readPdu } from '../../sms/received-pdu.ts';
 
-/** A message that lies in a storage of the modem or the card. */
-interface StoredSms {
-  readonly storage: string;
-  readonly index: number;
-  readonly status: 'unread' | 'read' | 'unsent' | 'sent';
-  readonly kind: 'message' | 'report' | 'unreadable';
-  /** Sender, or recipient of the message that a report is about; null where it cannot be read. */
-  readonly address: string | null;
-  /** Time of the service center, ISO 8601. */
-  readonly sent_at: string | null;
-  /** The text; for a message without one, its kind. */
-  readonly text: string;
-  /** "2/3" of a long message. */
-  readonly part: string | null;
-}
-
-/** Messages of one slot, wherever they are. */
-export interface SlotMessages {
-  readonly storages: ReadonlyArray<{ storage: string; used: number | null; total: number | null }>;
-  readonly stored: readonly StoredSms[];
-  /** In the journal, until the control plane has them. */
-  readonly waiting: ReadonlyArray<{ from: string; received_at: string; text: string }>;
-  /** Parts of long messages in the journal, until the others come. */
-  readonly parts: ReadonlyArray<{ from: string; part: string; received_at: string; text: string }>;
-}
-
 /** <stat> in PDU mode (3GPP TS 27.005 §3.1). */
 const STATUSES = ['unread', 'read', 'unsent', 'sent'] as const;
+
+/** A message that lies in a storage of the modem or the card. */
+const storedSmsSchema = z.object({
+  storage: z.string(),
+  index: z.int(),
+  status: z.enum(STATUSES),
+  kind: z.enum(['message', 'report', 'unreadable']),
+  /** Sender, or recipient of the message that a report is about; null where it cannot be read. */
+  address: z.string().nullable(),
+  /** Time of the service center, ISO 8601. */
+  sent_at: z.string().nullable(),
+  /** The text; for a message without one, its kind. */
+  text: z.string(),
+  /** "2/3" of a long message. */
+  part: z.string().nullable(),
+});
+
+const waitingSmsSchema = z.object({ from: z.string(), received_at: z.string(), text: z.string() });
+
+/** Messages of one slot, wherever they are. */
+export const slotMessagesSchema = z.object({
+  storages: z.array(z.object({ storage: z.string(), used: z.int().nullable(), total: z.int().nullable() })),
+  stored: z.array(storedSmsSchema),
+  /** In the journal, until the control plane has them. */
+  waiting: z.array(waitingSmsSchema),
+  /** Parts of long messages in the journal, until the others come. */
+  parts: z.array(waitingSmsSchema.extend({ part: z.string() })),
+});
+export type SlotMessages = z.infer<typeof slotMessagesSchema>;
+
 /** Further messages are only counted. */
 const SHOWN_MAX = 200;
 
@@ -66,7 +71,11 @@ export function slotMessages(
   };
 }
 
-function storedSms(storage: string, line: string, pdu: string | undefined): StoredSms | [] {
+function storedSms(
+  storage: string,
+  line: string,
+  pdu: string | undefined,
+): SlotMessages['stored'][number] | [] {
   const fields = fieldsOf(line);
   const index = integerField(fields, 0);
   const status = STATUSES[integerField(fields, 1) ?? -1];

@@ -6,16 +6,6 @@ import { UssdBusyError, UssdCancelledError, UssdTimeoutError } from '../../modem
 import { cmeMeaning } from '../../modem/sms/sms-errors.ts';
 import { modemIn, notInService, procedure, sessionIn, slotField, timeoutField } from './procedure.ts';
 
-/** The answer of the network to a USSD code. */
-export interface UssdAnswer {
-  /** Null where the network sent no text. */
-  readonly text: string | null;
-  /** Whether the network waits for a reply. */
-  readonly waits: boolean;
-  /** The problem, where there is no answer. */
-  readonly problem: string | null;
-}
-
 export const USSD_PROCEDURE = procedure({
   input: z.object({
     slot: slotField,
@@ -27,11 +17,24 @@ export const USSD_PROCEDURE = procedure({
       .default([]),
     timeout_ms: timeoutField,
   }),
-  async run(context, { slot, code, replies, timeout_ms: timeoutMs }): Promise<UssdAnswer> {
+  output: z.object({
+    /** Null where the network sent no text. */
+    text: z.string().nullable(),
+    /** Whether the network waits for a reply. */
+    waits: z.boolean(),
+    /** The problem, where there is no answer. */
+    problem: z.string().nullable(),
+  }),
+  audit: {
+    subject: ({ slot }) => slot,
+    // The rest of a code may be a PIN or the number of a voucher.
+    detail: ({ code, replies }) => ({ code: /^[*#]+\d{1,3}/.exec(code)?.[0], replies: replies.length }),
+  },
+  async run(context, { slot, code, replies, timeout_ms: timeoutMs }) {
     if (modemIn(context, slot).slot.state !== 'registered') throw notInService(context, slot);
     const { ussd } = sessionIn(context, slot);
     try {
-      return await ussd.run(code, replies, { timeoutMs, signal: context.signal });
+      return await ussd.run(code, replies, { timeoutMs, signal: context.caller.signal });
     } catch (error) {
       throw ussdError(error);
     }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { personName } from '#shared/process/person-name.ts';
 import { until } from '../../fixtures/until.ts';
 import { ended, startToolRig } from './tool-rig.ts';
 
@@ -163,6 +164,33 @@ t.test('ussd prints the answer, in every coding, and shows a menu', async (t) =>
   });
   t.match(await tool('ussd', '1-1.1', '*104#'), { status: 1, stdout: '', stderr: /does not support/ });
   t.match(await tool('ussd', '1-1.1', 'rm -rf'), { status: 1, stderr: /must have 1 to 64 digits/ });
+});
+
+t.test('each change is in the log of the daemon, with the person and without secrets', async (t) => {
+  const slot = '1-1.5';
+  await tool('at', slot, 'AT+CSQ');
+  await tool('sms', slot);
+  await tool('at', slot, 'AT+CPIN="4711"');
+  await tool('at', slot, 'AT+CSQ;+CLIP=1', '--unsafe');
+  await tool('ussd', slot, '*100*4711#');
+  await tool('ussd', slot, '*103#', '--timeout', '1');
+  await tool('send', slot, '+12065550176', 'secret 4711', '--id', 'operator_audited1');
+  const lines = (await tool('logs', '--json')).stdout
+    .trim()
+    .split('\n')
+    .filter((line) => JSON.parse(line).msg === 'operator action' && JSON.parse(line).subject === slot);
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [
+      { action: 'at', result: 'refused', why: 'refused', detail: { command: '+CPIN' } },
+      { action: 'at', result: 'ok', detail: { command: '+CSQ;+CLIP', final: 'OK' } },
+      { action: 'ussd', result: 'ok', detail: { code: '*100', replies: 0 } },
+      { action: 'ussd', result: 'failed', why: 'unanswered', detail: { code: '*103' } },
+      { action: 'send', result: 'ok', detail: { id: 'operator_audited1', status: 'accepted' } },
+    ].map((entry) => ({ level: 30, actor: personName(), ...entry })),
+  );
+  t.equal(lines.length, 5, 'reads are no changes');
+  t.notMatch(lines.join(), /4711|\+12065550176/);
 });
 
 t.test('sms shows storages and journal, and strangers cannot steer the terminal', async (t) => {

@@ -61,9 +61,10 @@ t.test('two operators at once: one end, one refund, and both see it', TIMEOUT, a
     }
     if (method !== 'eth_estimateGas') return forward();
     estimates += 1;
-    // Both check, then both sign: the second one signs when the money has left.
+    // Both check, then both are about to sign: the second one signs when the money has left.
     if (estimates <= 2) await until('both check', () => estimates >= 2, 30_000);
-    else if (estimates === 4) await until('the other is done', () => isDone, 30_000);
+    else if (estimates === 3) await until('both are about to sign', () => estimates >= 4, 30_000);
+    else await until('the other is done', () => isDone, 30_000);
     return forward();
   };
   const both = [control, controlApart].map(async (run) => {

@@ -260,6 +260,8 @@ export class LiveCalls implements CallWatch {
     if (opened !== undefined && (opened.call.nodeId !== from || !isSameCall(opened.call, latest.frame)))
       return refuseChanged(this.#parts, from, callId);
     const session = opened ?? this.begin(callOf(latest));
+    // Its node reported it here, and has lost its link since.
+    if (this.#lostTimers.has(from)) this.#calls.elsewhere.delete(callId);
     this.#advance(session, latest.frame);
     this.#publish(session);
   }

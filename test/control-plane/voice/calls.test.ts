@@ -1,5 +1,8 @@
 // Records of calls: each ends once, whatever was seen of it; GET /voice/calls; purges, later holders, lost nodes.
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import type { Database } from '#control-plane/store/database/database.ts';
+import { isLinked } from '#control-plane/store/fleet/node-links.ts';
 import { putCall } from '#control-plane/store/messages/calls.ts';
 import { purgeLapsed } from '#control-plane/store/money/purge.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
@@ -7,6 +10,7 @@ import { CAUSE, callCloseCode } from '#shared/voice/release-cause.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { FAR_END, telephone } from '../../fixtures/agents/telephone.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { MINUTE_MS, roundIsOver } from '../../fixtures/service/housekeeping.ts';
@@ -46,6 +50,22 @@ async function olderTelephone(t: Test, ...[options]: [Parameters<typeof telephon
     .set({ created_at: new Date(Date.now() - 3_600_000) })
     .execute();
   return { ...phone, db };
+}
+
+/** Lets no call be stored until the function that it gives is called. */
+async function holdCalls(db: Database): Promise<() => void> {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await new Promise<void>((resolve, reject) => {
+    db.transaction()
+      .execute(async (trx) => {
+        await sql`lock table calls in exclusive mode`.execute(trx);
+        resolve();
+        await released;
+      })
+      .catch(reject);
+  });
+  return release;
 }
 
 t.test('a call that was never seen live has its record; reported twice it is one', async (t) => {
@@ -294,6 +314,24 @@ t.test('a link that stays away costs the calls after a while, with their streams
   // An instance without the stream may know only of the node's last sign of life.
   if (instanceCount() > 1) t.ok(endedAt <= heardAt, 'until when it was known to be up');
   else t.equal(endedAt, heardAt, 'until when it was known to be up');
+});
+
+t.test('a call that is being stored when the link of its node ends is given up as the others', async (t) => {
+  const clock = new ManualClock();
+  const { db, line, node, calls } = await olderTelephone(t, { service: { clock } });
+  const release = await holdCalls(db);
+  line.ring();
+  await until('it is being stored', waitsForLock(db));
+  await node.drop();
+  await until('the link has ended', async () => !(await isLinked(db, 'scripted', new Date(clock.now()))));
+  release();
+  await until('it is stored', async () => (await calls()).length === 1);
+  for (let step = 0; step < 14; step += 1) {
+    clock.advance(3_000);
+    await calls();
+  }
+  await until('the record', async () => (await calls())[0]?.['state'] === 'ended');
+  t.match(await calls(), [{ reason: 'contact_lost', cause: 41 }]);
 });
 
 t.test('a service that was killed finds its calls again, or ends them when no node has them', async (t) => {

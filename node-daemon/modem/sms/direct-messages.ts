@@ -23,6 +23,8 @@ const NEGATIVE = 2;
 
 /** The storage of messages that are in the journal and not acknowledged yet. 3GPP TS 27.005 §3.1 names none like it. */
 const STORAGE = 'direct';
+/** The network sends one message at a time to a SIM. If the modem refuses every acknowledgement, the journal keeps no more than these. */
+const PLACES = 256;
 
 const UNACKNOWLEDGED =
   'the port closed before a directly forwarded message was acknowledged; the network sends it again';
@@ -89,7 +91,7 @@ export class DirectMessages {
     if (decoded?.kind === 'statusReport') return undefined;
     const { iccid, journal } = this.#parts;
     const digest = journal.digestOf(pduDigestOf(pdu));
-    return { iccid, storage: STORAGE, index: crc32(digest), digest };
+    return { iccid, storage: STORAGE, index: crc32(digest) % PLACES, digest };
   }
 
   /** Writes a message to the journal, unless an earlier session did so and could not acknowledge it. */

@@ -83,6 +83,20 @@ t.test('given directly again, because the acknowledgement was lost, it is the sa
   }
 });
 
+t.test('given directly by a modem that refuses each acknowledgement, few are remembered', async (t) => {
+  const MESSAGES = 600;
+  const { modem, start } = await setUpInbox(t);
+  const { bodies, journal } = await start();
+  modem.port.on(/^AT\+CSMS\?$/, lines('+CSMS: 1,1,1,1', 'OK')).on(/^AT\+CNMA/, lines('+CMS ERROR: 500'));
+  for (let index = 0; index < MESSAGES; index += 1) {
+    const second = String(index % 60).padStart(2, '0');
+    const pid = String(Math.floor(index / 60)).padStart(2, '0');
+    modem.port.say(lines('+CMT: ,22', hi({ pid, second })));
+  }
+  await until('all', () => bodies().length === MESSAGES);
+  t.ok(journal.state.entries.size <= 256, String(journal.state.entries.size));
+});
+
 t.test('delivered directly to a disk that refuses, it is left to the network', async (t) => {
   const { clock, disk, modem, start } = await setUpInbox(t);
   const { bodies, journal } = await start();

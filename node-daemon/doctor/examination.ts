@@ -12,7 +12,7 @@ import { authorizedFile } from '../modem/recovery/outside-steps.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
 import { HOST_CHECKS, SLOT_CHECKS } from './checks/all-checks.ts';
 import type { Seen } from './checks/check.ts';
-import { findSlots, modemDevices, type RackAccess, settledSlots } from './rack-slots.ts';
+import { finalSlots, findSlots, modemDevices, type RackAccess } from './rack-slots.ts';
 import { type DoctorReport, doctorReportOf, type Finding } from './report/report.ts';
 import { type HostView, readHost, readPrograms } from './seen/host-view.ts';
 import { examineSlot } from './slot-examination.ts';
@@ -106,7 +106,7 @@ function slotsOf(
   const timeoutMs = rack.isRunningDaemon ? SETTLE_WITH_DAEMON_TIMEOUT_MS : SETTLE_TIMEOUT_MS;
   return withTimeout(
     clock,
-    settledSlots(rack, { usbPaths, timeoutMs, clock }),
+    finalSlots(rack, { usbPaths, timeoutMs, clock }),
     timeoutMs + DAEMON_TIMEOUT_MS,
     () => new Error('the daemon does not answer'),
   );

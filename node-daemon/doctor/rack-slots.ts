@@ -44,7 +44,7 @@ const UNDER_WAY: ReadonlySet<ShownSlot['state']> = new Set(['starting', 'searchi
  * The slots of a rack once each has a final state, or after `timeoutMs`. `usbPaths`: the places of modems that will be slots. Rejects
  * as the operator API does.
  */
-export async function settledSlots(
+export async function finalSlots(
   rack: RackAccess,
   { usbPaths, timeoutMs, clock }: { usbPaths: readonly string[]; timeoutMs: number; clock: Clock },
 ): Promise<ShownSlot[]> {

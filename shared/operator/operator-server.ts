@@ -7,6 +7,7 @@ import type { Writable } from 'node:stream';
 import { type Clock, every } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { linkedSignal } from '../process/linked-signal.ts';
+import { PERSON_NAME_MAX } from '../process/person-name.ts';
 import { isSocketPath, type LocalServer, listenLocal } from './local-socket.ts';
 import { OperatorError, type OperatorErrorReason } from './operator-error.ts';
 import type { Caller } from './procedure.ts';
@@ -101,7 +102,10 @@ async function answer(
 ): Promise<void> {
   const input = await bodyOf(incoming);
   const { [CALLER_HEADER]: name } = incoming.headers;
-  const caller = { signal: signalOf(response), ...(typeof name === 'string' ? { name } : {}) };
+  const caller = {
+    signal: signalOf(response),
+    ...(typeof name === 'string' ? { name: name.slice(0, PERSON_NAME_MAX) } : {}),
+  };
   const answered = await call((incoming.url ?? '').slice(1), input, caller);
   response.writeHead(200, headersOf('application/json')).end(JSON.stringify(answered));
 }

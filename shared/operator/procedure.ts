@@ -1,5 +1,5 @@
-// Procedures: the operations that a program offers to its operators, each with schemas of its input and its answer, and the audit of
-// what it changes. Commands and pages call them through an `OperatorClient`, in the same process or over a local socket.
+// Procedures: the operations that a program offers to its operators. Each has schemas of its input and its answer, and an audit of its
+// change. Commands and pages call them through an `OperatorClient`, in the same process or over a local socket.
 import * as z from 'zod';
 import { OperatorError } from './operator-error.ts';
 

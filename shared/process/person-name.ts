@@ -3,11 +3,11 @@ import { userInfo } from 'node:os';
 
 /** A header can contain these characters. */
 const UNPRINTABLE = /[^\x21-\x7e]/g;
-const LENGTH_MAX = 60;
+export const PERSON_NAME_MAX = 60;
 
 /** The user of the process; with sudo, the user who called it. Users can change what it is: it is no proof. */
 export const personName = (): string =>
-  (process.env['SUDO_USER'] ?? userName()).replace(UNPRINTABLE, '?').slice(0, LENGTH_MAX);
+  (process.env['SUDO_USER'] ?? userName()).replace(UNPRINTABLE, '?').slice(0, PERSON_NAME_MAX);
 
 function userName(): string {
   try {

@@ -1,6 +1,6 @@
 // A trouble, and the alert about it.
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import type { AlertKind } from './alert-kinds.ts';
 
 /** The words for a trouble. */

@@ -1,5 +1,4 @@
 // Costs and earnings of SIMs, summed by node or carrier. Pure.
-
 import { formatUnits, parseUnits } from 'viem';
 import * as z from 'zod';
 import { decimalsOf, shownValue } from './shown-value.ts';

@@ -1,7 +1,7 @@
 // A transfer that a payer has signed (EIP-3009).
 import type { Hex } from 'viem';
 import * as z from 'zod';
-import { bigintOutput } from '#shared/operator/procedure.ts';
+import { bigintOutput } from '#shared/json-codec.ts';
 
 export const hexSchema = z.templateLiteral(['0x', z.string()]);
 

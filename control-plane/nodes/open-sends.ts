@@ -1,5 +1,4 @@
 // Resolves sends whose request ended before their outcome was known, with a link or an instance: only the node knows it.
-
 import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { Base } from '../bus/base.ts';
 import { FRESH_MS } from '../bus/replay-guard.ts';

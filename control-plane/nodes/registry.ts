@@ -1,5 +1,4 @@
 // Nodes as operators see them: enrollment codes, and the list.
-
 import { createHash, randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { CODE_ALPHABET, CODE_LENGTH, readCode, showCode } from '#shared/link/enrollment.ts';

@@ -1,5 +1,4 @@
 // A payment and its states, and the operations of the ledger. The store implements the ledger.
-
 import type { Address, Hex } from 'viem';
 import * as z from 'zod';
 import type { Subscription } from '../domain/subscription.ts';

@@ -1,10 +1,9 @@
 // Refunds a payment, once: one that bought nothing, or a share of one whose subscription an operator ended. Each transaction is stored
 // before it is broadcast, and repeated unchanged.
-
 import type { Hex } from 'viem';
 import * as z from 'zod';
 import { type Clock, sleep } from '#shared/clock.ts';
-import { bigintOutput } from '#shared/operator/procedure.ts';
+import { bigintOutput } from '#shared/json-codec.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
 import {
   type AuthorizedTransfer,

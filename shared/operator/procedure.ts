@@ -82,12 +82,3 @@ export function checkedAnswer<P extends Procedures, N extends keyof P & string>(
   const problems = encoded.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new Error(`the procedure "${name}" answered wrongly: ${problems.join('; ')}`);
 }
-
-/** A time in an answer. */
-export const timeOutput = z.codec(z.iso.datetime(), z.date(), {
-  decode: (text) => new Date(text),
-  encode: (date) => date.toISOString(),
-});
-
-/** An amount in an answer. */
-export const bigintOutput = z.codec(z.string(), z.bigint(), { decode: BigInt, encode: String });

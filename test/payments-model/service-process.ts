@@ -1,6 +1,5 @@
 // One life of what the service has for payments: the real checkout, settlement, finality and submitter on the real ledger, each call
 // over their edge in its turn.
-
 import { paymentAdmission, signInAdmission } from '#control-plane/payments/admission.ts';
 import type { Chain } from '#control-plane/payments/chain/chain.ts';
 import { type CheckoutParts, checkout } from '#control-plane/payments/checkout.ts';

@@ -1,6 +1,6 @@
 // Subscriptions: the list, one with its payments, another number, more days, and the end of one, with its refund.
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { shownValue } from '../../domain/shown-value.ts';
 import { SUBSCRIPTION_STATES } from '../../domain/subscription.ts';

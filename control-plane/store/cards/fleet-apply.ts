@@ -1,5 +1,4 @@
 // Applies a fleet file: all cards or none.
-
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import * as z from 'zod';

@@ -1,5 +1,4 @@
 // Costs and earnings of each SIM in a month: computed from cards and payments while the month lasts, and stored as they were at its end.
-
 import { type RawBuilder, sql } from 'kysely';
 import * as z from 'zod';
 import { earnedSchema } from '../../domain/month-totals.ts';

@@ -1,5 +1,4 @@
 // Kysely types of the tables for SIM tenures and refused claims.
-
 import type { ColumnType, Generated } from 'kysely';
 import type { Fact } from '#shared/link/messages.ts';
 import type { VoiceSettings } from '#shared/link/slot.ts';

@@ -1,5 +1,4 @@
 // Refused reports of nodes, counted by reason, for their operator.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';

@@ -1,9 +1,8 @@
 // Numbers as operators see and change them: out of service, retired, imported from a list.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
+import { timeOutput } from '#shared/json-codec.ts';
 import { shownTime } from '#shared/operator/listing.ts';
-import { timeOutput } from '#shared/operator/procedure.ts';
 import { SERVICE_STATES, SLOT_STATUS } from '#shared/operator/slot-health.ts';
 import { NUMBER_STATES, type NumberState } from '../../domain/number-state.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';

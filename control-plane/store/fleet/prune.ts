@@ -1,5 +1,4 @@
 // Removes what left the fleet: revoked nodes, and empty slots that no node reports any more.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
 import { OperatorRefusal } from '../../domain/refusal.ts';

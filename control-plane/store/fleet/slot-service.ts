@@ -1,9 +1,8 @@
 // Slots in and out of service. The number of a SIM in a slot out of service is not sold, but a current subscriber keeps it.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
+import { timeOutput } from '#shared/json-codec.ts';
 import { voiceSettingsSchema } from '#shared/link/slot.ts';
-import { timeOutput } from '#shared/operator/procedure.ts';
 import { SLOT_LIST_STATES } from '#shared/operator/slot-health.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';

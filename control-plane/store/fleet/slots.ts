@@ -1,5 +1,4 @@
 // The slots of all nodes: written from reports, read by lists, pages, alerts and metrics.
-
 import { sql } from 'kysely';
 import type * as z from 'zod';
 import { type Slot, slotSchema } from '#shared/link/slot.ts';

@@ -1,5 +1,4 @@
 // The texts of subscribers by carrier, node or slot: how many were delivered, how fast, and why the others failed.
-
 import { type RawBuilder, sql } from 'kysely';
 import * as z from 'zod';
 import { FAILURE_CLASSES } from '#shared/sms/failure-class.ts';

@@ -1,8 +1,7 @@
 // The history of payments: each change of state adds an event, in the same statement or transaction.
-
 import type { Updateable } from 'kysely';
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
 import type { PaymentsTable } from '../database/payment-tables.ts';

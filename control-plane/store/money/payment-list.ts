@@ -1,8 +1,7 @@
 // Payments as operators see them.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import { PAYMENT_STATES, type PaymentState } from '../../payments/payment.ts';
 import type { Database } from '../database/database.ts';
 

@@ -1,5 +1,4 @@
 // Payments by the relayer that sent them: what a former relayer has still to finish.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
 import type { Database } from '../database/database.ts';

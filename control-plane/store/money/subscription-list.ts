@@ -1,8 +1,7 @@
 // Subscriptions as operators see them.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import { SERVICE_STATES } from '#shared/operator/slot-health.ts';
 import type { SubscriptionState } from '../../domain/subscription.ts';
 import type { Database } from '../database/database.ts';

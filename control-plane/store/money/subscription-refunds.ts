@@ -1,6 +1,6 @@
 // The refund of a subscription that ends: the plan, and the decision in the transaction of the end.
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import { amountOf, type RefundShare, sharesOf, unusedShares } from '../../domain/refund-shares.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { decimalsOf, shownValue } from '../../domain/shown-value.ts';

@@ -1,8 +1,7 @@
 // The audit log: who asked for which change, when, and with what result. Rows are only added, and completed with their result.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import type { Database } from '../database/database.ts';
 import { AUDIT_RESULTS, type AuditResult } from '../database/operation-tables.ts';
 import { storableText } from '../database/reported-values.ts';

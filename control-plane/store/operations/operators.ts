@@ -1,8 +1,7 @@
 // Operators that may sign in to the console, and their sessions. Hashes only.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import type { Database } from '../database/database.ts';
 
 /** Per operator; one more sign-in ends the oldest session. */

@@ -1,8 +1,7 @@
 // Probes as operators see them: the list, and how many arrive and how fast.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import {

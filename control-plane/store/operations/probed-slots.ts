@@ -1,8 +1,7 @@
 // One row for each slot that probes used: its last result, since when, and how many probes arrived.
-
 import { sql } from 'kysely';
 import * as z from 'zod';
-import { timeOutput } from '#shared/operator/procedure.ts';
+import { timeOutput } from '#shared/json-codec.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
 import type { ProbeResult } from '../database/operation-tables.ts';

@@ -1,5 +1,4 @@
 // Limits messages per SIM and per recipient, with sliding windows over the commands in the journal.
-
 import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import type { SendLimitSettings, SendRate } from '../../config/node-config.ts';
 import type { ReadonlyCommandMap } from '../../journal/command-map.ts';

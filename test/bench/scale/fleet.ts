@@ -1,5 +1,4 @@
 // A fleet of simulated nodes in processes beside the bench.
-
 import { newNodeCode } from '#control-plane/nodes/registry.ts';
 import { openDatabase } from '#control-plane/store/database/database.ts';
 import { type Child, startChild } from '../child.ts';

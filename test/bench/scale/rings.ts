@@ -1,5 +1,4 @@
 // A ring at one instance, for the watchers of others.
-
 import type { Account } from '../../fixtures/agents/subscribed.ts';
 import type { ScriptedLine } from '../../fixtures/nodes/scripted-line.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';

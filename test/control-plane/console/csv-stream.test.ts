@@ -1,5 +1,4 @@
 // A download of the console that its browser stops reading: it is read no further, and ends. One that is read slowly goes on.
-
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import Koa from 'koa';

@@ -1,5 +1,4 @@
 // The descriptions for programs: each is where the catalog says, of its type, and what its own tools take.
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

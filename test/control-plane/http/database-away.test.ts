@@ -1,5 +1,4 @@
 // A Postgres that is shut down, hangs, or ends what is under way: every path says so, in time, and nothing about money is said wrongly.
-
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { isUnavailable } from '#control-plane/store/database/availability.ts';

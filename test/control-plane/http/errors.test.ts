@@ -1,5 +1,4 @@
 // Every "no" has the same shape, on every path, for every way to ask wrongly; also what never reaches a route.
-
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';

@@ -1,5 +1,4 @@
 // Any frames on every WebSocket: it goes on or is closed with a code that is documented, and everything else goes on.
-
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,5 +1,4 @@
 // A number is a SIM: its subscription is bound where the node confirmed it, follows it, and stays active without it.
-
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Slot } from '#shared/link/slot.ts';

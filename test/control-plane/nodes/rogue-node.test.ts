@@ -1,5 +1,4 @@
 // One stolen node key: a rogue node beside an honest one tries everything, and gets, learns and forges nothing.
-
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { NODES } from '#control-plane/operator/listings/nodes.ts';

@@ -1,5 +1,4 @@
 // Settlement by an x402 facilitator in place of our relayer: the payer does not notice, and the service believes only the chain.
-
 import { evm, Mppx } from 'mppx/client';
 import t, { type Test } from 'tap';
 import { publicActions } from 'viem';

@@ -1,6 +1,5 @@
 // Three instances of the service as an operator has them: a proxy in front, NATS, a primary Postgres with a standby, and one node. Each link
 // between them can be cut, each program killed.
-
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';

@@ -1,5 +1,4 @@
 // Requests that each have a connection of their own, so that a proxy spreads them, and a time-out.
-
 import { request as send } from 'node:http';
 import { json as jsonOf } from 'node:stream/consumers';
 import type { Reply } from '../../fixtures/network/json-request.ts';

@@ -1,5 +1,4 @@
 // The command line grammar of ITU-T V.250 §5, by table; lines are those that real clients send.
-
 import t from 'tap';
 import { parseCommandLine } from '#hardware-sim/at/at-line.ts';
 

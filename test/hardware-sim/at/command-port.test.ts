@@ -1,5 +1,4 @@
 // The dialogue on one port, byte for byte, without a terminal (ITU-T V.250 §5 and §6.2).
-
 import t from 'tap';
 import { type Answer, cme, cms, ok } from '#hardware-sim/at/answer.ts';
 import { CommandPort } from '#hardware-sim/at/command-port.ts';

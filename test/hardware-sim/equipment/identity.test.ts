@@ -1,5 +1,4 @@
 // Identities are valid, distinct, and the same after every start.
-
 import t from 'tap';
 import { modemIdentityOf, simIdentityOf } from '#hardware-sim/equipment/identity.ts';
 

@@ -1,5 +1,4 @@
 // Our DELIVERs and STATUS-REPORTs against those that python3-gammu reads and writes the same way.
-
 import t from 'tap';
 import { addressFromText, linePduOf, tpduOfLinePdu } from '#hardware-sim/pdu/address.ts';
 import { decodeDeliver, encodeDeliver, encodeStatusReport } from '#hardware-sim/pdu/deliver.ts';

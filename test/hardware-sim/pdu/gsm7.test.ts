@@ -1,5 +1,4 @@
 // The 7 bit alphabet against 3GPP TS 23.038 and against PDUs that python3-gammu made.
-
 import t from 'tap';
 import { packSeptets, septetsByCharacter, textFromSeptets, unpackSeptets } from '#hardware-sim/pdu/gsm7.ts';
 

@@ -1,5 +1,4 @@
 // How a long text is cut: sizes from 3GPP TS 23.040 §9.2.3.24.1 and 23.038, and what must never be split.
-
 import t from 'tap';
 import { PduError } from '#hardware-sim/pdu/octets.ts';
 import { segmentsOf } from '#hardware-sim/pdu/segments.ts';

@@ -1,5 +1,4 @@
 // SUBMITs that python3-gammu encoded, read by our decoder; and everything that a network refuses.
-
 import t from 'tap';
 import { addressToText, tpduOfLinePdu } from '#hardware-sim/pdu/address.ts';
 import { PduError } from '#hardware-sim/pdu/octets.ts';

@@ -1,5 +1,4 @@
 // The checker: a run's record and the API's histories in, what is wrong with them out. Pure, number by number.
-
 import { Disturbances } from '../disturbances.ts';
 import type { HistoryRow, OutboundRecord, RunRecord } from '../record.ts';
 import { AirIndex } from './air-index.ts';

@@ -1,5 +1,4 @@
 // The order of one sender's messages to one number, as far as it is promised. Pure.
-
 import { clock, type Disturbances } from '../disturbances.ts';
 import type { DeliveredRecord } from '../record.ts';
 import type { HistoryEntry } from './check-received.ts';

@@ -1,5 +1,4 @@
 // Sent messages of one number: the API's word against the carrier's. Pure.
-
 import { clock, type Disturbances } from '../disturbances.ts';
 import type { DeliveredRecord, HistoryRow, OutboundRecord } from '../record.ts';
 import { keyOf } from '../texts.ts';

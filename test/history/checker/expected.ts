@@ -1,5 +1,4 @@
 // The messages that a number must have received: from outside and from SIMs of the rack, as the carrier knows them. Pure.
-
 import type { DeliveredRecord, RunRecord } from '../record.ts';
 import type { AirIndex } from './air-index.ts';
 

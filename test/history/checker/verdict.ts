@@ -1,5 +1,4 @@
 // The result of a run in words.
-
 import type { RunOptions, RunResult } from '../run.ts';
 import { listOf, RULES } from './findings.ts';
 

@@ -1,5 +1,4 @@
 // Properties of the AT channel under any bytes. A failure prints the seed and path that replay it.
-
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';

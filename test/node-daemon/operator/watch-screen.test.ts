@@ -1,5 +1,4 @@
 // The table of `watch` in windows of any size: nothing is longer than the window, and what matters most stays.
-
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';

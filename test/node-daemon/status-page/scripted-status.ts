@@ -1,5 +1,4 @@
 // Made-up contents of a status page: racks of any size with a day behind them, in states of every kind.
-
 import { Registry } from 'prom-client';
 import type { Test } from 'tap';
 import type { NodeStatus } from '#node-daemon/status-page/node-status.ts';

@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import t from 'tap';
 import * as z from 'zod';
+import { bigintOutput, timeOutput } from '#shared/json-codec.ts';
 import { silentLogger } from '#shared/log.ts';
 import { SocketClient } from '#shared/operator/operator-client.ts';
 import { listenOperators } from '#shared/operator/operator-server.ts';
-import { bigintOutput, type Caller, checkedAnswer, timeOutput } from '#shared/operator/procedure.ts';
+import { type Caller, checkedAnswer } from '#shared/operator/procedure.ts';
 import { personName } from '#shared/process/person-name.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 

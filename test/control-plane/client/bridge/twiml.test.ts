@@ -1,5 +1,4 @@
 // TwiML that a bridge follows, and TwiML that it refuses by name; the request is one that Twilio's checks accept.
-
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';

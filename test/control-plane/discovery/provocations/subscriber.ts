@@ -1,5 +1,4 @@
 // Answers to who has a number, by the name of the documented pair.
-
 import { FAR_END } from '../../../fixtures/agents/telephone.ts';
 import { withClient } from '../../../fixtures/agents/waiting-subscriber.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';

@@ -1,5 +1,4 @@
 // Rules for every answer, whatever the request.
-
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Documented } from '../../discovery/documented.ts';

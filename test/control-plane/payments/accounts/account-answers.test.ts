@@ -1,5 +1,4 @@
 // Answers of the code that strangers name: its length costs the service nothing, and only the account itself decides about a signature.
-
 import t, { type Test } from 'tap';
 import { type Address, serializeErc6492Signature } from 'viem';
 import { signTransfer } from '../../../fixtures/chain/authorizations.ts';

@@ -16,7 +16,7 @@ interface EndOrder {
   number?: string | undefined;
   /** Without it, the unused share of what was paid. */
   amount?: string | undefined;
-  /** ISO 8601: refused unless the subscription ends in this minute. A repetition that finishes a refund is not. */
+  /** ISO 8601: refused unless the subscription ends in this minute. A repetition that finishes a refund is not. A yes needs it or `shown`. */
   endsAt?: string | undefined;
   /** The refund that the operator confirmed, as `shownRefunds` writes it. The end is refused if the refund has changed. */
   shown?: string | undefined;
@@ -42,14 +42,11 @@ export async function endAndRefund(
   const plan = await planOf(operator, order);
   if (!plan.is_decided) refuseOtherEnd(plan, order.endsAt);
   const wasFinished = plan.is_decided && (await isFinished(operator, plan));
-  if (!options.yes && !wasFinished) {
+  // A yes is to one end: the customer may have renewed since it was typed.
+  const isOfThisEnd = plan.is_decided || order.endsAt !== undefined || order.shown !== undefined;
+  if (!(options.yes && isOfThisEnd) && !wasFinished) {
     options.onPreview?.(intentOf(plan));
-    const early = whyTooEarly(plan, options.clock);
-    throw new OperatorRefusal(
-      early === undefined
-        ? 'Nothing was done. Run the command with --yes to do it.'
-        : `Nothing was done: the refund cannot be sent yet: ${early}`,
-    );
+    throw new OperatorRefusal(howToDo(plan, options.clock));
   }
   const decided = plan.is_decided ? plan : await decide(operator, order, plan, options);
   if (wasFinished)
@@ -68,6 +65,13 @@ export function refuseOtherEnd(
 ): void {
   if (endsAt !== undefined && shownTime(new Date(endsAt).toISOString()) !== shownTime(end))
     throw new OperatorRefusal(`Nothing was done: ${id} ends at ${shownTime(end)}.`);
+}
+
+function howToDo(plan: Plan, clock: Clock): string {
+  const early = whyTooEarly(plan, clock);
+  if (early !== undefined) return `Nothing was done: the refund cannot be sent yet: ${early}`;
+  const endsAt = plan.is_decided ? '' : ` --ends-at ${shownTime(plan.expires_at).replace(' ', 'T')}`;
+  return `Nothing was done. Run the command with --yes${endsAt} to do it.`;
 }
 
 /** Throws if a payment cannot be refunded yet. */

@@ -133,9 +133,9 @@ t.test('from the admission of two racks to a restored service', { timeout: 1_200
   await old.rack.putCard(old.slot, card.iccid, true);
 
   // Money goes back to one. The service moves.
-  const { id: refundedId } = await subscriptionOf(refunded);
-  const ending = ['subscription', 'end', refundedId, '--refund=1000', '--reason', 'asked for it', '--yes'];
-  t.match(await control(...ending), /is refunded: 1000 USDC/);
+  const { id: refundedId, expires_at: endsAt } = await subscriptionOf(refunded);
+  const ending = ['subscription', 'end', refundedId, '--refund=1000', '--reason', 'asked for it'];
+  t.match(await control(...ending, '--ends-at', endsAt, '--yes'), /is refunded: 1000 USDC/);
   await fleet.moveHost();
   await traffic.flows('the restore');
   await traffic.stop();

@@ -65,7 +65,7 @@ const END_OPTIONS = {
     isValueOptional: true,
   },
   yes: switchOption(
-    'Do it without a question. With --refund the flag is required: without it, the command only shows the amount',
+    'Do it without a question. With --refund this flag and --ends-at are required: without them, the command only shows the amount and the end',
   ),
 } as const;
 

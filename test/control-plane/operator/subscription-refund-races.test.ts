@@ -177,6 +177,7 @@ t.test(
     t.match(await control([...finish, '--reason', 'the SIM died', '--yes', '--sign-anew']), { status: 0 });
     t.equal(await sentBack(), before + (PRICE * 364n) / 365n);
     t.ok(await isActive(), 'the new year goes on');
+    await own.seeEnd();
     t.match(
       await control(order('--refund=5')),
       { status: 0, stdout: / has ended\npay_.*: 5 USDC to .*\n$/ },

@@ -10,6 +10,17 @@ import { createRig } from '../../fixtures/service/rig.ts';
 const TIMEOUT = { timeout: 380_000 };
 const TRANSFER = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
 
+/** A yes that does not name the end that the operator saw. */
+const withoutEnd = (id: string) => [
+  'subscription',
+  'end',
+  id,
+  '--reason',
+  'the SIM died',
+  '--refund',
+  '--yes',
+];
+
 const rig = await createRig();
 const { dollar } = rig.chain;
 const chain = rig.chain.control;
@@ -17,13 +28,18 @@ const chain = rig.chain.control;
 t.test('the unused share by whole days, shown first, sent once, and kept on record', TIMEOUT, async (t) => {
   const own = await paidSubscriber(t, rig, { agoDays: 165 });
   const { control, id, order, payments, sentBack, url } = own;
-  const asked = await control(order().slice(0, -1));
-  t.match(asked, {
-    status: 2,
-    stderr: new RegExp(
-      `^This would happen:\n${id} ends now, and the payer gets 981.36986\\d USDC \\(199 of 365 days of pay_[0-9a-f]{24}\\) to ${ALICE.address}\nerror: Nothing was done. Run .* --yes`,
-    ),
-  });
+  const until = /^until +(\S+ \S+)$/m.exec((await control(['subscription', 'show', id])).stdout)?.[1];
+  for (const asking of [order().slice(0, -1), withoutEnd(id), withoutEnd(id).slice(0, -1)])
+    t.match(
+      await control(asking),
+      {
+        status: 2,
+        stderr: new RegExp(
+          `^This would happen:\n${id} ends now, and the payer gets 981.36986\\d USDC \\(199 of 365 days of pay_[0-9a-f]{24}\\) to ${ALICE.address}\nerror: Nothing was done. Run .* --yes --ends-at ${until?.replace(' ', 'T')} to do it`,
+        ),
+      },
+      asking.join(' '),
+    );
   t.match(
     await control(order('--refund=899.5').slice(0, -1)),
     { status: 2, stderr: new RegExp(`the payer gets 899.5 USDC \\(pay_[0-9a-f]{24}\\) to ${ALICE.address}`) },
@@ -33,9 +49,8 @@ t.test('the unused share by whole days, shown first, sent once, and kept on reco
   t.ok(await own.isActive());
   t.equal(await sentBack(), 0n);
 
-  const until = /^until +(\S+ \S+)$/m.exec((await control(['subscription', 'show', id])).stdout)?.[1];
-  const seen = ['--ends-at', String(until)];
-  const done = await control([...order(), ...seen]);
+  const seen = [...withoutEnd(id), '--ends-at', String(until)];
+  const done = await control(seen);
   t.match(done, {
     status: 0,
     stdout: new RegExp(
@@ -52,7 +67,7 @@ t.test('the unused share by whole days, shown first, sent once, and kept on reco
     },
     'asked again',
   );
-  t.equal((await control([...order(), ...seen])).stdout, done.stdout, 'by the same script');
+  t.equal((await control(seen)).stdout, done.stdout, 'by the same script');
   t.equal((await control(order('--refund=981.369863'), { REFUND_KEY: '' })).stdout, done.stdout);
   t.match(await control(order('--refund=981')), {
     status: 2,
@@ -114,7 +129,7 @@ t.test('refused, with the reason: the subscription goes on', TIMEOUT, async (t) 
     [id, /must be an amount, such as 900/],
   ] as const)
     t.match(await control(order(`--refund=${amount}`)), { status: /[12]/, stderr: problem }, amount);
-  t.match(await control([...order(), '--ends-at', '2024-02-29 12:00Z']), {
+  t.match(await control([...order().slice(0, -2), '2024-02-29 12:00Z', '--yes']), {
     status: 2,
     stderr: /Nothing was done: sub_\w+ ends at 20\d\d-\d\d-\d\d \d\d:\d\dZ/,
   });
@@ -162,6 +177,7 @@ t.test('renewed, extended and reassigned: each paid year by itself, the newest f
   const reason = ['--reason', 'sorry'];
   t.match(await control(['subscription', 'extend', id, '--days', '500', ...reason, '--yes']), { status: 0 });
   t.match(await control(['subscription', 'reassign', id, ...reason, '--yes']), { status: 0 });
+  await own.seeEnd();
   t.match(await control(order('--refund=3601')), { status: 2, stderr: /at most 3600 USDC/ });
   const done = await control(order());
   t.match(done.stdout, /ended\n.*: 1800 USDC to .*\n.*: 981.369863 USDC to .*\n$/, done.stderr);
@@ -170,6 +186,10 @@ t.test('renewed, extended and reassigned: each paid year by itself, the newest f
 
   await own.pay();
   await own.becomesFinal();
+  t.match(await control(order('--refund=1')), { status: 2, stderr: /Nothing was done: sub_\w+ ends at / });
+  t.match(await control(withoutEnd(id)), { status: 2, stderr: /with --yes --ends-at/ });
+  t.ok(await own.isActive(), 'an old command does not end the new year');
+  await own.seeEnd();
   t.match(await control(order('--refund=1801')), { status: 2, stderr: /at most 1800 USDC/ });
   const again = await control(order('--refund=1'));
   t.match(again.stdout, /ended\n.*: 1 USDC to .*\n$/, 'only the year that she paid since');
@@ -181,8 +201,9 @@ t.test('renewed, extended and reassigned: each paid year by itself, the newest f
 });
 
 t.test('ended without a refund, and refunded later', TIMEOUT, async (t) => {
-  const { control, id, order, sentBack } = await paidSubscriber(t, rig);
+  const { control, id, order, seeEnd, sentBack } = await paidSubscriber(t, rig);
   t.match(await control(['subscription', 'end', id, '--reason', 'as asked', '--yes']), { status: 0 });
+  await seeEnd();
   t.match(await control(order()), {
     status: 2,
     stderr: /no whole paid day of sub_.* is left. Give an amount/,

@@ -161,7 +161,7 @@ t.test('a replay by an outsider, and a changed body, are not verified', async (t
 });
 
 t.test('a deleted text is not sent, and nothing of it is left; neither is a deleted webhook', async (t) => {
-  const { add, call, db, polled, put, deliveries, clock, recorded } = await clockedWebhooks(t, rig);
+  const { add, call, db, pollEnds, put, deliveries, clock, recorded } = await clockedWebhooks(t, rig);
   const receiver = await startEventReceiver(t);
   receiver.reply = (_event, response) => void response.writeHead(500).end();
   const hook = await add({ url: receiver.url });
@@ -181,7 +181,7 @@ t.test('a deleted text is not sent, and nothing of it is left; neither is a dele
   t.equal((await call('DELETE', `/webhooks/${hook.id}`)).status, 204);
   receiver.asked.length = 0;
   clock.advance(600_000);
-  await polled('a poll', () => true);
+  await pollEnds();
   t.equal(receiver.asked.length, 0);
   const { rows } = await sql`select from webhook_deliveries`.execute(db);
   t.equal(rows.length, 0);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { startEventReceiver } from '../../fixtures/agents/event-receiver.ts';
 import { webhookSubscriber } from '../../fixtures/agents/webhook-subscriber.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
-import { clockedWebhooks } from '../../fixtures/service/clocked-webhooks.ts';
+import { clockedWebhooks, DEAD_INSTANCE } from '../../fixtures/service/clocked-webhooks.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -70,18 +70,18 @@ t.test('three instances on one database: each event once, in order', async (t) =
 t.test(
   'an instance that dies with a queue: another one sends what waits when the lease is over',
   async (t) => {
-    const { add, clock, db, polled, put } = await clockedWebhooks(t, rig);
+    const { add, clock, db, pollEnds, polled, put } = await clockedWebhooks(t, rig);
     const receiver = await startEventReceiver(t);
     const { id } = await add({ url: receiver.url });
     await db
       .updateTable('webhooks')
-      .set({ lease_instance: 'dead', lease_until: new Date(clock.now() + 90_000) })
+      .set({ lease_instance: DEAD_INSTANCE, lease_until: new Date(clock.now() + 90_000) })
       .where('id', '=', id)
       .execute();
     await put('waits');
     for (let round = 0; round < 20; round += 1) {
       clock.advance(4_000);
-      await polled('a poll', () => true);
+      await pollEnds();
     }
     t.equal(receiver.asked.length, 0, 'the lease may be of an instance that is sending');
     clock.advance(11_000);

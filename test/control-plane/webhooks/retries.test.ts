@@ -68,7 +68,10 @@ t.test('a failed delivery waits 5 s, then 5 min; the others go on, and the id st
 t.test(
   'a dead receiver costs an attempt in five minutes, and is disabled after three days, with a reason',
   async (t) => {
-    const { add, call, clock, hooks, isIdle, polled, put, deliveries } = await clockedWebhooks(t, rig);
+    const { add, call, clock, hooks, isIdle, pollEnds, polled, put, deliveries } = await clockedWebhooks(
+      t,
+      rig,
+    );
     const receiver = await startEventReceiver(t);
     const take = receiver.reply;
     receiver.reply = (_event, response) => void response.writeHead(503).end();
@@ -79,7 +82,7 @@ t.test(
     const before = receiver.asked.length;
     for (let minute = 0; minute < 30; minute += 1) {
       clock.advance(60 * SECOND_MS);
-      await polled('a poll', () => true);
+      await pollEnds();
     }
     t.ok(receiver.asked.length - before <= 20, `${receiver.asked.length - before} attempts in 30 minutes`);
     clock.advance(3 * DAY_MS);
@@ -95,7 +98,7 @@ t.test(
     const since = new Date(clock.now()).toISOString();
     await put('while disabled');
     clock.advance(600 * SECOND_MS);
-    await polled('a poll', () => true);
+    await pollEnds();
     t.equal(receiver.asked.length, asked, 'no attempt of a disabled webhook');
     receiver.reply = take;
     t.match(await call('PATCH', `/webhooks/${hook.id}`, { enabled: true }), {
@@ -212,14 +215,14 @@ t.test('a replay sends events in the order in which they occurred', async (t) =>
 });
 
 t.test('after the end of the subscription nothing is sent; after its renewal what waited is', async (t) => {
-  const { add, clock, db, polled, put, subscriptionId } = await clockedWebhooks(t, rig);
+  const { add, clock, db, pollEnds, polled, put, subscriptionId } = await clockedWebhooks(t, rig);
   const receiver = await startEventReceiver(t);
   await add({ url: receiver.url });
   clock.advance(370 * DAY_MS);
   await put('late');
   for (let round = 0; round < 5; round += 1) {
     clock.advance(2 * SECOND_MS);
-    await polled('a poll', () => true);
+    await pollEnds();
   }
   t.equal(receiver.asked.length, 0);
   await db

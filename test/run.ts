@@ -27,6 +27,8 @@ const SWEEPS = /fixtures\/sweep\.js/;
 const BOOTS_DEBIAN = /fixtures\/packages\/(?:debian-host|installed-daemon)\.js/;
 /** For those that are played again. */
 const REPEATED_INSTANCES = 3;
+/** A young generation of 64 MB: most objects of a test live for one request, and are not copied. */
+const NODE_OPTIONS = ['--enable-source-maps', '--min-semi-space-size=64', '--max-semi-space-size=64'];
 /** Timeout of one file. */
 const TIMEOUT_MS = 400_000;
 const TOGETHER = join(dirname(import.meta.filename), 'together.js');
@@ -77,7 +79,7 @@ async function filesOf(all: readonly string[]): Promise<string[]> {
 
 /** Stops at the end of the run. Returns its URL. */
 async function startSharedServer(): Promise<string> {
-  const postgres = await startPostgres(['max_connections=400']);
+  const postgres = await startPostgres(['max_connections=400'], { hasSocket: true });
   t.teardown(() => postgres.stop());
   // Makes the template before the first test asks for it.
   await postgres.createMigrated();
@@ -133,7 +135,7 @@ async function run(): Promise<void> {
     const together = files.length === 1 ? [] : [TOGETHER];
     void t.spawn(
       'env',
-      [nodeOptions, 'nice', '-n', niceness, process.execPath, '--enable-source-maps', ...together, ...files],
+      [nodeOptions, 'nice', '-n', niceness, process.execPath, ...NODE_OPTIONS, ...together, ...files],
       {
         buffered: true,
         stdio: reporter === 'tap' ? 'inherit' : 'pipe',

@@ -39,7 +39,14 @@ export async function startPostgresServer(
     // It refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     // Each connection derives its key from the password again.
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--set', 'scram_iterations=1'],
+    initdbFlags: [
+      '--no-sync',
+      '--no-data-checksums',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--set',
+      'scram_iterations=1',
+    ],
     postgresFlags: [...SETTINGS, ...settings].flatMap((setting) => ['-c', setting]),
     onLog: () => undefined,
     onError: () => undefined,

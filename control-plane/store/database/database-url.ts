@@ -39,8 +39,8 @@ function withoutTarget(after: string): string {
   return kept.length === 0 ? path : `${path}?${kept.join('&')}`;
 }
 
-/** Servers and database of `url`, without user and password. */
+/** Servers and database of `url`, without user and password. A `host` in the query, such as the folder of a socket, is the server. */
 export function shownDatabase(url: string): string {
   const [, , servers = '', after = ''] = SHAPE.exec(url) ?? [];
-  return `${servers}${after.replace(/[?#].*$/s, '')}`;
+  return `${queryOf(url).get('host') ?? servers}${after.replace(/[?#].*$/s, '')}`;
 }

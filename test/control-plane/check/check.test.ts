@@ -201,6 +201,7 @@ t.test('a Postgres that does not fit', TIMEOUT, async (t) => {
     advice: /Create the database/,
   });
   limited.port = String(await freePort());
+  limited.search = '';
   const away = await check({ ...env, DATABASE_URL: limited.href });
   t.match(away.find('database'), { verdict: 'problem', seen: /ECONNREFUSED/ });
   t.match(away.find('schema'), { verdict: 'skipped' }, 'never ok of what was not asked');

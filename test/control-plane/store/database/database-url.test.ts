@@ -1,6 +1,10 @@
 // URLs of one database on several servers.
 import t from 'tap';
-import { problemOfDatabaseUrl, serverUrls } from '#control-plane/store/database/database-url.ts';
+import {
+  problemOfDatabaseUrl,
+  serverUrls,
+  shownDatabase,
+} from '#control-plane/store/database/database-url.ts';
 
 t.test('a URL for each server, in order, without what only chooses between them', async (t) => {
   t.same(serverUrls('postgres://u:p%40x@a:1,b:2/db?target_session_attrs=read-write'), [
@@ -29,4 +33,15 @@ t.test('invalid database URLs are refused with the problem', async (t) => {
     'postgres://a,b/db?target_session_attrs=standby',
   ])
     t.type(problemOfDatabaseUrl(url), 'string', url);
+});
+
+t.test('shown without secrets, as what answers: servers, or the folder of a socket', async (t) => {
+  for (const [url, shown] of [
+    [
+      'postgres://user:secret@db1:5432,db2:5433/simrack?target_session_attrs=primary',
+      'db1:5432,db2:5433/simrack',
+    ],
+    ['postgres://user:secret@localhost/simrack?host=/run/postgresql', '/run/postgresql/simrack'],
+  ] as const)
+    t.equal(shownDatabase(url), shown);
 });

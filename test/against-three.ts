@@ -23,7 +23,7 @@ export const AGAINST_THREE: readonly string[] = [
   'test/integration/voice/voice-whole-way.test.ts',
 ];
 
-/** `npm test` plays these. */
+/** `npm test` plays one of these. */
 export const OFTEN_AGAINST_THREE: readonly string[] = [
   'test/control-plane/http/revocation.test.ts',
   'test/control-plane/mcp/receive-sms.test.ts',

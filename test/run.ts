@@ -86,13 +86,17 @@ async function startSharedServer(): Promise<string> {
   return postgres.url;
 }
 
-/** Those that play against three instances, too. None where that needs a program that is not installed, or if all play so. */
+/**
+ * Those that play against three instances, too: of all tests one, by a seed, and in the whole each. None where that needs a program that is
+ * not installed, or if all play so.
+ */
 function repeated(files: readonly string[]): string[] {
   if (instanceCount() > 1) return [];
   const sources = new Map(
     files.map((file) => [file.replace(/^\.tests\//, '').replace(/\.js$/, '.ts'), file]),
   );
-  const chosen = againstThree([...sources.keys()], whole);
+  const listed = againstThree([...sources.keys()], whole);
+  const chosen = whole || positionals.length > 0 ? listed : someOf(t, listed, 1);
   const problem = chosen.length > 0 && skipWithoutNats();
   if (!problem) return chosen.map((source) => String(sources.get(source)));
   t.comment(`${chosen.length} files do not play against three instances: ${problem}`);

@@ -11,10 +11,11 @@ import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { signPaymentHeader } from '../../fixtures/payments/payer.ts';
 import { availableAt } from '../../fixtures/payments/presented.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
-import { putNode, startAlerting } from '../../fixtures/service/alerting-service.ts';
+import { putNode } from '../../fixtures/service/alerting-service.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { openTestOperator } from '../../fixtures/service/test-operator.ts';
 import { until } from '../../fixtures/until.ts';
+import { startSwiftAlerting } from './swift-alerting.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const MINUTE_MS = 60_000;
@@ -22,7 +23,7 @@ const MINUTE_MS = 60_000;
 const rig = await createRig();
 
 t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async (t) => {
-  const { url, databaseUrl, clock, hook, pass } = await startAlerting(t, rig);
+  const { url, databaseUrl, clock, hook, pass } = await startSwiftAlerting(t, rig);
   const slots = Array.from({ length: 64 }, (_, index) => slotAt(index + 1));
   const node = await rig.connect(t, url, { nodeId: 'rack-1', slots });
   await rig.connect(t, url, { nodeId: 'rack-2', slots: [slotAt(100)] });
@@ -57,7 +58,7 @@ t.test('a node that goes, with all of its slots, and comes back', TIMEOUT, async
 });
 
 t.test('a node that reports SIMs of another one, until its operator has checked', TIMEOUT, async (t) => {
-  const { url, db, hook, pass } = await startAlerting(t, rig);
+  const { url, db, hook, pass } = await startSwiftAlerting(t, rig);
   const slots = Array.from({ length: 5 }, (_, index) => slotAt(index + 1));
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
   const rogue = await rig.connect(t, url, { nodeId: 'rogue', slots: slots.slice(0, 1) });
@@ -99,7 +100,7 @@ t.test(
   'numbers that SIMs of two nodes report, until the operator has imported the right ones',
   TIMEOUT,
   async (t) => {
-    const { url, databaseUrl, db, hook, pass } = await startAlerting(t, rig);
+    const { url, databaseUrl, db, hook, pass } = await startSwiftAlerting(t, rig);
     await rig.connect(t, url, { nodeId: 'rack-1', slots: [slotAt(1), slotAt(9)] });
     const { number } = slotAt(1);
     await rig.connect(t, url, { nodeId: 'rogue', slots: [slotAt(1001, { slot: 'r1', number })] });
@@ -120,7 +121,7 @@ t.test(
 );
 
 t.test('slots that go down together are one message; one that only stumbles is none', TIMEOUT, async (t) => {
-  const { url, hook, db, pass } = await startAlerting(t, rig);
+  const { url, hook, db, pass } = await startSwiftAlerting(t, rig);
   const slots = [1, 2, 3, 4].map((index) => slotAt(index));
   const node = await rig.connect(t, url, { nodeId: 'rack-1', slots });
   const report = (...down: number[]) =>
@@ -161,7 +162,7 @@ t.test('slots that go down together are one message; one that only stumbles is n
 });
 
 t.test('a storage that fills, and a journal that grows', TIMEOUT, async (t) => {
-  const { url, hook, db, pass } = await startAlerting(t, rig);
+  const { url, hook, db, pass } = await startSwiftAlerting(t, rig);
   const node = await rig.connect(t, url, { nodeId: 'rack-1' });
   const report = async (used: number, journalDepth: number) => {
     const slots = [slotAt(1, { storage: { used, total: 20 } })];
@@ -193,7 +194,7 @@ t.test('a storage that fills, and a journal that grows', TIMEOUT, async (t) => {
 
 /** A node that reports alarms of the whole node. */
 async function alarmedNode(t: Test) {
-  const { url, hook, pass } = await startAlerting(t, rig);
+  const { url, hook, pass } = await startSwiftAlerting(t, rig);
   const node = await rig.connect(t, url, { nodeId: 'rack-1' });
   const report = async (...alarms: string[]) => {
     node.send({ type: 'slots', slots: [slotAt(1)], alarms });
@@ -249,7 +250,7 @@ t.test('a storage that fills because the journal fails says so', TIMEOUT, async 
 });
 
 t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
-  const { url, databaseUrl, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 2 });
+  const { url, databaseUrl, hook, pass } = await startSwiftAlerting(t, rig, { alertPoolMin: 2 });
   const slots = [slotAt(1), slotAt(2)];
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
   await until('both are on sale', async () => (await availableAt(url)) === 2);
@@ -266,7 +267,7 @@ t.test('the pool runs low and fills again', TIMEOUT, async (t) => {
 });
 
 t.test('a pool that runs low and then empty is reported once more, however it swings', TIMEOUT, async (t) => {
-  const { db, databaseUrl, url, hook, pass } = await startAlerting(t, rig, { alertPoolMin: 3 });
+  const { db, databaseUrl, url, hook, pass } = await startSwiftAlerting(t, rig, { alertPoolMin: 3 });
   const slots = [slotAt(1), slotAt(2)];
   await rig.connect(t, url, { nodeId: 'rack-1', slots });
   await until('both are on sale', async () => (await availableAt(url)) === 2);
@@ -307,7 +308,7 @@ t.test('a pool that runs low and then empty is reported once more, however it sw
 });
 
 t.test('a node that waits for approval, or was revoked, is not offline', TIMEOUT, async (t) => {
-  const { db, url, hook, pass } = await startAlerting(t, rig);
+  const { db, url, hook, pass } = await startSwiftAlerting(t, rig);
   const now = new Date();
   await putNode(db, 'new', false);
   await putNode(db, 'gone', false);
@@ -346,7 +347,7 @@ t.test('a relayer that runs dry', TIMEOUT, async (t) => {
   const { address } = privateKeyToAccount(relayerKey);
   const give = (value: bigint) => rig.chain.control.setBalance({ address, value });
   await give(parseEther('1'));
-  const { hook, pass } = await startAlerting(t, rig, { relayerKey });
+  const { hook, pass } = await startSwiftAlerting(t, rig, { relayerKey });
   await pass(2 * MINUTE_MS);
   t.same(hook.reported(), []);
   await give(1n);
@@ -361,7 +362,7 @@ t.test('a relayer that runs dry', TIMEOUT, async (t) => {
 
 t.test('a payment that comes to no end while the chain is away', TIMEOUT, async (t) => {
   const rpc = await startRpcProxy(t, rig.chain.rpcUrl);
-  const { url, hook, pass } = await startAlerting(t, rig, {
+  const { url, hook, pass } = await startSwiftAlerting(t, rig, {
     rpcUrl: rpc.url,
     rpcTimeoutMs: 1_000,
     settlementWaitMs: 500,

@@ -20,8 +20,14 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const ACCOUNT = ALICE.address.toLowerCase();
-const SLOTS = rackSlots(64);
+const SLOTS = rackSlots(16);
 const LIVE = '/live?topic=of%3Dfleet%26range%3Dhour';
+const skip = skipWithoutBrowser();
+/** One for all tests. */
+let started: ReturnType<typeof startBrowser> | undefined;
+const browserOfAll = () => (started ??= startBrowser(t));
+/** For tests of sessions of their own, without a node. */
+const idle = await startFleetConsole(t, rig);
 
 const withState = (index: number, change: Parameters<typeof slotAt>[1]) =>
   SLOTS.map((slot, place) => (place === index ? { ...slot, ...change } : slot));
@@ -50,32 +56,27 @@ async function openStream(
   return { response, events, isOver: () => isOver, read };
 }
 
-t.test(
-  'two viewers see a slot change, one of them on another page',
-  { skip: skipWithoutBrowser() },
-  async (t) => {
-    const browser = await startBrowser(t);
-    const fleet = await startFleetConsole(t, rig);
-    const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
-    const [ann, bob] = await Promise.all([openPage(t, browser), openPage(t, browser)]);
-    await enter(ann.page, fleet.consoleUrl, fleet.key);
-    await enter(bob.page, fleet.consoleUrl, fleet.key, '/nodes/rack-1');
-    for (const { page } of [ann, bob]) await page.waitForSelector('#live:has-text("Live")');
-    await ann.page.focus('[id="slot/rack-1/m3"]');
-    node.send({ type: 'slots', slots: withState(2, { state: 'lost', reason: 'port_gone' }), alarms: [] });
-    for (const { page } of [ann, bob]) await page.waitForSelector('[id="slot/rack-1/m3"].bad');
-    t.match(await bob.page.textContent('[id="row/rack-1/m3"]'), /modem lost/, 'the table, too');
-    t.match(await ann.page.textContent('#attention'), /rack-1 m3 modem lost: port gone/);
-    t.notMatch(await ann.page.textContent('#racks'), /port_gone/, 'words, not codes');
-    t.equal(await ann.page.evaluate('document.activeElement.id'), 'slot/rack-1/m3', 'the focus stays');
-    await node.drop();
-    for (const { page } of [ann, bob]) await page.waitForSelector('.slot.off [href="#sign-away"]');
-    for (const { troubles } of [ann, bob]) t.same(troubles, []);
-  },
-);
+t.test('two viewers see a slot change, one of them on another page', { skip }, async (t) => {
+  const fleet = await startFleetConsole(t, rig);
+  const node = await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS });
+  const browser = await browserOfAll();
+  const [ann, bob] = await Promise.all([openPage(t, browser), openPage(t, browser)]);
+  await enter(ann.page, fleet.consoleUrl, fleet.key);
+  await enter(bob.page, fleet.consoleUrl, fleet.key, '/nodes/rack-1');
+  for (const { page } of [ann, bob]) await page.waitForSelector('#live:has-text("Live")');
+  await ann.page.focus('[id="slot/rack-1/m3"]');
+  node.send({ type: 'slots', slots: withState(2, { state: 'lost', reason: 'port_gone' }), alarms: [] });
+  for (const { page } of [ann, bob]) await page.waitForSelector('[id="slot/rack-1/m3"].bad');
+  t.match(await bob.page.textContent('[id="row/rack-1/m3"]'), /modem lost/, 'the table, too');
+  t.match(await ann.page.textContent('#attention'), /rack-1 m3 modem lost: port gone/);
+  t.notMatch(await ann.page.textContent('#racks'), /port_gone/, 'words, not codes');
+  t.equal(await ann.page.evaluate('document.activeElement.id'), 'slot/rack-1/m3', 'the focus stays');
+  await node.drop();
+  for (const { page } of [ann, bob]) await page.waitForSelector('.slot.off [href="#sign-away"]');
+  for (const { troubles } of [ann, bob]) t.same(troubles, []);
+});
 
-t.test('times name their zone, and those of today their day', { skip: skipWithoutBrowser() }, async (t) => {
-  const browser = await startBrowser(t);
+t.test('times name their zone, and those of today their day', { skip }, async (t) => {
   const fleet = await startFleetConsole(t, rig);
   await linkRack(t, fleet, { nodeId: 'rack-1', slots: SLOTS.slice(0, 2) });
   const client = await signedIn(fleet.consoleUrl, fleet.key);
@@ -91,7 +92,7 @@ t.test('times name their zone, and those of today their day', { skip: skipWithou
     ['UTC', 'Times in UTC', /not before Jan 5, 2026, 12:00, they said/],
     ['America/Phoenix', 'Times in America/Phoenix (UTC−7)', /not before Jan 5, 2026, 05:00, they said/],
   ] as const) {
-    const { page, troubles } = await openPage(t, browser, { timezoneId, locale: 'en-US' });
+    const { page, troubles } = await openPage(t, await browserOfAll(), { timezoneId, locale: 'en-US' });
     await enter(page, fleet.consoleUrl, fleet.key, '/audit');
     t.equal((await page.textContent('.zone'))?.replace(/Kat(h?)mandu/, 'Kath?mandu'), zone);
     t.match(await page.textContent('tbody'), time);
@@ -136,11 +137,10 @@ t.test(
 );
 
 t.test('a stream ends with its session: of an operator who is removed, and with the service', async (t) => {
-  const fleet = await startFleetConsole(t, rig);
-  const bob = await signedIn(fleet.consoleUrl, await addOperator(fleet.databaseUrl, 'bob'));
-  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const bob = await signedIn(idle.consoleUrl, await addOperator(idle.databaseUrl, 'bob'));
+  const ann = await signedIn(idle.consoleUrl, idle.key);
   const [hers, his] = [await openStream(ann), await openStream(bob)];
-  const operator = await openTestOperator(t, { databaseUrl: fleet.databaseUrl, url: '' });
+  const operator = await openTestOperator(t, { databaseUrl: idle.databaseUrl, url: '' });
   await operator.call('removeOperator', { name: 'bob' });
   await until('his stream ends', his.isOver);
   t.match(his.events.at(-1), 'event: ended');
@@ -153,8 +153,7 @@ t.test(
   'too many streams of one session are refused, and of what is no topic none is opened',
   { skip: ofOneInstance('each instance counts by itself') },
   async (t) => {
-    const fleet = await startFleetConsole(t, rig);
-    const ann = await signedIn(fleet.consoleUrl, fleet.key);
+    const ann = await signedIn(idle.consoleUrl, idle.key);
     for (let count = 0; count < 20; count += 1) t.equal((await openStream(ann)).response.status, 200);
     t.equal((await openStream(ann)).response.status, 429);
     for (const topic of ['', 'of=moon', 'of=node', 'of=node&node=../..', 'of=slot&node=rack-1'])
@@ -163,11 +162,10 @@ t.test(
 );
 
 t.test('a HEAD request for a stream is answered at once', async (t) => {
-  const fleet = await startFleetConsole(t, rig);
-  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const ann = await signedIn(idle.consoleUrl, idle.key);
   const headers = { Cookie: ann.cookie, Accept: 'text/event-stream' };
   for (let count = 0; count < 25; count += 1) {
-    const answer = await fetch(fleet.consoleUrl + LIVE, { method: 'HEAD', headers });
+    const answer = await fetch(idle.consoleUrl + LIVE, { method: 'HEAD', headers });
     t.equal(answer.status, 200);
     t.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8');
   }
@@ -191,10 +189,9 @@ t.test('while the database is away a stream says since when its data is old', as
   t.equal(reported('old').length, 1, 'said once');
 });
 
-t.test('while the database is away a page says so, too', { skip: skipWithoutBrowser() }, async (t) => {
-  const browser = await startBrowser(t);
+t.test('while the database is away a page says so, too', { skip }, async (t) => {
   const fleet = await startFleetConsole(t, rig);
-  const { page } = await openPage(t, browser);
+  const { page } = await openPage(t, await browserOfAll());
   await enter(page, fleet.consoleUrl, fleet.key);
   await page.waitForSelector('#live:has-text("Live")');
   await rig.postgres.setAway(fleet.databaseUrl, true);

@@ -21,6 +21,8 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const HOUR_MS = 60 * 60 * 1000;
+/** For all tests that sign in with right keys only, on the clock of the machine. */
+const common = await startFleetConsole(t, rig);
 const WRONG_KEY = `simrack_operator_${'A'.repeat(43)}`;
 
 const statusOf = async (client: ReturnType<typeof clientOf>, path = '/'): Promise<number> =>
@@ -79,16 +81,15 @@ function askRaw(
 }
 
 t.test('a key opens a session, in a cookie that no script reads and no other site sends', async (t) => {
-  const fleet = await startFleetConsole(t, rig);
-  const answer = await signIn(fleet.consoleUrl, fleet.key);
+  const answer = await signIn(common.consoleUrl, common.key);
   t.equal(answer.status, 303);
   t.equal(answer.headers.get('location'), '/');
   const cookie = String(answer.headers.get('set-cookie'));
   for (const attribute of ['HttpOnly', 'SameSite=Strict', 'Path=/', 'Max-Age=604800'])
     t.match(cookie, attribute);
   t.notMatch(cookie, 'Secure', 'http');
-  t.notMatch(cookie, fleet.key);
-  const page = await clientOf(fleet.consoleUrl, cookieOf(answer)).get('/');
+  t.notMatch(cookie, common.key);
+  const page = await clientOf(common.consoleUrl, cookieOf(answer)).get('/');
   t.equal(page.status, 200);
   t.match(page.headers.get('content-security-policy'), "default-src 'none'");
   t.notMatch(page.headers.get('content-security-policy'), /unsafe|https?:|\*/);
@@ -121,7 +122,7 @@ t.test('behind a proxy with TLS the cookie is Secure, and bound to the host', as
 });
 
 t.test('a visitor who is not signed in sees nothing', async (t) => {
-  const { consoleUrl } = await startFleetConsole(t, rig);
+  const { consoleUrl } = common;
   const stranger = clientOf(consoleUrl, '');
   for (const path of [
     '/',
@@ -143,7 +144,7 @@ t.test('a visitor who is not signed in sees nothing', async (t) => {
 t.test(
   'a link from another site is followed by a refresh from this one, so that the cookie is sent',
   async (t) => {
-    const { consoleUrl } = await startFleetConsole(t, rig);
+    const { consoleUrl } = common;
     const from = { Accept: 'text/html', 'Sec-Fetch-Site': 'cross-site' };
     const answer = await clientOf(consoleUrl, '').get('/numbers?state="><script>', from);
     t.equal(answer.status, 200);
@@ -154,7 +155,7 @@ t.test(
 );
 
 t.test('a path that browsers read as another site leads to the first page', async (t) => {
-  const { consoleUrl } = await startFleetConsole(t, rig);
+  const { consoleUrl } = common;
   for (const path of ['//evil.example/x', '/\\evil.example/x', '//evil.example', 'http://evil.example/']) {
     const again = await askRaw(consoleUrl, path, { 'Sec-Fetch-Site': 'cross-site' });
     t.match(again.text, 'content="0; url=/"', path);
@@ -164,7 +165,7 @@ t.test('a path that browsers read as another site leads to the first page', asyn
 });
 
 t.test('a HEAD request is redirected to the sign-in, too', async (t) => {
-  const { consoleUrl } = await startFleetConsole(t, rig);
+  const { consoleUrl } = common;
   t.match(await askRaw(consoleUrl, '/numbers', {}, 'HEAD'), {
     status: 302,
     location: '/sign-in?to=%2Fnumbers',
@@ -172,7 +173,7 @@ t.test('a HEAD request is redirected to the sign-in, too', async (t) => {
 });
 
 t.test('the sign-in returns to the requested page, and never to another site', async (t) => {
-  const { consoleUrl, key } = await startFleetConsole(t, rig);
+  const { consoleUrl, key } = common;
   for (const [to, location] of [
     ['/numbers?state=held', '/numbers?state=held'],
     ['//evil.example/', '/'],
@@ -323,10 +324,9 @@ t.test('a session ends by sign-out, idleness or age, or with its operator', asyn
 });
 
 t.test('a change is accepted only from a page of the session', async (t) => {
-  const fleet = await startFleetConsole(t, rig);
-  const { consoleUrl } = fleet;
-  const ann = await signedIn(consoleUrl, fleet.key);
-  const bob = await signedIn(consoleUrl, await addOperator(fleet.databaseUrl, 'bob'));
+  const { consoleUrl, databaseUrl, key } = common;
+  const ann = await signedIn(consoleUrl, key);
+  const bob = await signedIn(consoleUrl, await addOperator(databaseUrl, 'bob'));
   const fields = { node: 'rack-1' };
   const forged = (headers: Record<string, string>): Promise<Response> =>
     ann.post('/actions/revoke-node', fields, headers);
@@ -357,7 +357,7 @@ t.test('a change is accepted only from a page of the session', async (t) => {
 });
 
 t.test('requests under another host name are refused', async (t) => {
-  const { consoleUrl } = await startFleetConsole(t, rig);
+  const { consoleUrl } = common;
   const { port } = new URL(consoleUrl);
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST:${port}`])
     t.equal((await asProxy(consoleUrl, { Host: host })).status, 200, host);
@@ -366,8 +366,7 @@ t.test('requests under another host name are refused', async (t) => {
 });
 
 t.test("the console is not on the public port, and the API is not on the console's", async (t) => {
-  const fleet = await startFleetConsole(t, rig);
-  const ann = await signedIn(fleet.consoleUrl, fleet.key);
+  const ann = await signedIn(common.consoleUrl, common.key);
   const assets = [...(await ann.page('/')).matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => String(path));
   t.ok(assets.length >= 4);
   for (const path of [
@@ -380,8 +379,8 @@ t.test("the console is not on the public port, and the API is not on the console
     ...assets,
   ]) {
     for (const method of ['GET', 'POST']) {
-      const headers = { Cookie: ann.cookie, Origin: fleet.consoleUrl };
-      const answer = await fetch(fleet.url + path, { method, headers, redirect: 'manual' });
+      const headers = { Cookie: ann.cookie, Origin: common.consoleUrl };
+      const answer = await fetch(common.url + path, { method, headers, redirect: 'manual' });
       t.equal(answer.status, 404, `${method} ${path}`);
     }
   }

@@ -45,6 +45,10 @@ function isRunning(pid: number): boolean {
   return existsSync(file) && !/\) [ZX] /.test(readFileSync(file, 'latin1'));
 }
 
+/** The service knows that no call is left. */
+const isFree = ({ calls }: Awaited<ReturnType<typeof telephone>>) =>
+  until('the line is free', async () => (await calls()).every(({ state }) => state === 'ended'), WAIT_MS);
+
 async function ring({ line, said }: Awaited<ReturnType<typeof bridge>>): Promise<ScriptedMedia> {
   await until('it waits', () => said().includes('waiting for calls'), WAIT_MS);
   line.ring();
@@ -116,20 +120,23 @@ t.test(
 
 t.test('a background process of a program ends with its call', async (t) => {
   // One that holds the output of the shell, so that the end of the call ends it; and one that does not.
+  const phone = await bridge(t, (folder) => ['--command', `. ${folder}/program`]);
   for (const quiet of ['', '>/dev/null 2>&1 </dev/null']) {
-    const phone = await bridge(t, (folder) => ['--command', `sleep 600 ${quiet} & echo $! > ${folder}/pid`]);
+    const file = join(phone.folder, `pid${quiet.length}`);
+    writeFileSync(join(phone.folder, 'program'), `sleep 600 ${quiet} & echo $! > ${file}`);
+    phone.line.medias.length = 0;
     await ring(phone);
-    const pid = await until('its process', () => {
-      const file = join(phone.folder, 'pid');
-      return existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
-    });
+    const pid = await until('its process', () =>
+      existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined,
+    );
     t.teardown(() => isRunning(pid) && process.kill(pid));
     const [call] = phone.line.calls;
     if (quiet === '' && call !== undefined) phone.line.end(call, { reason: 'remote_hangup', cause: 16 });
     await until('its end', () => !isRunning(pid), WAIT_MS);
-    phone.kill('SIGTERM');
-    t.equal((await phone.ran).status, 0);
+    await isFree(phone);
   }
+  phone.kill('SIGTERM');
+  t.equal((await phone.ran).status, 0);
 });
 
 t.test('a program that fails ends the call, with the reason', async (t) => {
@@ -225,14 +232,15 @@ t.test('--control: one clear waits for the stream, behind more keys than may wai
 });
 
 t.test('--dial: no bot, one that fails, or no answer is exit code 1; a bot that is done is 0', async (t) => {
-  type Phone = Awaited<ReturnType<typeof bridge>>;
-  const noAnswer = ({ line }: Phone, call: LiveCall): void =>
-    line.end(call, { reason: 'no_answer', cause: 19 });
-  const answered = async ({ line }: Phone, { call_id: callId }: LiveCall): Promise<void> => {
+  const phone = await telephone(t, rig);
+  const { line, token, url } = phone;
+  const { simrack } = commandLine(t, url, { token });
+  const noAnswer = (call: LiveCall): void => line.end(call, { reason: 'no_answer', cause: 19 });
+  const answered = async ({ call_id: callId }: LiveCall): Promise<void> => {
     line.answer(callId);
     (await until('the media link', () => line.media, WAIT_MS)).capture();
   };
-  type Then = (phone: Phone, call: LiveCall) => unknown;
+  type Then = (call: LiveCall) => unknown;
   const BOTS: ReadonlyArray<[status: number, bot: string[], line: object, then?: Then]> = [
     [1, ['ws://127.0.0.1:9/ws'], { failed: true, bot_connected: false, answered: false }],
     [1, ['--command', './nosuch'], { failed: true }],
@@ -244,13 +252,15 @@ t.test('--dial: no bot, one that fails, or no answer is exit code 1; a bot that 
     ],
     [0, ['--command', 'head -c 640 >/dev/null'], { failed: false, answered: true }, answered],
   ];
-  for (const [status, bot, line, then] of BOTS) {
-    const phone = await bridge(t, () => ['--dial', FAR_END, ...bot]);
-    const call = then && (await until('the call', () => phone.line.calls[0], WAIT_MS));
-    if (call !== undefined) await then?.(phone, call);
-    const ran = await phone.ran;
-    t.equal(ran.status, status, phone.said());
-    t.match(JSON.parse(ran.stdout), line);
+  for (const [status, bot, shown, then] of BOTS) {
+    line.medias.length = 0;
+    const running = simrack('bridge', '--dial', FAR_END, ...bot);
+    const call = then && (await until('the call', () => line.calls[0], WAIT_MS));
+    if (call !== undefined) await then?.(call);
+    const ran = await running;
+    t.equal(ran.status, status, ran.stderr);
+    t.match(ran.json(), shown);
+    await isFree(phone);
   }
 });
 
@@ -264,10 +274,8 @@ t.test('--tokens: a token that the service refuses is named by its line', async 
 });
 
 t.test('npx that gets SIGTERM leaves no bridge behind', async (t) => {
-  const phone = await bridge(t, () => ['--command', 'cat']);
-  phone.kill('SIGTERM');
-  await phone.ran;
-  const { environment } = commandLine(t, phone.url, { token: phone.token });
+  const { token, url } = await telephone(t, rig);
+  const { environment } = commandLine(t, url, { token });
   const npx = spawn('npx', ['--no-install', 'simrack', 'bridge', '--command', 'cat'], {
     cwd: PROJECT_FOLDER,
     env: { ...process.env, ...environment },

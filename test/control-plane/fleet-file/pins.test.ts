@@ -251,7 +251,7 @@ t.test(
   'a refused PIN is sent again after an hour, and the alert says that it was refused',
   TIMEOUT,
   async (t) => {
-    const { apply, becomes, connect, db, hook, pass } = await operated(t);
+    const { apply, becomes, clock, connect, db, hook, pass } = await operated(t);
     await apply([{ index: 1, pin: '0042' }]);
     const countLocked = async () => (await db.selectFrom('sims').select('iccid').execute()).length;
     const { got, report } = await connect('rack-a', [locked(1)], { isRefusing: true });
@@ -265,7 +265,8 @@ t.test(
       hook.taken.flatMap(({ body }) => body.data.raised).map(({ summary }) => summary),
       [/the node did not take its PIN$/],
     );
-    for (let minute = 0; minute < 60; minute += 1) await pass(MINUTE_MS);
+    clock.advance(59 * MINUTE_MS);
+    await pass(MINUTE_MS);
     // Its link may have ended meanwhile: an hour of this clock is shorter than two heartbeats on a busy machine.
     const again = await connect('rack-a', [locked(1)]);
     await until('again', () => got.length + again.got.length > 1, 20_000);

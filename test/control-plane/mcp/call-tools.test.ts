@@ -1,6 +1,6 @@
 // Agents that talk on calls by tools alone: dial_call, wait_for_call, say, listen, hangup_call.
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { readWave } from '#shared/voice/wave.ts';
@@ -19,11 +19,13 @@ import { until } from '../../fixtures/until.ts';
 const rig = await createRig();
 
 const VOICE = { name: 'en-us', wordsPerMinute: 175, pitch: 50 };
-const SPEAKS = { speechCommand: 'espeak-ng --stdout -v en-us -s 175 -p 50' };
+const SPEAKS = 'espeak-ng --stdout -v en-us -s 175 -p 50';
 /** A beep is as good as a word where nothing is recognized. */
 const RATE_HZ = 16_000;
 const word = (): Int16Array =>
   Int16Array.from({ length: RATE_HZ / 2 }, (_, index) => Math.round(9_000 * Math.sin(index / 9)));
+
+const refusal = ({ isError, structured }: ToolResult) => (isError ? structured['error'] : 'none');
 
 type Service = NonNullable<Parameters<typeof telephone>[2]>['service'];
 
@@ -32,24 +34,42 @@ async function agent(t: Test, service: Service = {}) {
   const client = await toolClient(t, phone.url, { headers: phone.headers });
   const { line, number } = phone;
   /** A call that the far end has answered. */
-  const dialed = async () => {
+  const dialedBy = async (t: Test) => {
     const before = line.medias.length;
-    const { structured } = await client.call('dial_call', { phone_number: number, to: FAR_END });
-    const callId = String(structured['call_id']);
+    // A call of before may still be ending.
+    const callId = await until('the line is free', async () => {
+      const dialled = await client.call('dial_call', { phone_number: number, to: FAR_END });
+      return refusal(dialled) === 'line_busy' ? undefined : String(dialled.structured['call_id']);
+    });
     const media = await until('the media link', () => line.medias[before]);
     line.answer(callId);
     return { callId, modem: new TalkingModem(t, media) };
   };
-  return { ...phone, client, dialed };
+  return { ...phone, client, dialedBy, dialed: () => dialedBy(t) };
 }
 
-const refusal = ({ isError, structured }: ToolResult) => (isError ? structured['error'] : 'none');
+/** Makes `file` a program: that of an absolute path, or what a shell begins with this command. */
+function writeProgram(file: string, command: string): void {
+  rmSync(file, { force: true });
+  if (command.startsWith('/')) symlinkSync(command, file);
+  else writeFileSync(file, `#!/bin/sh\nexec ${command}\n`, { mode: 0o755 });
+}
+
+const speaker = join(temporaryFolder(t), 'speak');
+const shared = await agent(t, { speechCommand: speaker, streamHoldMs: 60_000 });
+
+/** The agent of many tests, on a line without a call, and with a program of each test's own that speaks. */
+function speaking(t: Test, command: string) {
+  writeProgram(speaker, command);
+  for (const call of shared.line.calls) shared.line.end(call, { reason: 'remote_hangup', cause: 16 });
+  return { ...shared, dialed: () => shared.dialedBy(t) };
+}
 
 t.test(
   'a conversation: what each side says is heard by the other',
   { skip: skipWithoutSpeech() },
   async (t) => {
-    const { client, dialed, line } = await agent(t, SPEAKS);
+    const { client, dialed, line } = speaking(t, SPEAKS);
     t.ok((await client.tools()).some(({ name }) => name === 'say'));
     const { callId, modem } = await dialed();
     const question = spoken('Hello, who is calling please?', VOICE);
@@ -97,25 +117,26 @@ t.test(
 
 t.test('a call that comes in: it is awaited, then answered by speaking', async (t) => {
   // The output of the program is played: here the text itself.
-  const { client, line, node } = await agent(t, { speechCommand: 'cat' });
+  const { client, line, node } = speaking(t, 'cat');
+  const [before, medias] = [node.commands('answer').length, line.medias.length];
   t.same((await client.call('wait_for_call', { wait_seconds: 0 })).structured, { call: null });
   t.same((await client.call('wait_for_call', { wait_seconds: 1 })).structured, { call: null });
   const waited = client.call('wait_for_call', { wait_seconds: 50 });
   const { call_id: callId } = line.ring();
   t.match((await waited).structured, { call: { call_id: callId, caller: FAR_END, at: /Z$/ } });
   t.match((await client.call('wait_for_call')).structured, { call: { call_id: callId } }, 'it still rings');
-  t.same(node.commands('answer'), [], 'waiting answers nothing');
+  t.equal(node.commands('answer').length, before, 'waiting answers nothing');
   const text = '$(touch /tmp/never); `id` -x "quoted" ';
   const said = client.call('say', { call_id: callId, text });
-  const modem = new TalkingModem(t, await until('the media link', () => line.media));
+  const modem = new TalkingModem(t, await until('the media link', () => line.medias[medias]));
   t.match((await said).structured, { state: 'active', is_heard: true, duration_ms: 1 });
-  t.equal(node.commands('answer').length, 1);
+  t.equal(node.commands('answer').length, before + 1);
   t.equal(modem.media.heard.toString().replaceAll('\u0000', ''), text, 'no shell has read it');
   t.same((await client.call('wait_for_call', { wait_seconds: 0 })).structured, { call: null });
 });
 
 t.test('the program gets no variable of the service', async (t) => {
-  const { client, dialed } = await agent(t, { speechCommand: '/usr/bin/env' });
+  const { client, dialed } = speaking(t, '/usr/bin/env');
   const { callId, modem } = await dialed();
   await client.call('say', { call_id: callId, text: 'anything' });
   const names = modem.media.heard
@@ -133,25 +154,24 @@ t.test('without a program there is no say; a program that fails, hangs or floods
     mute.client.call('say', { call_id: 'call_x', text: 'x' }),
     /unknown tool: say.*SPEECH_COMMAND/,
   );
-  for (const speechCommand of ['false', 'sleep 60', 'yes', '/no/such/program', 'true']) {
-    const { client, dialed } = await agent(t, { speechCommand, speechTimeoutMs: 400 });
+  const speechCommand = join(temporaryFolder(t), 'speak');
+  const { client, dialed } = await agent(t, { speechCommand, speechTimeoutMs: 400 });
+  for (const command of ['false', 'sleep 60', 'yes', '/no/such/program', 'true']) {
+    writeProgram(speechCommand, command);
     const { callId, modem } = await dialed();
-    t.equal(
-      refusal(await client.call('say', { call_id: callId, text: 'hello' })),
-      'speech_failed',
-      speechCommand,
-    );
+    t.equal(refusal(await client.call('say', { call_id: callId, text: 'hello' })), 'speech_failed', command);
     t.same(modem.media.frames, [], 'nothing was said');
     t.equal(
       refusal(await client.call('listen', { call_id: callId, wait_seconds: 0 })),
       'none',
       'the call goes on',
     );
+    t.equal(refusal(await client.call('hangup_call', { call_id: callId })), 'none');
   }
 });
 
 t.test('texts that are too long, empty, or take too long to say', async (t) => {
-  const { client, dialed } = await agent(t, { speechCommand: 'head -c 1300000 /dev/zero' });
+  const { client, dialed } = speaking(t, 'head -c 1300000 /dev/zero');
   const { callId } = await dialed();
   for (const text of ['', 'x'.repeat(601), 'a\u0000b'])
     t.match((await client.call('say', { call_id: callId, text })).structured, {
@@ -167,22 +187,26 @@ t.test('texts that are too long, empty, or take too long to say', async (t) => {
 });
 
 t.test('a program that recognizes speech: its text, or the recording if it fails', async (t) => {
-  const counting = await agent(t, { recognitionCommand: 'wc -c' });
-  const { callId, modem } = await counting.dialed();
+  const recognitionCommand = join(temporaryFolder(t), 'recognize');
+  writeProgram(recognitionCommand, 'wc -c');
+  const { client, dialed } = await agent(t, { recognitionCommand });
+  const { callId, modem } = await dialed();
   modem.say(word());
-  const { audio, structured } = await counting.client.call('listen', { call_id: callId });
+  const { audio, structured } = await client.call('listen', { call_id: callId });
   t.same(audio, []);
   t.equal(Number(structured['text']), 44 + Number(structured['duration_ms']) * 32, 'a WAVE of 16 kHz');
-  const failing = await agent(t, { recognitionCommand: 'false' });
-  const other = await failing.dialed();
+  t.equal(refusal(await client.call('hangup_call', { call_id: callId })), 'none');
+  writeProgram(recognitionCommand, 'false');
+  const other = await dialed();
   other.modem.say(word());
-  const fallback = await failing.client.call('listen', { call_id: other.callId });
+  const fallback = await client.call('listen', { call_id: other.callId });
   t.match(fallback.structured, { text: null });
   t.equal(fallback.audio.length, 1);
 });
 
 t.test('the stream of a client takes over, and tools are refused while it is open', async (t) => {
-  const { client, dialed, line, node, stream } = await agent(t, { speechCommand: 'cat' });
+  const { client, dialed, line, node, stream } = speaking(t, 'cat');
+  const hungUp = node.commands('hang_up').length;
   const { callId } = await dialed();
   const listening = client.call('listen', { call_id: callId });
   const socket = await stream(callId);
@@ -193,14 +217,14 @@ t.test('the stream of a client takes over, and tools are refused while it is ope
     ['listen', {}],
   ] as const)
     t.equal(refusal(await client.call(tool, { call_id: callId, ...args })), 'stream_open', tool);
-  t.same(node.commands('hang_up'), []);
+  t.equal(node.commands('hang_up').length, hungUp);
   t.equal(socket.closeCode, undefined);
   socket.socket.close(1000);
   await until('it has ended', () => line.calls.length === 0);
 });
 
 t.test('the last words before the end are not lost', async (t) => {
-  const { client, dialed, line } = await agent(t);
+  const { client, dialed, line } = speaking(t, 'cat');
   const { callId, modem } = await dialed();
   modem.say(word());
   await until('it is said', () => modem.isSilent);
@@ -215,7 +239,7 @@ t.test('the last words before the end are not lost', async (t) => {
 });
 
 t.test('an agent that cancels: it stops speaking, and what is said stays for the next listen', async (t) => {
-  const { client, dialed } = await agent(t, { speechCommand: 'head -c 320000 /dev/zero' });
+  const { client, dialed } = speaking(t, 'head -c 320000 /dev/zero');
   const { callId, modem } = await dialed();
   const abort = new AbortController();
   const said = client.call('say', { call_id: callId, text: 'ten seconds' }, { signal: abort.signal });
@@ -350,7 +374,7 @@ t.test(
   'a stream that broke: tools take over, and its audio and marks are not theirs',
   { skip: MOVES },
   async (t) => {
-    const { client, dialed, stream } = await agent(t, { speechCommand: 'cat', streamHoldMs: 60_000 });
+    const { client, dialed, stream } = speaking(t, 'cat');
     const { callId, modem } = await dialed();
     modem.say(word());
     const socket = await stream(callId);

@@ -1,4 +1,5 @@
 // Calls of tools that their client gives up by a message, as the official clients do it, and answers that never come.
+import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import {
   HANDSHAKES,
@@ -9,6 +10,7 @@ import {
   toolClient,
 } from '../../fixtures/agents/tool-client.ts';
 import {
+  idle,
   isWaiting,
   type WaitingSubscriber,
   waitingSubscriber,
@@ -18,6 +20,7 @@ import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig({ hasInstances: true });
+const shared = await waitingSubscriber(t, rig, { requestsPerMinute: 10_000, tokenRequestsPerMinute: 10_000 });
 
 const CLIENTS: Record<string, (t: Test, alice: WaitingSubscriber) => Promise<ToolClient>> = {
   'the first line': (t, { headers, url }) => olderToolClient(t, url, { ...headers }),
@@ -35,7 +38,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     ['its time-out', () => ({ timeout: 2_000 })],
   ] as const) {
     t.test(`${name}: a wait that ${how} has ended claims nothing, and is over`, async (t) => {
-      const alice = await waitingSubscriber(t, rig);
+      const alice = await idle(shared);
       const client = await connect(t, alice);
       const controller = new AbortController();
       const call = client.call('receive_sms', { wait_seconds: 50 }, options(controller.signal));
@@ -50,7 +53,8 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
   }
 }
 
-const SESSION = { 'Mcp-Session-Id': 'of-this-test' };
+/** A service remembers which calls of a session were given up. */
+const newSession = () => ({ 'Mcp-Session-Id': randomUUID() });
 const post = (url: string, init: { headers: Record<string, string>; body: string }) =>
   fetch(`${url}/mcp`, { ...init, method: 'POST' });
 const waiting = (headers: Record<string, string>) =>
@@ -63,9 +67,10 @@ const cancelling = (headers: Record<string, string>, requestId: unknown = 1) => 
 t.test(
   'another instance may get the cancellation, and a message in a cancelled answer is given back',
   async (t) => {
-    const alice = await waitingSubscriber(t, rig);
+    const alice = await idle(shared);
     const elsewhere = await rig.start(t, { databaseUrl: alice.databaseUrl });
-    const headers = { ...alice.headers, ...SESSION };
+    const headers = { ...alice.headers, ...newSession() };
+    const late = { ...alice.headers, ...newSession() };
     const call = post(alice.url, waiting(headers));
     await isWaiting(alice);
     t.equal((await post(elsewhere.url, cancelling(headers))).status, 202);
@@ -73,10 +78,10 @@ t.test(
     await (await call).text();
 
     await alice.deliver('hello');
-    const answered = await (await post(alice.url, waiting({ ...headers, 'Mcp-Session-Id': 'late' }))).text();
+    const answered = await (await post(alice.url, waiting(late))).text();
     t.match(answered, 'hello');
     t.same(await alice.bodies(), []);
-    await post(alice.url, cancelling({ ...headers, 'Mcp-Session-Id': 'late' }));
+    await post(alice.url, cancelling(late));
     t.same(
       await until('it is given back', async () => {
         const bodies = await alice.bodies();
@@ -88,14 +93,15 @@ t.test(
 );
 
 t.test('no client ends a call of another session, token or id', async (t) => {
-  const alice = await waitingSubscriber(t, rig);
-  const headers = { ...alice.headers, ...SESSION };
+  const alice = await idle(shared);
+  const session = newSession();
+  const headers = { ...alice.headers, ...session };
   const call = post(alice.url, waiting(headers));
   await isWaiting(alice);
   for (const init of [
     cancelling({ ...headers, 'Mcp-Session-Id': 'another' }),
     cancelling({ ...alice.headers }),
-    cancelling({ ...SESSION, Authorization: 'Bearer simrack_x' }),
+    cancelling({ ...session, Authorization: 'Bearer simrack_x' }),
     ...[2, '1', null, [1], {}].map((id) => cancelling(headers, id)),
   ])
     t.ok((await post(alice.url, init)).status < 500);
@@ -105,7 +111,7 @@ t.test('no client ends a call of another session, token or id', async (t) => {
 });
 
 t.test('an answer that never comes ends its connection', async (t) => {
-  const alice = await waitingSubscriber(t, rig);
+  const alice = await idle(shared);
   const lists = { jsonrpc: '2.0', id: 5, method: 'tools/list' };
   const gives = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } };
   const call = { ...lists, method: 'tools/call', params: { name: 'check_availability', arguments: {} } };

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '#shared/clock.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { HANDSHAKES, olderToolClient, STATELESS, toolClient } from '../../fixtures/agents/tool-client.ts';
 import {
+  idle,
   isWaiting,
   unclaimed,
   WAIT_MS,
@@ -19,10 +20,11 @@ import { ofOneInstance } from '../../fixtures/service/several-instances.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig({ hasInstances: true });
+const shared = await waitingSubscriber(t, rig, { requestsPerMinute: 10_000, tokenRequestsPerMinute: 10_000 });
 
 for (const revision of [STATELESS, ...HANDSHAKES]) {
   t.test(`${revision}: it is answered when the message is stored`, async (t) => {
-    const alice = await waitingSubscriber(t, rig);
+    const alice = await idle(shared);
     const client = await toolClient(t, alice.url, { headers: alice.headers, revision });
     const call = client.call('receive_sms', { wait_seconds: 50 });
     await isWaiting(alice);
@@ -33,7 +35,7 @@ for (const revision of [STATELESS, ...HANDSHAKES]) {
   });
 
   t.test(`${revision}: it reports progress, and is empty when the time is over`, async (t) => {
-    const alice = await waitingSubscriber(t, rig);
+    const alice = await idle(shared);
     const client = await toolClient(t, alice.url, { headers: alice.headers, revision });
     const reported: number[] = [];
     const onprogress = ({ progress }: { progress: number }) => void reported.push(progress);
@@ -53,7 +55,7 @@ for (const revision of [STATELESS, ...HANDSHAKES]) {
 }
 
 t.test('the client of the first line waits, too', async (t) => {
-  const alice = await waitingSubscriber(t, rig);
+  const alice = await idle(shared);
   const client = await olderToolClient(t, alice.url, alice.headers);
   const call = client.call('receive_sms', { wait_seconds: 50 });
   await isWaiting(alice);
@@ -62,7 +64,7 @@ t.test('the client of the first line waits, too', async (t) => {
 });
 
 t.test('a message that is stored while the wait begins is not missed', async (t) => {
-  const alice = await waitingSubscriber(t, rig);
+  const alice = await idle(shared);
   const client = await toolClient(t, alice.url, { headers: alice.headers });
   for (let round = 0; round < 20; round += 1) {
     const call = client.call('receive_sms', { wait_seconds: 50 });
@@ -73,7 +75,7 @@ t.test('a message that is stored while the wait begins is not missed', async (t)
 });
 
 t.test('one of several waiters gets the message, and the others wait on', async (t) => {
-  const alice = await waitingSubscriber(t, rig);
+  const alice = await idle(shared);
   const client = await toolClient(t, alice.url, { headers: alice.headers });
   const calls = Array.from({ length: 5 }, () => client.call('receive_sms', { wait_seconds: 50 }));
   await isWaiting(alice, 5);
@@ -94,7 +96,7 @@ t.test('one of several waiters gets the message, and the others wait on', async 
 });
 
 t.test('a message that another instance stores is found within a second', async (t) => {
-  const here = await waitingSubscriber(t, rig);
+  const here = await idle(shared);
   let hasBegun = false;
   // It runs by itself.
   const clock: Clock = {

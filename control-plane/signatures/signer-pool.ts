@@ -7,8 +7,8 @@ import { Refusal } from '../domain/refusal.ts';
 /** Further jobs would only be answered too late: this is about one second of work per core. */
 const JOBS_MAX = 256;
 
-/** A job takes milliseconds; the first one also waits for its thread, a second on a busy machine. */
-const JOB_TIMEOUT_MS = 5_000;
+/** A job takes milliseconds; the first one also waits for its thread, more than five seconds on a machine with ten times too much to do. */
+const JOB_TIMEOUT_MS = 15_000;
 
 /** One core stays free for the event loop if there are several. */
 const THREADS_MAX = Math.min(4, Math.max(1, availableParallelism() - 1));

@@ -9,6 +9,7 @@ import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { withClient } from '../../fixtures/agents/waiting-subscriber.ts';
 import { startRpcProxy } from '../../fixtures/chain/rpc-proxy.ts';
 import { skipWithoutPgbouncer, startPgbouncer } from '../../fixtures/database/pgbouncer.ts';
+import { addressOf } from '../../fixtures/database/postgres.ts';
 import { startForwardingProxy } from '../../fixtures/network/forwarding-proxy.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { served } from '../../fixtures/network/served.ts';
@@ -174,7 +175,7 @@ t.test('the key of the PINs, and its loss', TIMEOUT, async (t) => {
 t.test('a Postgres that does not fit', TIMEOUT, async (t) => {
   const env = await wholeEnvironment(t);
   const url = String(await rig.postgres.createMigrated());
-  const limited = new URL(url);
+  const limited = addressOf(url);
   limited.username = `limited_${limited.pathname.slice(1)}`;
   limited.password = 'a-secret-of-the-database';
   await withClient(url, async (client) => {
@@ -201,7 +202,6 @@ t.test('a Postgres that does not fit', TIMEOUT, async (t) => {
     advice: /Create the database/,
   });
   limited.port = String(await freePort());
-  limited.search = '';
   const away = await check({ ...env, DATABASE_URL: limited.href });
   t.match(away.find('database'), { verdict: 'problem', seen: /ECONNREFUSED/ });
   t.match(away.find('schema'), { verdict: 'skipped' }, 'never ok of what was not asked');

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { ALICE, PAY_TO } from '../../dev-stack/wallets.ts';
 import { PRICE } from '../../fixtures/chain/paid-chain.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { addressOf } from '../../fixtures/database/postgres.ts';
 import { CuttableLink } from '../../fixtures/network/cuttable-link.ts';
 import { signPaymentHeader } from '../../fixtures/payments/payer.ts';
 import { present } from '../../fixtures/payments/presented.ts';
@@ -30,7 +31,7 @@ const LOSSES: Record<string, { error: string; loses: () => Loses }> = {
 };
 
 async function setUp(t: Test) {
-  const address = new URL(await rig.postgres.createMigrated());
+  const address = addressOf(await rig.postgres.createMigrated());
   const link = await CuttableLink.open(Number(address.port));
   address.port = String(link.port);
   // Time stands still: a claim that is not released stays one.

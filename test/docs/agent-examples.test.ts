@@ -9,6 +9,7 @@ import t from 'tap';
 import { ALICE } from '../dev-stack/wallets.ts';
 import { installClientPackage } from '../fixtures/agents/client-package.ts';
 import { received } from '../fixtures/agents/subscriber.ts';
+import { PYTHON } from '../fixtures/foreign-program.ts';
 import { slotAt } from '../fixtures/nodes/scripted-node.ts';
 import { createRig } from '../fixtures/service/rig.ts';
 import { until } from '../fixtures/until.ts';
@@ -16,7 +17,6 @@ import { PROJECT_FOLDER } from '../tidy/sources.ts';
 import { EXAMPLES, runExample } from './example.ts';
 
 const LINES_MAX = 60;
-const PYTHON = '/usr/bin/python3';
 const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa, Cryptodome.Hash.keccak']).status === 0;
 
 const rig = await createRig();

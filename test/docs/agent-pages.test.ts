@@ -9,6 +9,7 @@ import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { ALICE, BOB, CAROL, DAVE } from '../dev-stack/wallets.ts';
 import { installClientPackage } from '../fixtures/agents/client-package.ts';
 import { received } from '../fixtures/agents/subscriber.ts';
+import { PYTHON } from '../fixtures/foreign-program.ts';
 import { ScriptedLine } from '../fixtures/nodes/scripted-line.ts';
 import { slotAt } from '../fixtures/nodes/scripted-node.ts';
 import { availableAt } from '../fixtures/payments/presented.ts';
@@ -19,7 +20,6 @@ import { runExample } from './example.ts';
 import { blocksOf, blockWith } from './pages.ts';
 
 const START_MS = 60_000;
-const PYTHON = '/usr/bin/python3';
 const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa, Cryptodome.Hash.keccak']).status === 0;
 
 const rig = await createRig();

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { skipWithout } from '../fixtures/foreign-program.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
-import { skipWithout } from '../hardware-sim/fixtures/foreign-program.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 import { readPages } from './pages.ts';
 

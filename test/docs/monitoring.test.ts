@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse, stringify } from 'yaml';
+import { skipWithout } from '../fixtures/foreign-program.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
-import { skipWithout } from '../hardware-sim/fixtures/foreign-program.ts';
 import { PROJECT_FOLDER } from '../tidy/sources.ts';
 
 const SERVICE = join(PROJECT_FOLDER, 'docs/service');

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { PYTHON } from '../fixtures/foreign-program.ts';
 import { EXAMPLES, isShown, runQuickStart, startExamples } from './example.ts';
 
-const PYTHON = '/usr/bin/python3';
 const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa, Cryptodome.Hash.keccak']).status === 0;
 const skip = hasPackages ? false : 'python3-ecdsa and python3-pycryptodome are not installed';
 

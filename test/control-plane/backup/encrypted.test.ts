@@ -11,6 +11,7 @@ import { verifyBackup } from '#control-plane/backup/backup-reader.ts';
 import { encrypted } from '#control-plane/backup/encryption.ts';
 import { backedUp, relationsOf, rowsOf } from '../../fixtures/database/lived-database.ts';
 import { openDatabases } from '../../fixtures/database/postgres.ts';
+import { PYTHON } from '../../fixtures/foreign-program.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
@@ -64,7 +65,7 @@ sys.stderr.buffer.write(said)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 const inTerminal = (answers: number, command: string[], env: Record<string, string> = {}) => {
-  const { status, stderr } = spawnSync('python3', ['-c', IN_TERMINAL, String(answers), ...command], {
+  const { status, stderr } = spawnSync(PYTHON, ['-c', IN_TERMINAL, String(answers), ...command], {
     env: { PATH: String(process.env['PATH']), TYPED: PASSPHRASE, ...env },
   });
   return { status, said: String(stderr) };

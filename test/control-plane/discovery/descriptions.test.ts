@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { run } from '../../fixtures/foreign-program.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { requireTool } from '../../fixtures/tools.ts';
-import { run } from '../../hardware-sim/fixtures/foreign-program.ts';
 
 const DAY_MS = 86_400_000;
 const rig = await createRig();

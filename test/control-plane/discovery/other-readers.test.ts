@@ -12,9 +12,9 @@ import {
 import { vonageClientFrameSchema, vonageServerFrameSchema } from '#shared/api/vonage-frames.ts';
 import { PRESENCE_CLOSE, STREAM_CLOSE } from '#shared/voice/close-code.ts';
 import { toolClient } from '../../fixtures/agents/tool-client.ts';
+import { PYTHON, run, skipWithoutPythonModule } from '../../fixtures/foreign-program.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { requireTool } from '../../fixtures/tools.ts';
-import { PYTHON, run, skipWithoutPythonModule } from '../../hardware-sim/fixtures/foreign-program.ts';
 
 const rig = await createRig();
 const { url } = await rig.start(t);

@@ -2,9 +2,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { run, skipWithout, start } from '../../fixtures/foreign-program.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
-import { run, skipWithout, start } from '../fixtures/foreign-program.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 const skip = skipWithout('gammu-smsd', '--version');

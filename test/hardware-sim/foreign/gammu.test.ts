@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { MakeName } from '#hardware-sim/makes/make.ts';
+import { run, skipWithout } from '../../fixtures/foreign-program.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
-import { run, skipWithout } from '../fixtures/foreign-program.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 const skip = skipWithout('gammu', '--version');

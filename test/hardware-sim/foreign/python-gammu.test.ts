@@ -1,7 +1,7 @@
 // python3-gammu on a modem of each make: identify, list, read, delete, send.
 import { join } from 'node:path';
 import t from 'tap';
-import { PYTHON, run, skipWithoutPythonGammu } from '../fixtures/foreign-program.ts';
+import { PYTHON, run, skipWithoutPythonGammu } from '../../fixtures/foreign-program.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 const CLIENT = join(import.meta.dirname, '../fixtures/gammu-client.py');

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parseFault } from '#hardware-sim/faults/fault-set.ts';
+import { skipWithout, start } from '../../fixtures/foreign-program.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
-import { skipWithout, start } from '../fixtures/foreign-program.ts';
 import { startModem } from '../fixtures/rack.ts';
 
 const PROGRAM = '/usr/sbin/smsd';

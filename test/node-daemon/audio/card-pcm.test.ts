@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openCardPcm } from '#node-daemon/audio/card-pcm.ts';
 import { systemClock } from '#shared/clock.ts';
+import { skipWithout } from '../../fixtures/foreign-program.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { putFarEnd } from '../../hardware-sim/fixtures/call-terminal.ts';
-import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';
 import { startModem } from '../../hardware-sim/fixtures/rack.ts';
 
 const FAR = '+15550001111';

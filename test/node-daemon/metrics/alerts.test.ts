@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';
+import { skipWithout } from '../../fixtures/foreign-program.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const RULES = join(PROJECT_FOLDER, 'node-daemon/metrics/alerts.yaml');

@@ -7,13 +7,13 @@ import t, { type Test } from 'tap';
 import { IMAGE } from '#control-plane/package/debian-package.ts';
 import { buildImage } from '#shared/packaging/oci-image.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
+import { skipWithout } from '../../fixtures/foreign-program.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { servicePackage } from '../../fixtures/packages/built-packages.ts';
 import { whyNoDebianHost } from '../../fixtures/packages/debian-host.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { until } from '../../fixtures/until.ts';
-import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';
 
 interface Process {
   user: { uid: number; gid: number };

@@ -3,9 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, parse, relative } from 'node:path';
 import t from 'tap';
+import { skipWithout } from '../../fixtures/foreign-program.ts';
 import { PACKAGES, unpacked } from '../../fixtures/packages/built-packages.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
-import { skipWithout } from '../../hardware-sim/fixtures/foreign-program.ts';
 import { PROJECT_FOLDER } from '../../tidy/sources.ts';
 
 const VERSION = '1.2.3';

@@ -10,6 +10,7 @@ import { FRAME_BYTES } from '#shared/voice/media.ts';
 import { ALICE } from '../../../dev-stack/wallets.ts';
 import { received } from '../../../fixtures/agents/subscriber.ts';
 import { telephone } from '../../../fixtures/agents/telephone.ts';
+import { PYTHON } from '../../../fixtures/foreign-program.ts';
 import { slotAt } from '../../../fixtures/nodes/scripted-node.ts';
 import { closePayments } from '../../../fixtures/payments/closed-payments.ts';
 import { createRig } from '../../../fixtures/service/rig.ts';
@@ -17,7 +18,6 @@ import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 import { PROJECT_FOLDER } from '../../../tidy/sources.ts';
 
-const PYTHON = '/usr/bin/python3';
 const CLIENT = join(PROJECT_FOLDER, 'control-plane/client/python');
 const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa, Cryptodome.Hash.keccak']).status === 0;
 const skip = hasPackages ? false : 'python3-ecdsa and python3-pycryptodome are not installed';

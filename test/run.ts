@@ -28,7 +28,7 @@ const BOOTS_DEBIAN = /fixtures\/packages\/(?:debian-host|installed-daemon)\.js/;
 /** For those that are played again. */
 const REPEATED_INSTANCES = 3;
 /** A young generation of 64 MB: most objects of a test live for one request, and are not copied. */
-const NODE_OPTIONS = ['--enable-source-maps', '--min-semi-space-size=64', '--max-semi-space-size=64'];
+const NODE_FLAGS = ['--enable-source-maps', '--min-semi-space-size=64', '--max-semi-space-size=64'];
 /** Timeout of one file. */
 const TIMEOUT_MS = 400_000;
 const TOGETHER = join(dirname(import.meta.filename), 'together.js');
@@ -139,7 +139,7 @@ async function run(): Promise<void> {
     const together = files.length === 1 ? [] : [TOGETHER];
     void t.spawn(
       'env',
-      [nodeOptions, 'nice', '-n', niceness, process.execPath, ...NODE_OPTIONS, ...together, ...files],
+      [nodeOptions, 'nice', '-n', niceness, process.execPath, ...NODE_FLAGS, ...together, ...files],
       {
         buffered: true,
         stdio: reporter === 'tap' ? 'inherit' : 'pipe',

@@ -8,7 +8,7 @@ import { freePort } from '../fixtures/network/free-port.ts';
 import { startDaemonOnUsb } from '../fixtures/nodes/daemon-on-usb.ts';
 import { until } from '../fixtures/until.ts';
 
-/** What a busy machine adds counts twice at this speed, of the 18 s between the ladder's 72 and the limit; RECOVERY_SPEED=1 is the real thing. */
+/** The ladder takes 72 s of the 90. At this speed a second that a busy machine adds counts as two; RECOVERY_SPEED=1 is the real thing. */
 const SPEED = Number(process.env['RECOVERY_SPEED'] ?? 2);
 const CURES = ['reopen', 'radio', 'restart', 'usb_reset'] as const;
 const BACK_MS = 90_000;

@@ -70,9 +70,12 @@ export function refuseOtherEnd(
 function howToDo(plan: Plan, clock: Clock): string {
   const early = whyTooEarly(plan, clock);
   if (early !== undefined) return `Nothing was done: the refund cannot be sent yet: ${early}`;
-  const endsAt = plan.is_decided ? '' : ` --ends-at ${shownTime(plan.expires_at).replace(' ', 'T')}`;
-  return `Nothing was done. Run the command with --yes${endsAt} to do it.`;
+  return plan.is_decided ? 'Nothing was done. Run the command with --yes to do it.' : howToEnd(plan);
 }
+
+/** The flags that end a subscription without a question, for the operator who saw this end. */
+export const howToEnd = ({ expires_at: end }: { expires_at: string }): string =>
+  `Nothing was done. Run the command with --yes --ends-at ${shownTime(end).replace(' ', 'T')} to do it.`;
 
 /** Throws if a payment cannot be refunded yet. */
 export function refuseTooEarly(plan: Plan, clock: Clock): void {

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { systemClock } from '#shared/clock.ts';
 import { optionalInteger, switchOption } from '#shared/process/options.ts';
 import { alignedTable, onLines, toJson } from '#shared/process/terminal.ts';
+import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedNumber, shownValue } from '../../domain/shown-value.ts';
 import { REASSIGNED_QUARANTINE_DAYS, SUBSCRIPTION_STATES } from '../../domain/subscription.ts';
 import { shownRefund } from '../listings/payments.ts';
@@ -65,7 +66,7 @@ const END_OPTIONS = {
     isValueOptional: true,
   },
   yes: switchOption(
-    'Do it without a question. With --refund this flag and --ends-at are required: without them, the command only shows the amount and the end',
+    'Do it without a question, with --ends-at: without that, the command only shows what would end. With --refund both are required',
   ),
 } as const;
 
@@ -166,13 +167,20 @@ export const SUBSCRIPTION_COMMANDS = [
     async run(operator, { endsAt, refund, ...given }, [text]) {
       const id = checked('id', subscriptionIdSchema, text);
       const options = { ...withKey(given), clock: systemClock };
-      const { endAndRefund, refuseOtherEnd } = await import('../end-subscription.ts');
+      const { endAndRefund, howToEnd, refuseOtherEnd } = await import('../end-subscription.ts');
       if (refund === undefined) {
         const seen = await findSubscription(operator, id);
         refuseOtherEnd(seen, endsAt);
         const ending = { id, expires_at: seen.expires_at, reason: options.reason };
-        if (!options.yes) await operator.call('previewEnd', ending);
-        await agree(`${id} (${maskedNumber(seen.number)}) ${lossOf(seen)}; nothing is refunded`, options.yes);
+        const loss = `${id} (${maskedNumber(seen.number)}) ${lossOf(seen)}; nothing is refunded`;
+        // A yes is to one end: a script that runs again after a renewal would end the new year.
+        const isOfThisEnd = options.yes && endsAt !== undefined;
+        if (!isOfThisEnd) await operator.call('previewEnd', ending);
+        if (!isOfThisEnd && (options.yes || !process.stdin.isTTY)) {
+          showPreview(loss);
+          throw new OperatorRefusal(howToEnd(seen));
+        }
+        await agree(loss, isOfThisEnd);
         const { expires_at: end } = await operator.call('endSubscription', ending);
         return Date.parse(end) > Date.now() ? `${id} ends at ${timeOrDash(end)}` : `${id} has ended`;
       }

@@ -174,8 +174,9 @@ t.test(
       },
     ]);
     const { sub } = after[0] as { sub: string };
-    const end = ['subscription', 'end', sub, '--yes', '--reason', 'its renewal was taken back'];
-    t.match(await control(...end), { status: 0 });
+    const end = ['subscription', 'end', sub, '--reason', 'its renewal was taken back', '--yes'];
+    const [, endsAt = ''] = /--ends-at (\S+)/.exec((await control(...end)).stderr) ?? [];
+    t.match(await control(...end, '--ends-at', endsAt), { status: 0 });
     for (let count = 0; count < 3; count += 1) await minute();
     t.same(await receiptsOf(t, url, BOB), after, 'the operator who removes the year signs nothing more');
   },

@@ -115,8 +115,10 @@ t.test(
     const number = () => fetch(`${url}/number`, { headers: { Authorization: `Bearer ${token}` } });
     t.equal((await number()).status, 200, 'no machine notifies the subscriber');
     const end = ['subscription', 'end', subscription, '--reason', 'the chain took its money back'];
-    t.match(await control(...end), { status: 2, stderr: /nothing is refunded\nerror: Nothing was changed/ });
-    const ended = await control(...end, '--yes');
+    const shown = await control(...end);
+    t.match(shown, { status: 2, stderr: /nothing is refunded\nerror: Nothing was done/ });
+    t.match(await control(...end, '--yes'), shown, 'a yes names the end that the operator saw');
+    const ended = await control(...end, ...flagsOf(shown));
     t.match(ended, { status: 0, stderr: '', stdout: /has ended/ });
     await until('the token is refused', async () => (await number()).status === 401);
     t.equal((await recoverToken(url, BOB.privateKey)).status, 402, 'and may pay again');
@@ -124,6 +126,10 @@ t.test(
     t.match((await control('audit', 'list')).stdout, /end subscription/);
   },
 );
+
+/** As the command prints them. */
+const flagsOf = ({ stderr }: { stderr: string }): string[] =>
+  (/--yes --ends-at \S+/.exec(stderr)?.[0] ?? '').split(' ');
 
 t.test(
   'of a renewal that stayed away an operator takes off its year, and not the one that was paid',
@@ -154,17 +160,23 @@ t.test(
     t.not(id, first.id);
     const reason = 'its renewal was taken back';
     const command = ['subscription', 'end', subscription, '--reason', reason];
-    t.match(await control(...command), {
+    const shown = await control(...command);
+    t.match(shown, {
       status: 2,
       stderr: new RegExp(`loses the year that the chain took back \\(${id}\\), and nothing else`),
     });
     const { databaseUrl } = rigged;
     const operator = await openTestOperator(t, { databaseUrl, url });
     const { expires_at } = await operator.call('subscription', { id: subscription });
-    t.match(await control(...command, '--yes'), {
+    t.match(await control(...command, ...flagsOf(shown)), {
       status: 0,
       stdout: new RegExp(`ends at ${end.slice(0, 10)}`),
     });
+    t.match(
+      await control(...command, ...flagsOf(shown)),
+      { status: 2, stderr: /^error: Nothing was done: sub_\w+ ends at / },
+      'a script that runs again does not end the year that was paid',
+    );
     await t.rejects(
       operator.call('endSubscription', { id: subscription, expires_at, reason }),
       /ends at another time now/,

@@ -66,7 +66,7 @@ const END_OPTIONS = {
     isValueOptional: true,
   },
   yes: switchOption(
-    'Do it without a question, with --ends-at: without that, the command only shows what would end. With --refund both are required',
+    'Do it without a question. This needs --ends-at: without it, the command only shows what would be done. With --refund, both are required',
   ),
 } as const;
 

@@ -109,7 +109,9 @@ async function buildPackages(specifiers) {
     entryPoints: specifiers.map((specifier) => ({ in: specifier, out: fileOf(specifier).replace(/\.js$/, '') })),
     absWorkingDir: PROJECT, outdir: join(OUT, OUT_PACKAGES), chunkNames: 'parts/[hash]',
     bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20.19',
-    charset: 'utf8', logLevel: 'warning', external: EXTERNAL,
+    // Each process reads and scans all of it.
+    minifySyntax: true, minifyWhitespace: true,
+    logLevel: 'warning', external: EXTERNAL,
     plugins: [entries],
     // CommonJS within has these.
     banner: {

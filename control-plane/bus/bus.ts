@@ -57,6 +57,14 @@ export class NoAnswer extends Error {
 /** Answers a request; what it throws is an answer too: `NoAnswer`. Both values are JSON. */
 export type Responder = (request: unknown) => Promise<unknown>;
 
+/** Whether an instance serves a subject. */
+export interface Finding {
+  /** When that was asked (clock, in milliseconds). */
+  askedAt: number;
+  /** Rejects unless one does; that is no unhandled rejection. */
+  served: Promise<void>;
+}
+
 export interface Bus {
   /** False while messages to or from other instances may be lost; always true of the bus of a single instance. */
   readonly isConnected: boolean;
@@ -65,8 +73,17 @@ export interface Bus {
   publish(event: BusEvent): void;
   /** Calls `listener` for each event, in the order of publication. */
   subscribe(listener: (event: BusEvent) => void): void;
-  /** Asks one of those who serve `subject`, and waits for its answer. Throws `NoResponder` or `NoAnswer`. */
-  request(subject: string, request: unknown, options: { timeoutMs: number }): Promise<unknown>;
+  /** Asks whether an instance serves `subject`, for a request that follows soon. */
+  find(subject: string): Finding;
+  /**
+   * Asks one of those who serve `subject`, and waits for its answer. Throws `NoResponder` or `NoAnswer`. Uses `finding`, of the same subject,
+   * unless it is older than a second.
+   */
+  request(
+    subject: string,
+    request: unknown,
+    options: { timeoutMs: number; finding?: Finding | undefined },
+  ): Promise<unknown>;
   /** Serves `subject`, dot-separated words of a-z, 0-9 and -, until the returned function is called. */
   serve(subject: string, responder: Responder): () => void;
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 // The bus of a single instance, in its process.
 import { type Clock, withTimeout } from '#shared/clock.ts';
-import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
+import { type Bus, type BusEvent, type Finding, NoAnswer, NoResponder, type Responder } from './bus.ts';
 
 /** Listeners are called before `publish` returns. */
 export class LocalBus implements Bus {
@@ -23,6 +23,11 @@ export class LocalBus implements Bus {
 
   subscribe(listener: (event: BusEvent) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Nothing: a request finds its responder at once. */
+  find(): Finding {
+    return { askedAt: this.#clock.now(), served: Promise.resolve() };
   }
 
   async request(subject: string, request: unknown, { timeoutMs }: { timeoutMs: number }): Promise<unknown> {

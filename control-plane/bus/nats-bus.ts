@@ -12,7 +12,7 @@ import {
 import { type Clock, sleep, type Timer, withTimeout } from '#shared/clock.ts';
 import { messageOf } from '#shared/error-message.ts';
 import type { Logger } from '#shared/log.ts';
-import { type Bus, type BusEvent, NoAnswer, NoResponder, type Responder } from './bus.ts';
+import { type Bus, type BusEvent, type Finding, NoAnswer, NoResponder, type Responder } from './bus.ts';
 import { LocalBus } from './local-bus.ts';
 import type { MessageSeal } from './message-seal.ts';
 import { CONNECT_TIMEOUT_MS, connectionOptions, type NatsOptions, RECONNECT_MS } from './nats-options.ts';
@@ -40,6 +40,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const DOUBT_MS = 5 * 60_000;
 /** An instance answers at once whether it serves a subject. */
 const SERVES_TIMEOUT_MS = 5_000;
+/** For this long what it said is used. */
+const FINDING_MS = 1_000;
 
 interface NatsBusParts {
   options: NatsOptions;
@@ -127,11 +129,22 @@ class NatsBus implements Bus {
     this.#local.subscribe(listener);
   }
 
-  async request(name: string, request: unknown, { timeoutMs }: { timeoutMs: number }): Promise<unknown> {
+  find(name: string, timeoutMs = SERVES_TIMEOUT_MS): Finding {
+    const served = this.#ask(name, {}, timeoutMs).then(() => undefined);
+    served.catch(() => undefined);
+    return { askedAt: this.#parts.clock.now(), served };
+  }
+
+  async request(
+    name: string,
+    request: unknown,
+    { timeoutMs, finding }: { timeoutMs: number; finding?: Finding | undefined },
+  ): Promise<unknown> {
     const { clock } = this.#parts;
     const end = clock.now() + timeoutMs;
+    const isFresh = finding !== undefined && clock.now() - finding.askedAt < FINDING_MS;
     try {
-      await this.#ask(name, {}, Math.min(timeoutMs, SERVES_TIMEOUT_MS));
+      await (isFresh ? finding : this.find(name, Math.min(timeoutMs, SERVES_TIMEOUT_MS))).served;
     } catch (cause) {
       throw new NoResponder(`no instance serves ${name}`, {
         cause,

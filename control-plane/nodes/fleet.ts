@@ -4,7 +4,7 @@ import { Semaphore } from '#shared/semaphore.ts';
 import type { LiveCall } from '#shared/voice/call.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { CommandLink, NodeLink } from './node-link.ts';
-import { remoteLink, serveRemote } from './remote-link.ts';
+import { findRemote, remoteLink, serveRemote } from './remote-link.ts';
 
 /** Follows the calls of nodes that have a link to this instance. */
 export interface CallWatch {
@@ -73,9 +73,14 @@ export class Fleet {
     return this.#links.get(nodeId)?.link;
   }
 
-  /** For commands to a node, wherever its link is. Whether it has one shows with the first command. */
+  /** For commands to a node, wherever its link is then. Whether it has one shows with the first command, and is asked already. */
   reach(nodeId: string): CommandLink {
-    return this.find(nodeId) ?? remoteLink(this.#bus, nodeId);
+    const finding = this.find(nodeId) === undefined ? findRemote(this.#bus, nodeId) : undefined;
+    return {
+      nodeId,
+      command: (...command) =>
+        (this.find(nodeId) ?? remoteLink(this.#bus, nodeId, finding)).command(...command),
+    };
   }
 
   /** The events of nodes that moved while the bus was away are lost. One after the other: requests want the database, too. */

@@ -57,6 +57,8 @@ export async function sendSms(
     parts.bus.publish({ kind: 'sms_status_changed', subscriptionId: subscription.id });
   const place = await locateNumber(parts.db, subscription.number);
   const slot = place?.boundTo === subscription.id ? place : undefined;
+  // While the store admits the text, the instance that has the link is found.
+  const link = slot && parts.fleet.reach(slot.nodeId);
   const text = { commandId, slot, subscriptionId: subscription.id, from: subscription.number, ...sms };
   const nearLimits = admitted(
     await admitSend(
@@ -65,15 +67,14 @@ export async function sendSms(
       parts,
     ),
   );
-  if (slot === undefined) {
+  if (slot === undefined || link === undefined) {
     count('offline');
     publish();
     const now = new Date(parts.clock.now());
     const { advice, trouble } = await whyUnserved(parts.db, subscription.id, now);
     throw nodeError(`${trouble} The message was not sent. ${advice}`);
   }
-  const outcome = await parts.fleet
-    .reach(slot.nodeId)
+  const outcome = await link
     .command(
       'send_sms',
       { iccid: slot.iccid, to: sms.to, body: sms.body, segments_max: parts.segmentsMax },

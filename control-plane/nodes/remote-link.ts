@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { CommandRefusal } from '#shared/link/command-refusal.ts';
 import { type CommandErrorCode, commandErrorCodeSchema } from '#shared/link/frame.ts';
 import { type CommandName, commandSchemas } from '#shared/link/messages.ts';
-import { type Bus, NoAnswer, NoResponder } from '../bus/bus.ts';
+import { type Bus, type Finding, NoAnswer, NoResponder } from '../bus/bus.ts';
 import { type CommandLink, NodeUnavailable } from './node-link.ts';
 
 /** The instance with the link gives up first, and says what it knows. */
@@ -38,13 +38,16 @@ type Answer =
 
 const subjectOf = (nodeId: string): string => `node.${nodeId}`;
 
-/** The link of a node, wherever it is. Without one, a command throws `NodeUnavailable`, certainly not sent. */
-export const remoteLink = (bus: Bus, nodeId: string): CommandLink => ({
+/** Asks whether an instance has the link, for a command that follows soon. */
+export const findRemote = (bus: Bus, nodeId: string): Finding => bus.find(subjectOf(nodeId));
+
+/** The link of a node, wherever it is. Without one, a command throws `NodeUnavailable`, certainly not sent. `finding`: of `findRemote`. */
+export const remoteLink = (bus: Bus, nodeId: string, finding?: Finding): CommandLink => ({
   nodeId,
   async command(name, params, { timeoutMs, ...options }) {
     const request = { name, params, ...options, timeoutMs };
     const answer = await bus
-      .request(subjectOf(nodeId), request, { timeoutMs: timeoutMs + MARGIN_MS })
+      .request(subjectOf(nodeId), request, { timeoutMs: timeoutMs + MARGIN_MS, finding })
       .catch((error: unknown) => {
         if (error instanceof NoResponder) throw new NodeUnavailable('the phone node is offline', false);
         throw error instanceof NoAnswer ? new NodeUnavailable(error.message, true) : error;

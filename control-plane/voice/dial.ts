@@ -54,6 +54,8 @@ export async function dial(
     answeredAt: null,
     answeredBy: detectsMachine ? 'undecided' : null,
   });
+  // While the call is being stored, the instance that has the link is found.
+  const link = fleet.reach(place.nodeId);
   try {
     await putCall(db, session.call, now);
   } catch (error) {
@@ -65,8 +67,7 @@ export async function dial(
     throw signal.reason;
   }
   const onAbort = (): void => session.dismiss('abandoned');
-  const answered = fleet
-    .reach(place.nodeId)
+  const answered = link
     .command(
       'dial',
       { call_id: callId, iccid: place.iccid, to },

@@ -1,10 +1,30 @@
-// A bus that comes and goes: the links of an instance are checked once after the last time.
+// The links of an instance while others come and go, and a bus that does: they are checked once after the last time.
 import t from 'tap';
 import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { Fleet } from '#control-plane/nodes/fleet.ts';
 import type { NodeLink } from '#control-plane/nodes/node-link.ts';
 import { systemClock } from '#shared/clock.ts';
 import { until } from '../../fixtures/until.ts';
+
+t.test('a node that links here after it was reached gets its command here', async (t) => {
+  const fleet = new Fleet(new LocalBus(systemClock));
+  const link = fleet.reach('a');
+  const hangUp = () =>
+    link.command(
+      'hang_up',
+      { call_id: 'call_1', reason: 'local_hangup' },
+      { id: 'c', timeLeftMs: 1, timeoutMs: 1 },
+    );
+  await t.rejects(hangUp(), { name: 'NodeUnavailable', isSent: false });
+  const got: unknown[] = [];
+  const command = async (name: string) => {
+    got.push(name);
+    return {};
+  };
+  fleet.attach({ nodeId: 'a', command } as unknown as NodeLink);
+  await hangUp();
+  t.same(got, ['hang_up']);
+});
 
 t.test('a check of all links ends when another one begins', async (t) => {
   const bus = new LocalBus(systemClock);

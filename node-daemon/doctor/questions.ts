@@ -22,12 +22,15 @@ const STANDARD = [
   'AT+CCLK?',
   'AT+CNUM',
 ] as const;
+/** A query was not made. */
+class OutOfTime extends Error {}
+
 /** Doctor stops after this many unanswered queries in a row. */
 const UNANSWERED_MAX = 2;
 
 /**
  * Returns the modem's answers to all queries, or to those before the signal, or before the modem was busy. Rejects with the last query's
- * error when the modem stops answering, or is busy from the start. Rejects with the signal's reason if the modem had not identified itself before the signal.
+ * error when the modem stops answering, or is busy from the start. Rejects, too, if the modem had not identified itself before the signal.
  */
 export async function askAll(
   ask: AskModem,
@@ -37,10 +40,7 @@ export async function askAll(
   let unanswered = 0;
   const unansweredQueries: string[] = [];
   const put = async (command: string): Promise<void> => {
-    if (signal.aborted) {
-      unansweredQueries.push(command);
-      return;
-    }
+    if (signal.aborted) throw new OutOfTime('it answers slowly, and the time for its queries is over');
     try {
       answers.set(command, await ask(command));
       unanswered = 0;
@@ -52,7 +52,6 @@ export async function askAll(
     }
   };
   for (const command of IDENTIFICATION) await put(command);
-  signal.throwIfAborted();
   const identification = IDENTIFICATION.slice(0, 2).flatMap((command) => answers.get(command)?.lines ?? []);
   const profile = findProfile(identification, usbId);
   const askFurther = async (): Promise<void> => {
@@ -67,8 +66,11 @@ export async function askAll(
   try {
     await askFurther();
   } catch (error) {
-    if (!isUntried(error)) throw error;
-    return new ModemView(profile, answers, { notAsked: messageOf(error) });
+    const isOutOfTime = error instanceof OutOfTime;
+    if (!isOutOfTime && !isUntried(error)) throw error;
+    // One that did not answer the last query is mute, and not slow.
+    if (!isOutOfTime || unanswered === 0)
+      return new ModemView(profile, answers, { notAsked: messageOf(error) });
   }
   return new ModemView(profile, answers, { unanswered: unansweredQueries, isMute: unanswered > 0 });
 }

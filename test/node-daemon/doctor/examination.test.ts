@@ -160,6 +160,15 @@ t.test('a modem that hangs costs no other modem anything, and the examination en
   t.ok(report.duration_ms < 20_000, `${report.duration_ms} ms`);
 });
 
+t.test('a slow modem: what it was not asked is not held against it', async (t) => {
+  const { examine, modem } = await startExaminedRack(t, { modems: 1 });
+  modem(0).play(parseFault({ kind: 'slow_answer', ms: 600, count: 1_000 }));
+  t.match(findingOf(await examine(), 'port', '1-1.1'), {
+    verdict: 'warning',
+    seen: /^some queries were not made: it answers slowly/,
+  });
+});
+
 t.test('an audio port that hangs in the kernel', async (t) => {
   const { examine } = await startExaminedRack(t, { modems: 2, makes: ['simcom', 'huawei'] });
   const report = await examine({

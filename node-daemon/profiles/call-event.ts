@@ -55,11 +55,14 @@ export const listedCalls = (lines: readonly string[]): ListedCall[] =>
 /** 3GPP TS 24.008 §10.5.4.7: type of number "international". */
 const INTERNATIONAL = '145';
 
-/** Returns a number, as E.164 if its type is international; null if there is none. */
+/** Most characters of a number on the control link, which ends over a longer one. */
+const NUMBER_MAX = 32;
+
+/** Returns a number, as E.164 if its type is international; null if there is none. A caller of a hostile network may have a longer one. */
 export function numberOf(text: string | undefined, type?: string): string | null {
-  const number = text?.slice(0, 32) ?? '';
-  if (number === '') return null;
-  return type === INTERNATIONAL && /^\d+$/.test(number) ? `+${number}` : number;
+  if (text === undefined || text === '') return null;
+  const number = type === INTERNATIONAL && /^\d+$/.test(text) ? `+${text}` : text;
+  return number.slice(0, NUMBER_MAX);
 }
 
 /** Reads the lines that all makes send. */

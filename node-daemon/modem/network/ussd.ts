@@ -18,6 +18,8 @@ const DCS_GSM7 = 15;
 
 /** Matches lines that may come between two lines of an answer without belonging to it. */
 const OTHER_URC = /^([+^*$][A-Z]|RING$|NO CARRIER$)/;
+/** Characters of the longest end of an answer: quotation mark, comma, space, coding scheme. */
+const CLOSING_MAX = 6;
 const ANSWER = /^\+CUSD: ?(\d)(?:, ?"([\s\S]*)"(?:, ?(\d{1,3}))?)?/;
 
 /** <m> of +CUSD. */
@@ -141,8 +143,12 @@ export class Ussd {
 const inCharacterSet = (text: string, characterSet: string): string =>
   characterSet === 'UCS2' ? Buffer.from(text, 'utf16le').swap16().toString('hex').toUpperCase() : text;
 
-/** The text may also contain a quotation mark. */
-const isOpen = (text: string): boolean => /"/.test(text) && !/"[\s\S]*"(, ?\d{1,3})?$/.test(text);
+/** The text may also contain quotation marks, even thousands from a modem that is broken. */
+function isOpen(text: string): boolean {
+  const quote = text.indexOf('"');
+  const end = text.slice(Math.max(quote + 1, text.length - CLOSING_MAX));
+  return quote !== -1 && !/"(, ?\d{1,3})?$/.test(end);
+}
 
 function outcomeOf(line: string, characterSet: string): UssdOutcome {
   const [, m = '0', str = '', dcs = DCS_GSM7] = ANSWER.exec(line) ?? [];

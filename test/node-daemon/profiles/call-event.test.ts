@@ -21,6 +21,7 @@ import type { MakeVoice } from '#node-daemon/profiles/profile.ts';
 import { QUECTEL_VOICE } from '#node-daemon/profiles/quectel.ts';
 import { SIMCOM_VOICE } from '#node-daemon/profiles/simcom.ts';
 import { type LineCall, nextCall } from '#node-daemon/voice/state/line-state.ts';
+import { liveCallSchema } from '#shared/voice/call.ts';
 
 const eventOf = (voice: MakeVoice, line: string): CallEvent | undefined =>
   voice.event(line) ?? commonCallEvent(line);
@@ -42,6 +43,20 @@ const released = (cause?: number): CallEvent =>
   cause === undefined ? { kind: 'released' } : { kind: 'released', cause };
 const digit = (key: string): CallEvent => ({ kind: 'digit', digit: key });
 const caller = (number: string | null): CallEvent => ({ kind: 'caller', number });
+
+t.test('a number of any length fits on the control link', async (t) => {
+  const peer = liveCallSchema.shape.peer;
+  for (const length of [20, 31, 32, 33, 80]) {
+    const digits = '1'.repeat(length);
+    for (const type of [129, 145])
+      for (const line of [`+CLIP: "${digits}",${type}`, `+CLIP: "+${digits}",${type}`]) {
+        const event = eventOf(GENERIC_VOICE, line);
+        t.ok(event?.kind === 'caller' && peer.safeParse(event.number).success, line);
+      }
+    const [listed] = listedCalls([`+CLCC: 1,1,4,0,0,"${digits}",145`]);
+    t.ok(peer.safeParse(listed?.number).success);
+  }
+});
 
 t.test(
   'the call list: with names, several calls, no numbers; no data bearer, no disconnected call',

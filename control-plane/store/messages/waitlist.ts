@@ -12,9 +12,13 @@ const randomText = (bytes: number): string => randomBytes(bytes).toString('base6
 
 /**
  * The mailbox of an address. RFC 5321 §2.4 lets a host distinguish `Ann@` from `ann@`; no host does. Most hosts deliver `ann+shop@` to `ann@`
- * (RFC 5233), and a stranger can invent any number of such tags.
+ * (RFC 5233), and Gmail ignores dots in the name: a stranger can invent any number of spellings.
  */
-const mailboxOf = (email: string): string => email.toLowerCase().replace(/^([^@]+?)\+[^@]*@/, '$1@');
+function mailboxOf(email: string): string {
+  const mailbox = email.toLowerCase().replace(/^([^@]+?)\+[^@]*@/, '$1@');
+  const [, name, isGmail] = /^([^@]+)@(gmail|googlemail)\.com$/.exec(mailbox) ?? [];
+  return name === undefined || isGmail === undefined ? mailbox : `${name.replaceAll('.', '')}@gmail.com`;
+}
 
 /**
  * Puts an address on the list for openings after `opening`, and returns when its mailbox was first there. A waiting mailbox keeps its place;

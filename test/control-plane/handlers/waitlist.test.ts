@@ -29,6 +29,18 @@ t.test('the same address keeps the time of its first registration, however it is
   t.equal(await registeredAt(t, await join(url, 'bob@example.org')), '2027-01-01T00:00:05.000Z');
 });
 
+t.test('spellings of one mailbox of Gmail are one address; elsewhere dots count', async (t) => {
+  const clock = new ManualClock(Date.parse('2027-01-01T00:00:00Z'));
+  const { url } = await rig.start(t, { clock });
+  const joined = async (email: string) => registeredAt(t, await join(url, email));
+  const first = await joined('a.n.n@gmail.com');
+  const elsewhere = await joined('a.nn@example.org');
+  clock.advance(5_000);
+  for (const email of ['ANN@googlemail.com', 'an.n+shop@gmail.com'])
+    t.equal(await joined(email), first, email);
+  t.not(await joined('ann@example.org'), elsewhere);
+});
+
 t.test('requests that race get one time of registration, on two instances as well', async (t) => {
   const { url, databaseUrl } = await rig.start(t);
   const other = await rig.start(t, { databaseUrl });

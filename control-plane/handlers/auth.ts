@@ -6,13 +6,12 @@ import { Refusal } from '../domain/refusal.ts';
 import { isActive } from '../domain/subscription.ts';
 import { replaceTokens } from '../store/money/credentials.ts';
 import { openPaymentOf } from '../store/money/payers.ts';
-import { findSubscriptionByWallet } from '../store/money/subscriptions.ts';
-import { provenWallet, type WalletProofParts } from './wallet-proof.ts';
+import { provenHolder, type WalletProofParts } from './wallet-proof.ts';
 
 export interface AuthParts extends WalletProofParts, Pick<Base, 'bus'> {}
 
 /**
- * Success revokes every older token of the wallet. Throws `Refusal`: those of `provenWallet`; `no_active_subscription`;
+ * Success revokes every older token of the wallet. Throws `Refusal`: those of `provenHolder`; `no_active_subscription`;
  * `settlement_pending` while a payment of the wallet is open.
  */
 export async function signIn(
@@ -22,8 +21,7 @@ export async function signIn(
 ): Promise<AnswerOf<typeof OPERATION.signIn>> {
   const { db, bus, clock } = parts;
   const now = new Date(clock.now());
-  const wallet = await provenWallet(parts, request, clientNetwork);
-  const subscription = await findSubscriptionByWallet(db, wallet);
+  const { wallet, subscription } = await provenHolder(parts, request, clientNetwork);
   if (subscription === undefined || !isActive(subscription, now)) {
     // A 402 would make the payer pay twice.
     const open = await openPaymentOf(db, wallet, now);

@@ -3,9 +3,8 @@ import type { AnswerOf, BodyOf, OPERATION, QueryOf } from '#shared/api/operation
 import type { Subscription } from '../domain/subscription.ts';
 import type { ReceiptSigner } from '../receipts/receipt-signer.ts';
 import type { Database } from '../store/database/database.ts';
-import { findSubscriptionByWallet } from '../store/money/subscriptions.ts';
 import { appendReceipts, hasUnsigned, listReceipts } from '../store/receipts/receipts.ts';
-import { provenWallet, type WalletProofParts } from './wallet-proof.ts';
+import { provenHolder, type WalletProofParts } from './wallet-proof.ts';
 
 export interface ReceiptParts {
   db: Database;
@@ -35,15 +34,14 @@ export async function receipts(
 
 /**
  * The same for the wallet that signs, also after its subscription has ended: a token does not outlive it, and the receipt of a refund comes
- * after it. Once the subscription is purged there are none. Throws the refusals of `provenWallet`.
+ * after it. Once the subscription is purged there are none. Throws the refusals of `provenHolder`.
  */
 export async function receiptsOfWallet(
   parts: ReceiptParts & WalletProofParts,
   { after, limit, ...proof }: BodyOf<typeof OPERATION.walletReceipts>,
   clientNetwork: string,
 ): Promise<AnswerOf<typeof OPERATION.walletReceipts>> {
-  const wallet = await provenWallet(parts, proof, clientNetwork);
-  const subscription = await findSubscriptionByWallet(parts.db, wallet);
+  const { subscription } = await provenHolder(parts, proof, clientNetwork);
   return subscription === undefined
     ? { receipts: [], has_more: false }
     : receipts(parts, subscription, { after, limit });

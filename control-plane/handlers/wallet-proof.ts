@@ -4,6 +4,7 @@ import { type Address, getAddress, type Hex, hashMessage } from 'viem';
 import type { AnswerOf, BodyOf, OPERATION } from '#shared/api/operations.ts';
 import type { Base } from '../bus/base.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Subscription } from '../domain/subscription.ts';
 import type { Admission } from '../payments/admission.ts';
 import { type AccountSignatures, signatureBytes } from '../payments/chain/account-signature.ts';
 import { canonicalSignature } from '../signatures/signature-form.ts';
@@ -32,15 +33,29 @@ export async function issueNonce({
 }
 
 /**
- * The wallet that signed. Any attempt with a readable request consumes the nonce. `clientNetwork`: of the client's address. Throws
- * `Refusal`: `invalid_request`; `signature_mismatch`; `unavailable`; `overloaded`, which for an account's signature comes after the nonce is
- * consumed.
+ * The wallet that signed, and its subscription, if it has one. Any attempt with a readable request consumes the nonce. `clientNetwork`: of the
+ * client's address. Throws `Refusal`: `invalid_request`; `signature_mismatch`; `unavailable`; `overloaded`, which for an account's signature
+ * comes after the nonce is consumed.
  */
-export async function provenWallet(
+export async function provenHolder(
+  parts: WalletProofParts,
+  request: BodyOf<typeof OPERATION.signIn>,
+  clientNetwork: string,
+): Promise<{ wallet: Address; subscription: Subscription | undefined }> {
+  const { wallet, chainId } = await provenWallet(parts, request, clientNetwork);
+  const subscription = await findSubscriptionByWallet(parts.db, wallet);
+  // The wallet may have bought it meanwhile, on another chain or with a key.
+  if (chainId !== undefined && subscription !== undefined && subscription.accountChainId !== chainId)
+    throw mismatch('The subscription of this wallet was bought meanwhile. Sign again.');
+  return { wallet, subscription };
+}
+
+/** `chainId`: the chain whose code accepted the signature; undefined if it is of the wallet's key. */
+async function provenWallet(
   { db, clock, serviceDomain, accountsToSignIn }: WalletProofParts,
   request: BodyOf<typeof OPERATION.signIn>,
   clientNetwork: string,
-): Promise<Address> {
+): Promise<{ wallet: Address; chainId: number | undefined }> {
   const wallet = getAddress(request.wallet.toLowerCase());
   signers.checkRoom();
   if (!isOfKeySize(request.signature)) requireAccount(await accountChainOf(db, wallet));
@@ -50,13 +65,12 @@ export async function provenWallet(
   const signature = canonicalSignature(request.signature);
   const isOfKey =
     signature !== undefined && (await signers.isSignedBy({ signer: wallet, digests, signature }));
-  if (!isOfKey) {
-    const chainId = await accountChainOf(db, wallet);
-    const asked = { ...request, wallet, digests, clientNetwork };
-    if (!(await isOfAccount(accountsToSignIn, chainId, asked)))
-      throw mismatch('The signature does not match this wallet and nonce.');
-  }
-  return wallet;
+  if (isOfKey) return { wallet, chainId: undefined };
+  const chainId = await accountChainOf(db, wallet);
+  const asked = { ...request, wallet, digests, clientNetwork };
+  if (!(await isOfAccount(accountsToSignIn, chainId, asked)))
+    throw mismatch('The signature does not match this wallet and nonce.');
+  return { wallet, chainId };
 }
 
 /**

@@ -53,7 +53,7 @@ export const ALERT_OPTIONS = {
   },
   alertPlanDays: {
     env: 'ALERT_PLAN_DAYS',
-    about: 'How many days before the plan of a SIM card ends the alert is raised; 0: on its last day',
+    about: 'Raise an alert this many days before the plan of a SIM card ends; 0: on its last day',
     schema: integerOption(0, 365, 7),
   },
   alertPoolMin: {

@@ -70,7 +70,7 @@ export const OPTIONS = {
   pinKeyFile: {
     env: 'PIN_KEY_FILE',
     about:
-      'File of the key that seals the PINs of SIM cards in the database, made with the first PIN; unset: pin.key in DATA_DIR. Instances on one database need the same key',
+      'File of the key that encrypts the PINs of SIM cards in the database; the first PIN creates it; unset: pin.key in DATA_DIR. Instances on one database need the same key',
     schema: z.string().min(1).optional(),
   },
   receiptKeyFile: {

@@ -14,7 +14,7 @@ export const ALERT_TEXTS = {
   number_down: {
     severity: 'critical',
     raised:
-      'A number that a customer has paid for has no service. The reason: its node has no link, its slot is not `registered`, its SIM is in no slot, or the node has not confirmed the SIM.',
+      'A number that a customer has paid for has no service. Its node has no link or cannot write its journal, its slot is not `registered`, its SIM is in no slot, the node has not confirmed the SIM, or probe texts to it were lost.',
     over: 'The number has service, or its subscription has ended.',
     options: ['ALERT_SLOT_DOWN_MS'],
   },

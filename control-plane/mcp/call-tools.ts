@@ -36,8 +36,8 @@ const dialTool = (parts: CallToolParts): Tool =>
     description:
       'Calls `to` from your number (`phone_number`), both E.164. Returns when the far end rings or has answered, which may take ' +
       'a minute. If you cancel earlier, the call ends. ' +
-      `Then use ${parts.canSpeak ? 'say and listen' : 'listen'}; if 60 seconds pass without it, the service hangs up. ` +
-      'Or open the WebSocket at `stream_url`, with the same token: it has the audio then, and these tools are refused.',
+      `Then use ${parts.canSpeak ? 'say and listen' : 'listen'}; the service hangs up 60 seconds after the last of these tools. ` +
+      'Or open the WebSocket at `stream_url` with the same token: it then gets the audio, and the service refuses these tools.',
     input: OPERATION.dial.body,
     output: OPERATION.dial.answer,
     annotations: ACTS,
@@ -116,8 +116,8 @@ const listenTool = (parts: CallToolParts): Tool =>
     title: 'Listen on a call',
     description:
       'Waits until the far end of a call has spoken and fallen silent, up to `wait_seconds`, and returns what it said since the last listen. ' +
-      'That is text if the service recognizes speech, or a recording (WAV). Answers a call that rings. Nothing is lost between two of these calls, ' +
-      `up to 30 seconds. With \`detect_machine\` of dial_call it also says who answered. ${STRANGERS}`,
+      'That is text if the service recognizes speech, or a recording (WAV). Answers a call that rings. Between two uses of listen, ' +
+      `the service keeps up to 30 seconds of audio. With \`detect_machine\` of dial_call it also says who answered. ${STRANGERS}`,
     input: listenToolSchema,
     output: heardSchema,
     annotations: ACTS,

@@ -9,7 +9,8 @@ import { LINK_FRAME_BYTES_MAX } from './version.ts';
 /** Why a node refuses a command, by code. A refused command was never tried, or its id came before: no part of it reached a modem now. */
 export const COMMAND_ERRORS = {
   command_unknown: 'The node does not know this command: it is older than the control plane.',
-  params_invalid: 'The parameters do not fit the command, or the command came before and is not a text.',
+  params_invalid:
+    'The parameters do not fit the command, or the node already tried a command with this id. A repeated text gets its first outcome instead.',
   deadline_passed: 'The time limit of the command has passed. The node did not try it and never will.',
   sim_absent: 'No slot of this node has the SIM.',
   slot_unavailable: 'The slot with the SIM cannot serve it now: modem lost, SIM locked, or not registered.',

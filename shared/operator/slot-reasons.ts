@@ -56,14 +56,14 @@ const REASONS: Readonly<Record<string, ReasonText>> = {
       'Correct the PIN where it is set: in the fleet file, or in the configuration of the node. The daemon never repeats a refused one.',
   },
   sim_pin_unproved: {
-    words: 'a try of the PIN was interrupted',
+    words: 'an attempt to enter the PIN was interrupted',
     advice: 'Configure another PIN, or turn the PIN off in a phone.',
   },
   sim_pin_no_iccid: {
     words: 'the locked card does not report its ICCID',
     advice: 'Put the card into a phone, and turn the PIN off there.',
   },
-  sim_pin_last_try: { words: 'one try of the PIN is left', advice: 'Enter the PIN in a phone.' },
+  sim_pin_last_try: { words: 'one attempt to enter the PIN is left', advice: 'Enter the PIN in a phone.' },
   sim_puk: {
     words: 'the card asks for its PUK',
     advice: 'There were too many wrong PINs. Enter the PUK in a phone.',

@@ -140,7 +140,7 @@ export const switchOption = (about: string) => ({
 /** How a program writes its log. */
 export const LOG_FORMAT_OPTION = {
   env: 'LOG_FORMAT',
-  about: 'Form of the log: json, text, or auto: text on a terminal and in a journal, else JSON',
+  about: 'Log format: json, text, or auto: text on a terminal and in a journal, else JSON',
   schema: z.enum(LOG_FORMATS, { error: `must be one of ${LOG_FORMATS.join(', ')}` }).default('auto'),
 };
 

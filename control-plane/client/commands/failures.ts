@@ -26,9 +26,9 @@ export const EXIT = {
 
 export const EXIT_HELP = `Exit codes:
   ${EXIT.ok}  done
-  ${EXIT.refused}  refused by the service, or more expensive than --max
+  ${EXIT.refused}  refused by the service, more expensive than --max, or the call was not answered
   ${EXIT.usage}  wrong usage: an option, a file, no wallet, no token
-  ${EXIT.noAnswer}  no response, or nothing arrived in time
+  ${EXIT.noAnswer}  no response, nothing arrived in time, or the service is unavailable
   ${EXIT.pending}  the payment is in progress: run the same command again, it does not pay twice
   ${EXIT.later}  too many requests, the service is busy, or another subscribe is running: nothing was done, try again
      (after retry_after_seconds, if the error has it)

@@ -7,7 +7,7 @@ import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type CustomerEffect, shownEffect } from '../../domain/shown-value.ts';
 import type { Operator, PROCEDURES } from '../procedures/all-procedures.ts';
 
-export const AGREED_OPTION = { yes: switchOption('Do it without a question') };
+export const AGREED_OPTION = { yes: switchOption('Do it without asking for confirmation') };
 
 /** The previews below it are in the past tense. */
 const HEADING = 'This would happen:';

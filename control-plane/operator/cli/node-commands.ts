@@ -45,7 +45,7 @@ export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node add <name>',
     about:
-      'Print a code that enrolls a node. The code works once, within a day. For a node that has a key, the code replaces it: the command asks first.',
+      'Print a code that enrolls a node. The code works once, within a day. For a node that has a key, the code replaces it: the command asks for confirmation first.',
     options: { ...URL_OPTIONS, ...AGREED_OPTION },
     // It may come before the service was ever started.
     mayCreate: true,
@@ -68,7 +68,7 @@ export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node revoke <name>',
     about:
-      'Take a node out of service. "node add" with the same name brings it back. Names the customers who lose their service, and asks.',
+      'Take a node out of service. "node add" with the same name brings it back. Names the customers who lose their service, and asks for confirmation.',
     options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const node = nodeOf(args);

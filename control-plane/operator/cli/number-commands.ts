@@ -53,7 +53,7 @@ export const NUMBER_COMMANDS = [
   operatorCommand({
     usage: 'number out-of-service <number>',
     about:
-      'Take a number off sale. A current subscriber keeps it: the command names the subscriber, and asks.',
+      'Take a number off sale. A current subscriber keeps it: the command names the subscriber, and asks for confirmation.',
     options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema }, ...AGREED_OPTION },
     async run(operator, { reason, yes }, args) {
       const number = numberOf(args);

@@ -96,7 +96,7 @@ export const SLOT_COMMANDS = [
   operatorCommand({
     usage: `slot out-of-service ${PLACE}`,
     about:
-      'Take the number in a slot off sale. A current subscriber keeps it: the command names the subscriber, and asks.',
+      'Take the number in a slot off sale. A current subscriber keeps it: the command names the subscriber, and asks for confirmation.',
     options: { reason: { about: 'Reason, shown in the list', schema: reasonSchema }, ...AGREED_OPTION },
     async run(operator, { reason, yes }, args) {
       const place = placeOf(args);
@@ -119,7 +119,7 @@ export const SLOT_COMMANDS = [
   operatorCommand({
     usage: `slot transfer ${PLACE}`,
     about:
-      'Give the SIM in this slot to this node, although another node still holds it. Use it only if you know that the card is there. Names the customer, and asks.',
+      'Give the SIM in this slot to this node, although another node still holds it. Use it only if you know that the card is there. Names the customer, and asks for confirmation.',
     options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const place = placeOf(args);
@@ -137,7 +137,7 @@ export const SLOT_COMMANDS = [
   operatorCommand({
     usage: `slot restart ${PLACE}`,
     about:
-      'Restart the modem in a slot. If a customer has the number in it, the command names the customer, and asks.',
+      'Restart the modem in a slot. If a customer has the number in it, the command names the customer, and asks for confirmation.',
     options: {
       force: switchOption('Restart the modem even during a call; the call ends'),
       ...AGREED_OPTION,

@@ -66,7 +66,7 @@ const END_OPTIONS = {
     isValueOptional: true,
   },
   yes: switchOption(
-    'Do it without a question. This needs --ends-at: without it, the command only shows what would be done. With --refund, both are required',
+    'Do it without asking for confirmation. This needs --ends-at: without it, the command only shows what would be done. With --refund, both are required',
   ),
 } as const;
 

@@ -51,7 +51,7 @@ export const ALERTS_PAGE: Page = {
     });
     return [
       '## Alerts of control-plane',
-      'The first time is how long the condition must hold before the alert is raised. The second is how long it must be gone before the alert is over. Both are those of the default options.',
+      'The first “After” is how long the condition must hold before the service raises the alert. The second is how long the condition must be gone before the alert is over. Both are for the default options.',
       table(
         ['Kind', 'Severity', 'Raised when', 'After', 'Over when', 'After', 'Threshold (default)'],
         Object.entries(ALERT_TEXTS).map(([kind, { options, over, raised, severity }]) => {

@@ -186,7 +186,7 @@ export const OPTIONS = {
   },
   refusedTransfersPerDay: {
     env: 'REFUSED_TRANSFERS_PER_DAY',
-    about: 'Payments per day and address that may be mined and then refused by the token',
+    about: 'Payments per day and address that may be sent to the chain or to a facilitator in vain',
     schema: integerOption(1, 1_000_000, 100),
   },
   connectionsPerAddress: {

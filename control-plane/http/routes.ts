@@ -173,9 +173,10 @@ function routeSubscription({ router, answer, limits, limited, parts }: Routes): 
     const result = await subscribe(parts, headers, {
       network: turnOf(ctx),
       refusedTransfers: {
-        check: async () => (await limits.refusedTransfers.count(ctx.ip)).giveBack(),
-        // Parallel payments may exceed the limit; they still count.
-        count: async () => void (await limits.refusedTransfers.count(ctx.ip).catch(() => undefined)),
+        count: async () => {
+          const counted = await limits.refusedTransfers.count(ctx.ip);
+          return () => counted.giveBack();
+        },
       },
     });
     if (result.kind === 'challenge') {

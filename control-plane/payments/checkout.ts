@@ -94,12 +94,10 @@ export interface PayingClient {
   refusedTransfers: RefusedTransfers;
 }
 
-/** The transfers of one client that were mined and moved nothing: each costs the relayer gas. */
+/** The transfers of one client that were sent in vain: each costs the relayer gas, or reserves a number while a facilitator may still settle it. */
 interface RefusedTransfers {
-  /** Throws `Refusal` `rate_limited` if there were too many lately. */
-  check(): Promise<void>;
-  /** Counts one. */
-  count(): Promise<void>;
+  /** Counts one, and resolves with a function that undoes the count. Throws `Refusal` `rate_limited` if there were too many lately. */
+  count(): Promise<() => void>;
 }
 
 /** Seconds. Numbers become available when payments fail, or when SIMs return to the network. */
@@ -171,6 +169,7 @@ async function pay(
   });
   if (found.kind === 'repeated') return paid(found.payment, found.payment.transferHash, found.payment);
   const result = await settlementNetworkOf(parts, authorization).settlement.settle(found.payment, found.call);
+  if (!result.isInVain) found.giveBack();
   switch (result.kind) {
     case 'applied':
       // A third party sent the same transfer first, perhaps before it was presented here, which an RPC that lags does not show. That party
@@ -182,7 +181,6 @@ async function pay(
     case 'unsigned':
       throw unavailable(result.cause);
     case 'reverted':
-      await refusedTransfers.count();
       throw refusedOnChain(authorization, now());
     case 'void':
       throw new PaymentRejected('authorization_used');
@@ -191,7 +189,7 @@ async function pay(
 
 type Claimed =
   /** Ready to be signed. */
-  | { kind: 'claimed'; credential: Credential; payment: Payment; call: PricedCall }
+  | { kind: 'claimed'; credential: Credential; payment: Payment; call: PricedCall; giveBack: () => void }
   /** Applied before, and presented again by the name that its payer gave it. */
   | { kind: 'repeated'; credential: Credential; payment: RepeatedPayment };
 
@@ -238,17 +236,32 @@ async function claim(
   if (!parts.networks.isOpen(authorization.chainId)) throw unavailable();
   const { call, runsCode } = await priceTransfer(parts, credential);
 
-  await refusedTransfers.check();
-  const terms = { now: now(), yearsAheadMax: parts.paidAheadYearsMax, runsCode, identifier };
-  const claim = await parts.ledger.claim(authorization, terms).catch(async (error: unknown) => {
+  // A payment counts while it is under way: parallel ones send no more in vain than serial ones.
+  const giveBack = await refusedTransfers.count();
+  try {
+    const payment = await claimNumber(parts, credential, runsCode);
+    emitMetric({ kind: 'payment_verified', method: methodOf(headers) });
+    return { kind: 'claimed', credential, payment, call, giveBack };
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+}
+
+async function claimNumber(
+  { ledger, clock, paidAheadYearsMax }: CheckoutParts,
+  { authorization, identifier }: Credential,
+  runsCode: boolean,
+): Promise<Payment> {
+  const now = (): Date => new Date(clock.now());
+  const terms = { now: now(), yearsAheadMax: paidAheadYearsMax, runsCode, identifier };
+  const claim = await ledger.claim(authorization, terms).catch(async (error: unknown) => {
     // Its commit may have arrived, and the answer been lost: the payer, who comes again, would find its own claim.
     const lost = { authorization, updatedAt: terms.now };
-    await parts.ledger.release(lost, 'the answer of the database was lost', now()).catch(() => undefined);
+    await ledger.release(lost, 'the answer of the database was lost', now()).catch(() => undefined);
     throw error;
   });
-  const payment = claimed(claim, authorization, now());
-  emitMetric({ kind: 'payment_verified', method: methodOf(headers) });
-  return { kind: 'claimed', credential, payment, call };
+  return claimed(claim, authorization, now());
 }
 
 /** Settles as `check` does. If it rejects a payment that was presented before, throws the refusal of that one. */

@@ -31,6 +31,9 @@ type SettlementResult =
   /** Not known yet; the reconciler will finish it. */
   | { kind: 'pending' };
 
+/** `isInVain`: our transaction was mined and moved nothing, or a third party saw the authorization and did not settle it. */
+type Settled = SettlementResult & { isInVain: boolean };
+
 interface SettlementParts {
   chain: Chain;
   submitter: Submitter;
@@ -49,7 +52,7 @@ export class Settlement {
   }
 
   /** Settles a claimed payment. Never rejects once something was signed. */
-  async settle(payment: Payment, call: PricedCall): Promise<SettlementResult> {
+  async settle(payment: Payment, call: PricedCall): Promise<Settled> {
     const { chain, clock } = this.#parts;
     const startedAt = clock.now();
     const result = await this.#submitAndAwait(payment, call);
@@ -58,8 +61,9 @@ export class Settlement {
     return result;
   }
 
-  async #submitAndAwait(payment: Payment, call: PricedCall): Promise<SettlementResult> {
+  async #submitAndAwait(payment: Payment, call: PricedCall): Promise<Settled> {
     const { chain, ledger, log, settlementWaitMs, submitter } = this.#parts;
+    let isInVain = false;
     try {
       const sent = await submitter
         .submit(payment, call)
@@ -69,24 +73,30 @@ export class Settlement {
             return { kind: 'unsigned', cause };
           throw cause;
         });
-      if (sent.kind === 'unsigned') return sent;
-      if (sent.kind === 'refused') return { kind: 'reverted' };
+      if (sent.kind === 'unsigned') return { ...sent, isInVain };
+      if (sent.kind === 'refused') return { kind: 'reverted', isInVain: true };
+      isInVain = sent.kind === 'handed_over';
       if (sent.hash !== undefined) {
         const result = await chain.awaitResult(payment.authorization, sent.hash, settlementWaitMs);
         // Another mined transaction with its nonce is ours as well.
-        if (result.kind === 'transferred') return await this.#apply(payment, result.transaction, true);
+        if (result.kind === 'transferred') {
+          isInVain = false;
+          return { ...(await this.#apply(payment, result.transaction, true)), isInVain };
+        }
         // A transaction that a facilitator names proves nothing if it does not pay.
-        if (result.kind === 'reverted' && sent.kind === 'signed')
-          return await this.#endReverted(payment, result.blockNumber);
+        if (result.kind === 'reverted' && sent.kind === 'signed') {
+          isInVain = true;
+          return { ...(await this.#endReverted(payment, result.blockNumber)), isInVain };
+        }
       }
       const used = await this.#resolveUse(payment, { ownHash: sent.hash });
       // Later payments wait behind ours, which may pay no more.
       void submitter.advance();
-      return used ?? { kind: 'pending' };
+      return { ...(used ?? { kind: 'pending' }), isInVain: isInVain && used?.kind !== 'applied' };
     } catch (error) {
       log.warn({ err: error, payment: payment.id }, 'outcome of a payment still unknown');
     }
-    return { kind: 'pending' };
+    return { kind: 'pending', isInVain };
   }
 
   /** Settles a payment in flight whose authorization is in a third party's transaction, mined or not. */

@@ -96,7 +96,7 @@ export function startProcess({ world, db, submitter: kind, mutation }: ProcessPa
 
 const CLIENT = {
   network: '127.0.0.1',
-  refusedTransfers: { check: async () => undefined, count: async () => undefined },
+  refusedTransfers: { count: async () => () => undefined },
 };
 
 /** The ledger, each transaction of it in its turn. Transactions that it has stored count as sent. */

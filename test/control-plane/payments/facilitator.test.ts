@@ -2,8 +2,10 @@
 import { evm, Mppx } from 'mppx/client';
 import t, { type Test } from 'tap';
 import { publicActions } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { ALICE, BOB, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import type { Config } from '#control-plane/config/config.ts';
+import { ALICE, BOB, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { signTransfer } from '../../fixtures/chain/authorizations.ts';
 import { startFacilitator } from '../../fixtures/chain/facilitator.ts';
 import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
@@ -17,9 +19,10 @@ import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+const chain = rig.chain.control;
 
 /** A service without a relayer, with two numbers. */
-async function setUp(t: Test) {
+async function setUp(t: Test, options: Partial<Config> = {}) {
   const port = await freePort();
   const facilitator = await startFacilitator(rig.chain, { port });
   t.teardown(() => facilitator.stop());
@@ -30,6 +33,7 @@ async function setUp(t: Test) {
     settlementWaitMs: 500,
     facilitatorUrl: facilitator.url,
     relayerKey: undefined,
+    ...options,
   });
   await rig.connect(t, url, { slots: [slotAt(1), slotAt(2)] });
   const before = await rig.chain.dollar.balanceOf(PAY_TO.address);
@@ -45,7 +49,7 @@ async function setUp(t: Test) {
     },
     paid: async () => (await rig.chain.dollar.balanceOf(PAY_TO.address)) - before,
     available: () => availableAt(url),
-    present: (header: string) => present(url, header),
+    present: (header: string, address?: string) => present(url, header, address),
     /** Housekeeping, minute by minute, until the buyer has a number. */
     isServed: ({ privateKey }: Wallet) =>
       until('a subscription', async () => {
@@ -143,6 +147,76 @@ t.test(
     t.equal(await available(), 1);
   },
 );
+
+const ONE_A_DAY = { proxyHops: 1, refusedTransfersPerDay: 1 };
+
+t.test(
+  'money that moves from wallet to wallet reserves one number for an address with one try',
+  async (t) => {
+    const { available, clock, facilitator, present, url } = await setUp(t, ONE_A_DAY);
+    const [first, second, third] = [1, 2, 3].map(() => privateKeyToAccount(generatePrivateKey()));
+    if (!first || !second || !third) throw new Error('no payers');
+    await rig.chain.dollar.fund(first.address, PRICE);
+    for (const [payer, next, answer] of [
+      [first, second, { status: 503, body: { error: 'settlement_pending' } }],
+      [second, third, { status: 429, body: { error: 'rate_limited' } }],
+    ] as const) {
+      facilitator.interfere = async (route, settle) => {
+        if (route !== 'settle') return settle();
+        const { data } = await signTransfer(payer, rig.chain, { to: next.address });
+        const sender = { account: privateKeyToAccount(MINTER.privateKey), chain: null };
+        const hash = await chain.sendTransaction({
+          ...sender,
+          to: rig.chain.dollar.asset,
+          data,
+          gas: 300_000n,
+        });
+        await chain.waitForTransactionReceipt({ hash });
+        return settle();
+      };
+      t.match(await present((await signTransfer(payer, rig.chain)).header, '192.0.2.1'), answer);
+    }
+    t.equal(await available(), 1);
+    t.same(facilitator.asked, ['verify', 'settle']);
+    facilitator.interfere = undefined;
+    t.match(await present(await signPaymentHeader(url, ALICE.privateKey), '192.0.2.2'), { status: 200 });
+    t.equal(await available(), 0);
+    clock.advance(MINUTE_MS);
+    await roundIsOver(clock);
+    t.equal(await available(), 1, 'the next round puts its number on sale');
+  },
+);
+
+t.test('a payment under way counts against its address, and no longer once it is settled', async (t) => {
+  const { facilitator, present, url } = await setUp(t, ONE_A_DAY);
+  let settle = (): void => undefined;
+  const mayAnswer = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  facilitator.interfere = async (route, answer) => {
+    if (route === 'settle') {
+      facilitator.interfere = undefined;
+      await mayAnswer;
+    }
+    return answer();
+  };
+  const paying = present(await signPaymentHeader(url, ALICE.privateKey), '192.0.2.1');
+  await until('under way', () => facilitator.asked.includes('settle'));
+  const other = await signPaymentHeader(url, BOB.privateKey);
+  t.match(await present(other, '192.0.2.1'), { status: 429, body: { error: 'rate_limited' } });
+  settle();
+  t.match(await paying, { status: 200 });
+  t.match(await present(other, '192.0.2.1'), { status: 200 });
+});
+
+t.test('a facilitator that cannot be reached costs no address its tries', async (t) => {
+  const { facilitator, present, restart, url } = await setUp(t, ONE_A_DAY);
+  const header = await signPaymentHeader(url, ALICE.privateKey);
+  await facilitator.stop();
+  for (const _ of [1, 2]) t.match(await present(header, '192.0.2.1'), { status: 503 });
+  await restart();
+  t.match(await present(header, '192.0.2.1'), { status: 200 });
+});
 
 t.test('a settlement that failed is asked for again, and never answered with a 402', async (t) => {
   const { available, clock, facilitator, isServed, paid, present, url } = await setUp(t);

@@ -1,12 +1,13 @@
 // Once an authorization is on chain, or on its way there, anyone can read and send it: the test checks that this does no harm.
 import t, { type Test } from 'tap';
 import { concat, encodeFunctionData, type Hex, parseAbi } from 'viem';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, type LocalAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config/config.ts';
 import { TRANSFER_WITH_AUTHORIZATION_TYPES } from '#shared/api/payment-networks.ts';
 import type { Clock } from '#shared/clock.ts';
-import { ALICE, BOB, CAROL, MINTER, PAY_TO } from '../../dev-stack/wallets.ts';
-import { PRICE } from '../../fixtures/chain/paid-chain.ts';
+import { ALICE, BOB, CAROL, MINTER, PAY_TO, type Wallet } from '../../dev-stack/wallets.ts';
+import { type SignedTransfer, signCancellation, signTransfer } from '../../fixtures/chain/authorizations.ts';
+import { PRICE, SAFE_LAG_BLOCKS } from '../../fixtures/chain/paid-chain.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { buyNumber, recoverToken, signPaymentHeader } from '../../fixtures/payments/payer.ts';
@@ -48,24 +49,34 @@ function calldataOf(header: string): Hex {
   });
 }
 
-/** Runs a payment of Alice's whose transaction is mined after one that spends her money: it reverts. */
-async function revert<T>(pay: () => Promise<T>): Promise<T> {
+/** Runs a payment whose transaction is mined just after another one, with this data for the token. */
+async function outrun<T>(
+  pay: () => Promise<T>,
+  { sender = MINTER, data, blocks = 1 }: { sender?: Wallet; data: Hex; blocks?: number },
+): Promise<T> {
   await chain.setAutomine(false);
   const paying = pay();
   await until('in the mempool', async () => Number((await chain.getTxpoolStatus()).pending) === 1);
-  const balance = await rig.chain.dollar.balanceOf(ALICE.address);
   await chain.sendTransaction({
-    account: privateKeyToAccount(ALICE.privateKey),
+    account: privateKeyToAccount(sender.privateKey),
     chain: null,
     to: asset,
     gas: 200_000n,
-    data: encodeFunctionData({ abi: ABI, functionName: 'transfer', args: [BOB.address, balance] }),
+    data,
     maxPriorityFeePerGas: 50_000_000_000n,
     maxFeePerGas: 100_000_000_000n,
   });
-  await chain.mine({ blocks: 1 });
+  await chain.mine({ blocks });
   const answer = await paying;
   await chain.setAutomine(true);
+  return answer;
+}
+
+/** Runs a payment of Alice's whose transaction is mined after one that spends her money: it reverts. */
+async function revert<T>(pay: () => Promise<T>): Promise<T> {
+  const balance = await rig.chain.dollar.balanceOf(ALICE.address);
+  const data = encodeFunctionData({ abi: ABI, functionName: 'transfer', args: [BOB.address, balance] });
+  const answer = await outrun(pay, { sender: ALICE, data });
   await rig.chain.dollar.fund(ALICE.address, 100n * PRICE);
   return answer;
 }
@@ -92,21 +103,42 @@ t.test(
   'an address whose payments are mined in vain again and again waits, whichever wallets they are of',
   async (t) => {
     const { url } = await setup(t, { proxyHops: 1, refusedTransfersPerDay: 1 });
-    const pay = async (privateKey: Hex, from: string) => {
-      const header = await signPaymentHeader(url, privateKey);
-      const answer = await fetch(`${url}/subscribe`, {
-        method: 'POST',
-        headers: { 'X-PAYMENT': header, 'X-Forwarded-For': from },
-      });
-      return answer.status;
-    };
+    const pay = async (privateKey: Hex, from: string) =>
+      (await present(url, await signPaymentHeader(url, privateKey), from)).status;
     t.equal(await revert(() => pay(ALICE.privateKey, '192.0.2.1')), 503);
     t.equal(await pay(CAROL.privateKey, '192.0.2.1'), 429);
     const asked = { method: 'POST', headers: { 'X-Forwarded-For': '192.0.2.1' } };
     t.equal((await fetch(`${url}/subscribe`, asked)).status, 402, 'the price is shown');
     t.equal(await pay(CAROL.privateKey, '192.0.2.2'), 200);
+    t.equal(await pay(BOB.privateKey, '192.0.2.2'), 200, 'payments that pay do not count');
   },
 );
+
+t.test('a payment that is mined in vain counts against its address, whatever came before it', async (t) => {
+  const cancel = (account: LocalAccount, { nonce }: SignedTransfer) =>
+    signCancellation(account, rig.chain, nonce);
+  const cases = [
+    { before: 'a cancellation', dataOf: cancel, blocks: 1, status: 503 },
+    { before: 'a cancellation in a safe block', dataOf: cancel, blocks: 1 + SAFE_LAG_BLOCKS, status: 402 },
+    {
+      before: 'the same transfer',
+      dataOf: async (_: LocalAccount, { data }: SignedTransfer) => data,
+      blocks: 1,
+      status: 409,
+    },
+  ];
+  for (const { before, blocks, dataOf, status } of cases) {
+    const { url } = await setup(t, { proxyHops: 1, refusedTransfersPerDay: 1 });
+    const payer = privateKeyToAccount(generatePrivateKey());
+    await rig.chain.dollar.fund(payer.address, PRICE);
+    const signed = await signTransfer(payer, rig.chain);
+    const data = await dataOf(payer, signed);
+    const answer = await outrun(() => present(url, signed.header, '192.0.2.1'), { data, blocks });
+    t.equal(answer.status, status, before);
+    const next = await present(url, await signPaymentHeader(url, CAROL.privateKey), '192.0.2.1');
+    t.match(next, { status: 429, body: { error: 'rate_limited' } }, before);
+  }
+});
 
 t.test('money of an authorization that reverted first and is mined later still counts', async (t) => {
   const clock = new ManualClock();

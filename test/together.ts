@@ -9,11 +9,12 @@ const { playAs } = tap as unknown as { playAs(test: typeof t | tap.Test): void }
 /** For what the last file has stopped to end. */
 const END_MS = 90_000;
 
+const files = process.argv.slice(2);
 const timeoutMs = Number(process.env['TAP_TIMEOUT']) * 1000;
 // The binding changes with each file.
 const root = t;
-// The runner's time-out follows it. All files of a process take less than half of the time that one may take.
-root.setTimeout(2 * timeoutMs);
+// Each file has its own time-out, and the runner has one for all of them.
+root.setTimeout(files.length * timeoutMs);
 // A file may wait for something that keeps no process alive: its time-out ends it, not the end of the process.
 const alive = setInterval(() => undefined, timeoutMs);
 root.teardown(() => {
@@ -24,7 +25,7 @@ root.teardown(() => {
 process.once('exit', () => {
   process.exitCode = root.passing() ? 0 : 1;
 });
-for (const file of process.argv.slice(2))
+for (const file of files)
   void root.test(file, { timeout: timeoutMs }, async (each) => {
     playAs(each);
     await import(pathToFileURL(file).href);

@@ -25,7 +25,7 @@ export class LocalBus implements Bus {
     this.#listeners.push(listener);
   }
 
-  /** Nothing: a request finds its responder at once. */
+  /** Asks nothing: a request finds its responder at once. */
   find(): Finding {
     return { askedAt: this.#clock.now(), served: Promise.resolve() };
   }

@@ -1,4 +1,4 @@
-// The links of an instance while others come and go, and a bus that does: they are checked once after the last time.
+// A command goes to the link that its node has by then. After a bus that came and went, each link is checked once.
 import t from 'tap';
 import { LocalBus } from '#control-plane/bus/local-bus.ts';
 import { Fleet } from '#control-plane/nodes/fleet.ts';

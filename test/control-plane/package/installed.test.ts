@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
 import { blocksOf } from '../../docs/pages.ts';
+import { addressOf } from '../../fixtures/database/postgres.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { servicePackage } from '../../fixtures/packages/built-packages.ts';
 import { startDebianHost, whyNoDebianHost } from '../../fixtures/packages/debian-host.ts';
@@ -58,7 +59,8 @@ async function life(t: Test, rig: Awaited<ReturnType<typeof createRig>>): Promis
   const configure = (database: string): void => {
     const text = readFileSync(join(host.root, CONFIG), 'utf8').replace(/^(#?)(\w+)=.*\n/gm, '');
     const options = {
-      DATABASE_URL: `${database}?application_name=simrack&connect_timeout=9`,
+      // The Debian host has no folder with the server's socket.
+      DATABASE_URL: `${addressOf(database).href}?application_name=simrack&connect_timeout=9`,
       DATA_DIR: '/var/lib/simrack',
       CHAIN_ID: '84532',
       RPC_URL: rig.chain.rpcUrl,

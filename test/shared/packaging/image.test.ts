@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { IMAGE } from '#control-plane/package/debian-package.ts';
 import { buildImage } from '#shared/packaging/oci-image.ts';
 import { PAY_TO, RELAYER } from '../../dev-stack/wallets.ts';
+import { addressOf } from '../../fixtures/database/postgres.ts';
 import { skipWithout } from '../../fixtures/foreign-program.ts';
 import { freePort } from '../../fixtures/network/free-port.ts';
 import { servicePackage } from '../../fixtures/packages/built-packages.ts';
@@ -40,7 +41,8 @@ async function served(t: Test, rig: Awaited<ReturnType<typeof createRig>>): Prom
 
   const port = await freePort();
   const options = {
-    DATABASE_URL: await rig.postgres.createDatabase(),
+    // The root of the image has no folder with the server's socket.
+    DATABASE_URL: addressOf(await rig.postgres.createDatabase()).href,
     RPC_URL: rig.chain.rpcUrl,
     PAY_TO: PAY_TO.address,
     RELAYER_KEY: RELAYER.privateKey,

@@ -4,7 +4,7 @@ import type { DiscoveryFile } from '../discovery/files.ts';
 import { landingPage } from '../pages/landing-page.ts';
 import { pricesText, priceUnits } from '../payments/offer.ts';
 import { demo } from './demo.ts';
-import { availability, type SubscribeParts } from './subscription.ts';
+import type { AvailabilityParts, SubscribeParts } from './subscription.ts';
 
 export interface CatalogParts {
   /** Absolute, without a trailing slash. */
@@ -39,12 +39,12 @@ export const filesByName = (files: readonly DiscoveryFile[]): Record<string, str
 /** "x402" of "/.well-known/x402". */
 const nameOf = (path: string): string => path.replace(/^\/(\.well-known\/)?/, '');
 
-type LandingParts = CatalogParts & Pick<SubscribeParts, 'db' | 'clock' | 'sale'>;
+type LandingParts = CatalogParts & AvailabilityParts & Pick<SubscribeParts, 'sale'>;
 
 export async function landing(parts: LandingParts): Promise<string> {
   const { baseUrl, files, sale, serviceName } = parts;
   const offers = sale.offers.slice(0, 1);
-  const { available } = await availability(parts);
+  const { available } = await parts.availability();
   return landingPage({
     baseUrl,
     serviceName,

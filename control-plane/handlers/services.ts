@@ -7,9 +7,9 @@ import type { Base } from '../bus/base.ts';
 import { PLAN } from '../domain/subscription.ts';
 import type { Sale } from '../payments/offer.ts';
 import { type CatalogParts, catalog } from './catalog.ts';
-import { availability } from './subscription.ts';
+import type { AvailabilityParts } from './subscription.ts';
 
-export interface ServicesParts extends CatalogParts, Pick<Base, 'db' | 'clock'> {
+export interface ServicesParts extends CatalogParts, AvailabilityParts, Pick<Base, 'clock'> {
   sale: Sale;
 }
 
@@ -36,7 +36,7 @@ export function createServices(parts: ServicesParts): () => Promise<Services> {
 
 async function servicesOf(parts: ServicesParts): Promise<Services> {
   const { sale } = parts;
-  const { available } = await availability(parts);
+  const { available } = await parts.availability();
   const prices = sale.offers.map(({ amountAtomic, asset, assetDecimals, assetName, chainId }) => ({
     price: formatUnits(amountAtomic, assetDecimals),
     currency: assetName,

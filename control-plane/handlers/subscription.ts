@@ -1,7 +1,7 @@
 // POST /subscribe, GET /number and GET /availability.
 import type { AnswerOf, OPERATION } from '#shared/api/operations.ts';
-import type { Clock } from '#shared/clock.ts';
 import type { Base } from '../bus/base.ts';
+import { FreshRead } from '../bus/fresh-read.ts';
 import { hashToken, mintToken, tokenOfPayment } from '../domain/bearer-token.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { PLAN, type Subscription } from '../domain/subscription.ts';
@@ -9,7 +9,6 @@ import { type Challenge, challengeFor } from '../payments/challenge.ts';
 import { type CheckoutParts, checkout, type PayingClient } from '../payments/checkout.ts';
 import type { PaymentHeaders } from '../payments/credential.ts';
 import { alreadyUsed, PaymentRejected, unavailable } from '../payments/rejection.ts';
-import type { Database } from '../store/database/database.ts';
 import { countAvailable } from '../store/fleet/number-pool.ts';
 import { insertToken } from '../store/money/credentials.ts';
 import { hasToken } from '../store/money/repeated-payments.ts';
@@ -84,12 +83,15 @@ export function describeNumber(subscription: Subscription): AnswerOf<typeof OPER
   };
 }
 
-export async function availability({
+export interface AvailabilityParts {
+  availability(): Promise<AnswerOf<typeof OPERATION.availability>>;
+}
+
+/** Anyone may ask, and the count is a large query: one at a time answers all who ask. */
+export function createAvailability({
   db,
   clock,
-}: {
-  db: Database;
-  clock: Clock;
-}): Promise<AnswerOf<typeof OPERATION.availability>> {
-  return { available: await countAvailable(db, new Date(clock.now())) };
+}: Pick<Base, 'db' | 'clock'>): AvailabilityParts['availability'] {
+  const count = new FreshRead(() => countAvailable(db, new Date(clock.now())));
+  return async () => ({ available: await count.ask() });
 }

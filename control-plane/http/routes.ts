@@ -12,7 +12,12 @@ import { demo } from '../handlers/demo.ts';
 import { type EnrollParts, enroll } from '../handlers/enrollment.ts';
 import { type ReceiptParts, receipts, receiptsOfWallet } from '../handlers/receipts.ts';
 import { deleteAll, deleteOne, type InboxClaims, messages, type SmsParts, send } from '../handlers/sms.ts';
-import { availability, describeNumber, type SubscribeParts, subscribe } from '../handlers/subscription.ts';
+import {
+  type AvailabilityParts,
+  describeNumber,
+  type SubscribeParts,
+  subscribe,
+} from '../handlers/subscription.ts';
 import { calls, dialCall, hangUpCall, type VoiceParts } from '../handlers/voice.ts';
 import { joinWaitlist, type WaitlistParts } from '../handlers/waitlist.ts';
 import { issueNonce } from '../handlers/wallet-proof.ts';
@@ -51,6 +56,7 @@ interface RouteLimits {
 type RouteParts = Omit<AnswerParts, 'limits'> &
   AuthParts &
   SubscribeParts &
+  AvailabilityParts &
   SmsParts &
   VoiceParts &
   EnrollParts &
@@ -148,7 +154,7 @@ function routeCatalog({ router, answer, limits, limited, parts }: Routes): void 
   });
   answer(OPERATION.catalog, async () => catalog(parts));
   routeHealth(router, parts);
-  answer(OPERATION.availability, async () => availability(parts));
+  answer(OPERATION.availability, () => parts.availability());
   routeWaitlistPages(router, parts, { join: limits.waitlist, unsubscribe: limits.address });
   answer(OPERATION.waitlist, async ({ body }) => joinWaitlist(parts, body), limits.waitlist);
   answer(OPERATION.demo, async () => demo());

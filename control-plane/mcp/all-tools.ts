@@ -11,7 +11,7 @@ import {
 import { createServices, type ServicesParts } from '../handlers/services.ts';
 import { deleteSome, messages, type SmsParts, send, split } from '../handlers/sms.ts';
 import type { SmsWaits } from '../handlers/sms-waits.ts';
-import { availability, describeNumber } from '../handlers/subscription.ts';
+import { describeNumber } from '../handlers/subscription.ts';
 import { bearerTool, publicTool, type Tool } from './tool.ts';
 
 const LOOKS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -40,7 +40,7 @@ export function serviceTools(parts: ServicesParts): Tool[] {
       input: nothing,
       output: OPERATION.availability.answer,
       annotations: LOOKS_ONLY,
-      run: () => availability(parts),
+      run: () => parts.availability(),
     }),
   ];
 }

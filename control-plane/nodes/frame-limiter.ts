@@ -1,6 +1,7 @@
 // How fast the frames of a node are read. One with a stolen key, or a broken one, must not take the time of the others.
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '#shared/clock.ts';
+import { SIM_FACTS } from '#shared/link/messages.ts';
 import { TokenBucket } from '#shared/token-bucket.ts';
 import { upTo } from '../bus/cache-size.ts';
 
@@ -21,11 +22,10 @@ export const FACT_COST = 0.1;
 /** Characters that cost as much as one more frame. */
 const FRAME_UNIT_LENGTH = 16 * 1024;
 
-/**
- * Limit of the facts of a SIM, in characters of their frames: ten thousand texts at once, as after days without a link, and two a second in
- * the long run, which is more than a network delivers. They stay in the database.
- */
-const FACTS = { burst: 4_000_000, perSecond: 800 };
+/** Characters of the longest frame with a message of one PDU: one that could not be decoded, and why. */
+const FACT_LENGTH = 1_200;
+/** Limit of the facts of a SIM, in characters of their frames. They stay in the database. A node that keeps its share never meets it. */
+const FACTS = { burst: SIM_FACTS.burst * FACT_LENGTH, perSecond: SIM_FACTS.perSecond * FACT_LENGTH };
 
 const REPORT_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;

@@ -1,4 +1,5 @@
 // The heartbeat of one link. The first beat is at a random time, so that nodes that connect together do not beat together.
+import { randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '#shared/clock.ts';
 import type { Random } from '#shared/random.ts';
 
@@ -9,8 +10,8 @@ interface HeartbeatParts {
   clock: Clock;
   random: Random;
   intervalMs: number;
-  /** Requests a sign of life from the peer. */
-  ping(): void;
+  /** Requests a pong with this payload. */
+  ping(payload: string): void;
   /** Called at each beat with the time until which the link counts as up. */
   onBeat(aliveUntil: Date): void;
   onDead(): void;
@@ -18,7 +19,8 @@ interface HeartbeatParts {
 
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
-  #missed = 0;
+  /** Payloads of the beats without a pong. A peer that does not read cannot guess one, and so leaves no more than two beats unread. */
+  #unanswered: string[] = [];
   #heardAt: Date;
   #timer: Timer | undefined;
 
@@ -43,9 +45,9 @@ export class Heartbeat {
     this.#after(random() * intervalMs);
   }
 
-  /** The peer answered a beat. */
-  answered(): void {
-    this.#missed = 0;
+  /** A pong came. One that answers no beat is only a sign of life. */
+  answered(payload: string): void {
+    this.#unanswered = this.#unanswered.slice(this.#unanswered.indexOf(payload) + 1);
     this.heard();
   }
 
@@ -64,12 +66,13 @@ export class Heartbeat {
 
   #beat(): void {
     const { intervalMs, onBeat, onDead, ping } = this.#parts;
-    if (this.#missed >= MISSED_MAX) {
+    if (this.#unanswered.length >= MISSED_MAX) {
       onDead();
       return;
     }
-    this.#missed += 1;
-    ping();
+    const payload = randomUUID();
+    this.#unanswered.push(payload);
+    ping(payload);
     onBeat(this.aliveUntil);
     this.#after(intervalMs);
   }

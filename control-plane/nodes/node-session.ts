@@ -98,7 +98,7 @@ export class NodeSession implements NodeLink {
       clock,
       random,
       intervalMs: heartbeatMs,
-      ping: () => socket.ping(),
+      ping: (payload) => socket.ping(payload),
       onBeat: (aliveUntil) => {
         void this.#renew(aliveUntil);
         void this.#openSends?.ask().catch((error) => this.#fail(error));
@@ -133,9 +133,9 @@ export class NodeSession implements NodeLink {
     this.#timers.push(helloTimer);
     socket.on('message', (data, isBinary) => this.#onMessage(String(data), isBinary));
     socket.on('ping', () => this.#limiter.count());
-    socket.on('pong', () => {
+    socket.on('pong', (payload) => {
       this.#limiter.count();
-      this.#heartbeat.answered();
+      this.#heartbeat.answered(payload.toString('latin1'));
     });
     socket.on('error', (error) => this.#parts.log.debug({ err: error }, 'link error'));
     this.closed = new Promise((resolve) => {

@@ -4,6 +4,7 @@ import type { CreateResampler } from '#shared/voice/resample.ts';
 import { discoveryFiles } from '../discovery/files.ts';
 import { createInboxClaims } from '../handlers/sms.ts';
 import { SmsWaits } from '../handlers/sms-waits.ts';
+import { createAvailability } from '../handlers/subscription.ts';
 import { addressOf, createApp } from '../http/app.ts';
 import { type Authenticate, createBearer } from '../http/bearer.ts';
 import { remembered } from '../http/health.ts';
@@ -63,6 +64,7 @@ export function serveApi(base: ServiceBase, parts: ApiParts) {
     signer: createPaymentSigner({ key: () => receipts.key(), url, clock, log }),
     baseUrl: url,
     files: discoveryFiles({ ...config, baseUrl: url, sale: sales.sale }),
+    availability: createAvailability(base),
     accountsToSignIn: (chainId: number) => sales.settlementNetworks.get(chainId),
   });
   const app = createApp(router, { baseUrl: url, clock, log, proxyHops: config.proxyHops });

@@ -20,7 +20,7 @@ import {
 } from './journal-state.ts';
 import { deferred, JournalWriter } from './journal-writer.ts';
 import { COMPACT_SUFFIX, isStale, NEW_SUFFIX, removeIncomplete, removeOldDamaged } from './obsolete-texts.ts';
-import { encodeRecord, isGrowth, type JournalRecord, type NewRecord } from './record.ts';
+import { checkFacts, encodeRecord, isGrowth, type JournalRecord, type NewRecord } from './record.ts';
 import { type ReadonlyGroups, WrittenGroups } from './written-groups.ts';
 
 /** In the data folder of each daemon, once it has run. */
@@ -264,7 +264,7 @@ export class Journal {
     this.#writer.add({
       isLazy,
       encode: () => {
-        records = this.#numbered(make());
+        records = this.#numbered(checkFacts(make()));
         return records.map(encodeRecord).join('');
       },
       onWritten: written.resolve,

@@ -2,7 +2,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Logger } from '#shared/log.ts';
 import type { Journal } from './journal.ts';
-import type { NewRecord } from './record.ts';
+import { InvalidFactError, type NewRecord } from './record.ts';
 
 /** Interval of retries while the disk refuses records of a modem's work. */
 const RETRY_MS = 5_000;
@@ -34,6 +34,7 @@ export function appendPersistently(
   const { written, durable } = isLazy ? journal.appendLazily(...records) : journal.appendInSteps(...records);
   const taken = durable.catch(async (error: Error) => {
     if (journal.isClosed) return;
+    if (error instanceof InvalidFactError) return log.error({ err: error }, 'a fact is lost');
     const fields = { reason: reasonOf(error), kind: records[0]?.kind };
     log.error(fields, 'the journal refused a record: retrying until it accepts it');
     await retry(parts, records);

@@ -1,6 +1,6 @@
 // The records of the journal, and their form on disk, one per line: `<crc32, 8 hex digits> <json>\n`.
 import { crc32 } from 'node:zlib';
-import type { Fact, SmsOutcome } from '#shared/link/messages.ts';
+import { type Fact, factSchema, type SmsOutcome } from '#shared/link/messages.ts';
 
 /** Raise it when older programs cannot read the records of newer ones. */
 export const JOURNAL_FORMAT = 1;
@@ -163,6 +163,27 @@ export type JournalRecord =
 export function isGrowth(record: NewRecord | JournalRecord): boolean {
   if (record.kind === 'fact') return record.fact.kind !== 'sms_outcome';
   return record.kind === 'part' || record.kind === 'intent';
+}
+
+/** The link cannot carry this fact. In the journal it would hold up every later one. */
+export class InvalidFactError extends Error {
+  override name = 'InvalidFactError';
+}
+
+/** Returns the records. Throws `InvalidFactError`, which names the fields and not their values. */
+export function checkFacts<R extends NewRecord | Extract<JournalRecord, { kind: 'ack' }>>(
+  records: readonly R[],
+): readonly R[] {
+  for (const record of records) {
+    if (record.kind !== 'fact') continue;
+    const { error } = factSchema.safeParse(record.fact);
+    if (error === undefined) continue;
+    const fields = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new InvalidFactError(
+      `a fact ${record.fact.kind} that the link does not carry: ${fields.join('; ')}`,
+    );
+  }
+  return records;
 }
 
 /** Returns the line of a record. */

@@ -21,6 +21,7 @@ import type { OutsideSteps } from './recovery/outside-steps.ts';
 import type { RecoveryLimits, RecoveryStep } from './recovery/recovery.ts';
 import type { Trouble } from './recovery/trouble.ts';
 import { ModemSession } from './session.ts';
+import type { ServedSims } from './sim/served-sims.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
 
 /** At a stop, the modem gets this time to finish its current message. */
@@ -50,6 +51,7 @@ export interface ModemParts {
   readonly journal: Journal;
   readonly sims: SimSettings;
   readonly carriers: CarrierSettings;
+  readonly servedSims: ServedSims;
   /** As in `SessionParts`. */
   readonly mayWriteSettings: boolean;
   readonly limits: RecoveryLimits;

@@ -7,6 +7,7 @@ import { isIgnored, isModem, mayBeModem, type Place, placeAt, placeOf } from '..
 import { SlotNames } from '../slot/slot-names.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { Modem } from './modem.ts';
+import { DUPLICATE_ICCID } from './sim/served-sims.ts';
 
 /** Makes the supervisor of one modem, without starting it. */
 type CreateModem = (options: {
@@ -210,6 +211,7 @@ export class Rack {
     const alarms = [];
     if (!modems.some((modem) => modem.isPlugged)) alarms.push('no_modem');
     if (modems.some((modem) => modem.isGivenUp)) alarms.push('modem_given_up');
+    if (modems.some(({ slot }) => slot.reason === DUPLICATE_ICCID)) alarms.push(DUPLICATE_ICCID);
     return alarms;
   }
 

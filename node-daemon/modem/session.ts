@@ -15,6 +15,7 @@ import { changeFromOutside } from './outside-change.ts';
 import { Pauses } from './pauses.ts';
 import { endOf, SessionEndedError } from './recovery/trouble.ts';
 import { optional } from './set-up-commands.ts';
+import type { ServedSims } from './sim/served-sims.ts';
 import { awaitSim } from './sim/sim-wait.ts';
 import { type ServiceParts, SimService } from './sim-service.ts';
 import type { SmsInbox } from './sms/sms-inbox.ts';
@@ -31,6 +32,7 @@ const FULL_STORE_LOG_MS = 60_000;
 export interface SessionParts extends ServiceParts {
   /** The ids of the modem's USB device, if it is one. */
   readonly usbId?: UsbId;
+  readonly servedSims: ServedSims;
   /** Called before each pause, to show that the session does not hang. */
   readonly onTurn?: () => void;
 }
@@ -87,6 +89,11 @@ export class ModemSession {
     else this.#service.simsChanged();
   }
 
+  /** Call it when another modem has a card with the same ICCID. Reads the card again soon. */
+  checkSim(): void {
+    this.#pauses.pollNow();
+  }
+
   /** Serves the modem until its port is gone or it must be set up again. Always rejects with `SessionEndedError`. */
   async run(): Promise<never> {
     const { log, report, telephony } = this.#parts;
@@ -97,13 +104,14 @@ export class ModemSession {
       if (telephony !== undefined) await this.#endLeftCalls();
       const modem = await this.#identify();
       await optional(log, setFullFunctionality(this.channel, pause));
-      const sim = await awaitSim({ ...this.#parts, ...modem, pause });
+      const sim = await awaitSim({ ...this.#parts, ...modem, session: this, pause });
       this.#service = new SimService({ ...this.#parts, ...modem, sim, pauses: this.#pauses });
       return await this.#service.run();
     } catch (error) {
       throw endOf(error);
     } finally {
       this.#service?.stop();
+      this.#parts.servedSims.release(this);
     }
   }
 

@@ -35,6 +35,12 @@ export const smsOutcomeSchema = z.discriminatedUnion('status', [
 ]);
 export type SmsOutcome = z.infer<typeof smsOutcomeSchema>;
 
+/**
+ * Messages that one SIM may receive at once, and in a second in the long run: more than a network delivers. A node leaves the others on the
+ * SIM and in the network, and the control plane reads no more.
+ */
+export const SIM_FACTS = { burst: 3_000, perSecond: 0.5 };
+
 /** Events in the journal of the node. The node sends them until the control plane acknowledges them. */
 export const factSchema = z.discriminatedUnion('kind', [
   /** An SMS arrived. */

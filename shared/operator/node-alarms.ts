@@ -10,6 +10,12 @@ export const NODE_ALARMS = {
     means: 'a modem did not recover, although the daemon tried every recovery step',
     advice: 'Check its power and its cable, or replace it.',
   },
+  duplicate_iccid: {
+    severity: 'critical',
+    means: 'two modems report a card with the same ICCID, and the second has no service',
+    advice:
+      'Take both modems out, and read the ICCID that is printed on their cards. Do not use the one that lies.',
+  },
   journal_unavailable: {
     severity: 'critical',
     means: 'the disk refuses journal writes: messages stay on the SIMs and nothing is sent',

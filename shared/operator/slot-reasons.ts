@@ -121,6 +121,11 @@ const REASONS: Readonly<Record<string, ReasonText>> = {
     words: 'the modem sees no card',
     advice: 'Insert a card. If the modem does not see it, unplug the modem and plug it in again.',
   },
+  duplicate_iccid: {
+    words: 'another modem of this host has a card with the same ICCID',
+    advice:
+      'Compare the ICCIDs printed on both cards with what the modems report. Do not use a modem that reports a wrong one.',
+  },
   searching: {
     words: 'no usable network',
     advice: 'Check the antenna. Test the card in a phone at this place.',

@@ -1,6 +1,7 @@
 // Sessions: an operator signs in with the key, then has a cookie, until a limit, the sign-out or the operator's removal.
 import type { Context } from 'koa';
 import type { Clock } from '#shared/clock.ts';
+import { FreshRead } from '../../bus/fresh-read.ts';
 import {
   formTokenOf,
   hashSecret,
@@ -108,34 +109,4 @@ function setCookie(ctx: Context, site: Site, value: string, maxAgeSeconds: numbe
   const attributes = ['Path=/', `Max-Age=${maxAgeSeconds}`, 'HttpOnly', 'SameSite=Strict'];
   if (site.isEncrypted) attributes.push('Secure');
   ctx.set('Set-Cookie', [`${cookieName(site)}=${value}`, ...attributes].join('; '));
-}
-
-/** A read with many callers: one read at a time, and none begins before its caller asked. */
-export class FreshRead<T> {
-  readonly #read: () => Promise<T>;
-  #current: Promise<T> | undefined;
-  #next: Promise<T> | undefined;
-
-  constructor(read: () => Promise<T>) {
-    this.#read = read;
-  }
-
-  /** Returns the result of a read that begins now or later. Two reads serve all callers while one is under way. */
-  ask(): Promise<T> {
-    if (this.#current === undefined) return this.#begin();
-    this.#next ??= this.#current.then(
-      () => this.#begin(),
-      () => this.#begin(),
-    );
-    return this.#next;
-  }
-
-  #begin(): Promise<T> {
-    this.#next = undefined;
-    const current = this.#read().finally(() => {
-      if (this.#current === current) this.#current = undefined;
-    });
-    this.#current = current;
-    return current;
-  }
 }

@@ -7,6 +7,7 @@ import type { Journal } from '../../journal/journal.ts';
 import type { ModemProfile } from '../../profiles/profile.ts';
 import type { SlotReport } from '../../slot/slot-record.ts';
 import { SessionEndedError } from '../recovery/trouble.ts';
+import { DUPLICATE_ICCID, type ServedSims, type SimHolder } from './served-sims.ts';
 import { LOCKED_BY_PIN, readIccid, readSimState } from './sim-card.ts';
 import type { Sim } from './sim-guard.ts';
 import { SimLoss } from './sim-loss.ts';
@@ -24,9 +25,7 @@ interface SimUnlockParts extends Omit<PinParts, 'pinTries'> {
 }
 
 /** `busy`: ask again soon. `opened`: the PIN has just unlocked it. `reason` is a word for the operator. */
-type Unlocked =
-  | { readonly kind: 'busy' | 'opened' }
-  | { readonly kind: 'locked'; readonly reason: string; readonly iccid: string | undefined };
+type Unlocked = { readonly kind: 'busy' | 'opened' } | { readonly kind: 'locked'; readonly reason: string };
 
 /** The locked cards of one session with a modem. */
 class SimUnlock {
@@ -40,13 +39,10 @@ class SimUnlock {
     this.#parts = parts;
   }
 
-  /** Enters the PIN if that is allowed. Rejects with `AtTimeoutError` and `PortClosedError`. */
-  async open(lock: string): Promise<Unlocked> {
-    const { channel, clock, imei, profile, sims } = this.#parts;
-    // Most cards return their ICCID while locked.
-    const iccid = (await readIccid(channel, profile.iccidCommands))?.iccid;
-    const locked = (reason: string): Unlocked => ({ kind: 'locked', reason, iccid });
-    if (lock !== LOCKED_BY_PIN) return locked(lock);
+  /** Enters the PIN if that is allowed. `iccid`: most cards return it while locked. Rejects with `AtTimeoutError` and `PortClosedError`. */
+  async open(lock: string, iccid: string | undefined): Promise<Unlocked> {
+    const { clock, imei, profile, sims } = this.#parts;
+    if (lock !== LOCKED_BY_PIN) return { kind: 'locked', reason: lock };
     const device = `device ${imei ?? 'without IMEI'}`;
     if (this.#opened.has(device) || (iccid !== undefined && this.#opened.has(iccid))) return { kind: 'busy' };
     if (iccid !== undefined) this.#namelessSince = undefined;
@@ -60,9 +56,32 @@ class SimUnlock {
       { iccid, device },
       sims.pinOf(iccid),
     );
-    if (refusal !== undefined) return locked(refusal);
+    if (refusal !== undefined) return { kind: 'locked', reason: refusal };
     this.#opened.add(iccid ?? device);
     return { kind: 'opened' };
+  }
+}
+
+/** Asks for the card of one session among the modems of the host. */
+class SimClaim {
+  readonly #parts: Pick<SimWaitParts, 'report' | 'servedSims' | 'session'>;
+  /** The card for which the other session was asked. */
+  #asked: string | undefined;
+
+  constructor(parts: Pick<SimWaitParts, 'report' | 'servedSims' | 'session'>) {
+    this.#parts = parts;
+  }
+
+  /** Returns whether the session may use the card. Another modem that has it reads its own card first, because this one may have moved. */
+  allows(iccid: string): boolean {
+    const { report, servedSims, session } = this.#parts;
+    const other = servedSims.take(iccid, session);
+    if (other === undefined) return true;
+    if (this.#asked === iccid)
+      report({ state: 'sim_absent', iccid: null, number: null, reason: DUPLICATE_ICCID });
+    else other.checkSim();
+    this.#asked = iccid;
+    return false;
   }
 }
 
@@ -81,31 +100,39 @@ interface SimWaitParts {
   readonly sims: SimSettings;
   readonly profile: ModemProfile;
   readonly imei: string | undefined;
+  readonly servedSims: ServedSims;
+  readonly session: SimHolder;
   readonly report: (report: SlotReport) => void;
   readonly pause: (delayMs: number) => Promise<void>;
 }
 
 /** Resolves with the SIM when its ICCID can be read. Rejects with `SessionEndedError` if a restart may help, and as `pause` does. */
 export async function awaitSim(parts: SimWaitParts): Promise<Sim> {
-  const { channel, clock, imei, journal, pause, profile, report } = parts;
+  const { channel, clock, imei, journal, pause, profile, report, servedSims, session } = parts;
   const unlock = new SimUnlock(parts);
+  const claim = new SimClaim(parts);
   // Time since which the SIM has been busy.
   let busySince = clock.now();
   const polledSince = busySince;
   const loss = SimLoss.of(journal, imei);
   for (;;) {
     const state = await readSimState(channel);
-    const found = state.kind === 'ready' ? await readIccid(channel, profile.iccidCommands) : undefined;
-    if (found !== undefined || state.kind === 'locked') loss.found();
-    if (found !== undefined) return found;
+    const isThere = state.kind === 'ready' || state.kind === 'locked';
+    const card = isThere ? await readIccid(channel, profile.iccidCommands) : undefined;
+    if (card !== undefined || state.kind === 'locked') loss.found();
+    if (card === undefined) servedSims.release(session);
+    else if (!claim.allows(card.iccid)) {
+      busySince = clock.now();
+      await pause(SIM_POLL_MS);
+      continue;
+    } else if (state.kind === 'ready') return card;
     let isBusy = state.kind === 'busy' || state.kind === 'ready';
     if (state.kind === 'locked') {
-      const unlocked = await unlock.open(state.reason);
+      const unlocked = await unlock.open(state.reason, card?.iccid);
       isBusy = unlocked.kind !== 'locked';
       if (unlocked.kind === 'opened') busySince = clock.now();
       if (unlocked.kind === 'locked') {
-        const { iccid = null, reason } = unlocked;
-        report({ state: 'sim_locked', iccid, number: null, reason });
+        report({ state: 'sim_locked', iccid: card?.iccid ?? null, number: null, reason: unlocked.reason });
       }
     }
     if (state.kind === 'absent') {

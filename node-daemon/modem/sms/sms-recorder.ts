@@ -2,12 +2,13 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { entryKey } from '../../journal/journal-state.ts';
-import type { NewRecord, StorageEntry } from '../../journal/record.ts';
+import { InvalidFactError, type NewRecord, type StorageEntry } from '../../journal/record.ts';
 import type { ReadonlyGroups } from '../../journal/written-groups.ts';
 import { groupKey, joinParts, type MessagePart, partPlaceOf } from '../../sms/concatenation.ts';
 import { WAP_PUSH_PORT } from '../../sms/mms-notification.ts';
 import type { ReceivedPdu } from '../../sms/received-pdu.ts';
 import type { StatusReport } from '../../sms/tpdu.ts';
+import { takeShare } from './message-share.ts';
 import { messageFacts } from './push-facts.ts';
 import { factRecords, unreadableFact } from './sms-facts.ts';
 import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } from './sms-reports.ts';
@@ -29,6 +30,13 @@ interface SmsRecorderParts {
   readonly sendingDone: () => Promise<void>;
 }
 
+/** When and where a PDU was read. */
+interface Read {
+  readonly receivedAt: string;
+  readonly entry: StorageEntry | undefined;
+  readonly arrivedAfter: string | undefined;
+}
+
 /** Writes the received PDUs of one SIM to the journal. */
 export class SmsRecorder {
   readonly #parts: SmsRecorderParts;
@@ -38,12 +46,22 @@ export class SmsRecorder {
   }
 
   /**
-   * Resolves when the message is durable. Rejects if the journal refuses. `entry`: its place in a storage. `arrivedAfter`: a time at
+   * Resolves when the message is durable. Rejects if the journal refuses, or the share of this SIM is used up. `entry`: its place in a storage. `arrivedAfter`: a time at
    * which it was not there yet.
    */
-  record(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
-    const { clock, iccid } = this.#parts;
-    const receivedAt = new Date(clock.now()).toISOString();
+  async record(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
+    takeShare(this.#parts.iccid, this.#parts);
+    const receivedAt = new Date(this.#parts.clock.now()).toISOString();
+    try {
+      await this.#record(received, { receivedAt, entry, arrivedAfter });
+    } catch (error) {
+      if (!(error instanceof InvalidFactError)) throw error;
+      await this.#recordUnreadable(received.pdu, { reason: error.message, receivedAt, entry });
+    }
+  }
+
+  #record(received: ReceivedPdu, { receivedAt, entry, arrivedAfter }: Read): Promise<void> {
+    const { iccid } = this.#parts;
     if (received.decoded === undefined) {
       return this.#recordUnreadable(received.pdu, { reason: received.reason, receivedAt, entry });
     }
@@ -86,7 +104,7 @@ export class SmsRecorder {
 
   #recordUnreadable(
     pdu: string,
-    { reason, receivedAt, entry }: { reason: string; receivedAt: string; entry: StorageEntry | undefined },
+    { reason, receivedAt, entry }: { reason: string } & Omit<Read, 'arrivedAfter'>,
   ): Promise<void> {
     const fact = unreadableFact(this.#parts.iccid, pdu, reason, receivedAt);
     return this.#parts.journal.append({ kind: 'fact', fact, ...placeOfEntry(entry) });

@@ -1,17 +1,22 @@
 // How often an address may ask for a nonce and sign in, through HTTP with the clock in hand.
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '#control-plane/config/config.ts';
 import { Refusal } from '#control-plane/domain/refusal.ts';
 import { countRefused, createAddressLimit, createRequestLimit } from '#control-plane/http/request-limit.ts';
+import { inTransaction } from '#control-plane/store/database/database.ts';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
+import { waitsForLock } from '../../fixtures/database/locks.ts';
 import { countStatements } from '../../fixtures/database/statements.ts';
+import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { recoverToken } from '../../fixtures/payments/payer.ts';
 import { roundIsOver } from '../../fixtures/service/housekeeping.ts';
 import { createRig } from '../../fixtures/service/rig.ts';
+import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 
@@ -230,6 +235,21 @@ t.test('only a refused token counts as a guess, not an internal error', async (t
   });
   await t.rejects(attempt(new Refusal('enrolment_refused', 'no such code')), /code/);
   await t.rejects(countRefused(limit, '192.0.2.1', refuse), { code: 'rate_limited' });
+});
+
+t.test('a hundred who ask at once for the numbers on sale share few counts of them', async (t) => {
+  const { url, clock, databaseUrl } = await setup(t, {});
+  const db = await openTestDatabase(t, databaseUrl);
+  await roundIsOver(clock);
+  const statements = countStatements(t);
+  const asked = await inTransaction(db, async (trx) => {
+    await sql`lock table numbers in access exclusive mode`.execute(trx);
+    const answers = Array.from({ length: 100 }, () => fetch(`${url}/availability`));
+    await until('the first waits', waitsForLock(db));
+    return { answers };
+  });
+  t.same(new Set(await statusesOf(asked.answers)), new Set([200]));
+  t.ok(statements() <= 10, `${statements()} statements`);
 });
 
 t.test('simultaneous guesses get no more tries than consecutive ones', async (t) => {

@@ -9,8 +9,8 @@ import {
   frameBudgets,
 } from '#control-plane/nodes/frame-limiter.ts';
 import { setAcknowledged } from '#control-plane/store/fleet/node-links.ts';
-import { parseNodeFrame } from '#shared/link/frame.ts';
-import type { SlotEvent } from '#shared/link/messages.ts';
+import { encodeFrame, parseNodeFrame } from '#shared/link/frame.ts';
+import { SIM_FACTS, type SlotEvent } from '#shared/link/messages.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { honestNode, rogueOf, TEXT } from '../../fixtures/nodes/honest-node.ts';
@@ -19,6 +19,15 @@ import { createRig } from '../../fixtures/service/rig.ts';
 import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
+
+/** The longest fact of one PDU. 3GPP TS 23.040 §9.2.2.1, with the address of the service center: 176 octets. */
+const UNREADABLE = {
+  kind: 'sms_unreadable',
+  iccid: '8901000000000000000017',
+  pdu: 'F'.repeat(2 * 176),
+  reason: 'x'.repeat(512),
+  received_at: '2026-05-03T12:00:00.000Z',
+} as const;
 
 const CALL = {
   kind: 'call_ended',
@@ -85,13 +94,18 @@ t.test('the facts of a SIM have a limit of their own: they stay in the database'
     socket: { pause: () => calls.push('pause'), resume: () => calls.push('resume') },
     onExceeded: () => calls.push('exceeded'),
   });
-  for (let text = 0; text < 10_000; text += 1) limiter.count(400, facts.of('rogue', '8901'));
-  t.same(calls, []);
-  limiter.count(16_000, facts.of('rogue', '8901'));
+  const longest = encodeFrame({ type: 'fact', sequence: Number.MAX_SAFE_INTEGER, fact: UNREADABLE }).length;
+  for (let text = 0; text < SIM_FACTS.burst; text += 1) limiter.count(longest, facts.of('rogue', '8901'));
+  for (let second = 0; second < 3_600; second += 1) {
+    clock.advance(1_000);
+    limiter.count(longest * SIM_FACTS.perSecond, facts.of('rogue', '8901'));
+  }
+  t.same(calls, [], 'all that a node takes from one SIM');
+  limiter.count(3_600_000, facts.of('rogue', '8901'));
   t.same(calls, ['exceeded', 'pause']);
-  clock.advance(19_000);
-  t.same(calls, ['exceeded', 'pause'], 'a text of 16,000 characters in twenty seconds');
-  clock.advance(1_000);
+  clock.advance(20_000);
+  t.same(calls, ['exceeded', 'pause']);
+  clock.advance(2 * 60 * 60_000);
   t.same(calls, ['exceeded', 'pause', 'resume']);
   limiter.count(16_000, facts.of('rogue', '8902'));
   t.equal(calls.length, 3);

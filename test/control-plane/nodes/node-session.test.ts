@@ -1,7 +1,8 @@
 // The server's half of the control link: who may connect, what it refuses, heartbeat, take-over.
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import type WebSocket from 'ws';
+import WebSocket from 'ws';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
@@ -95,24 +96,32 @@ t.test('facts begin where the node still has them', async (t) => {
 });
 
 t.test('a node that answers no heartbeat is disconnected, and its numbers leave the pool', async (t) => {
-  const clock = new ManualClock();
-  const { url } = await rig.start(t, { clock, heartbeatMs: MINUTE_MS });
-  const socket = await open(url);
-  socket.pong = () => undefined;
-  const { _receiver: receiver } = socket as unknown as { _receiver: NodeJS.EventEmitter };
-  receiver.removeAllListeners('ping');
-  socket.send(hello({ slots: [slotAt(1)] }));
-  await until('its number is on sale', async () => (await availableAt(url)) === 1);
-  let code: number | undefined;
-  socket.once('close', (closed: number) => {
-    code = closed;
-  });
-  await until('it is disconnected', () => {
-    clock.advance(MINUTE_MS);
-    return code !== undefined;
-  });
-  t.equal(code, 1006);
-  await until('its number has left the pool', async () => (await availableAt(url)) === 0);
+  const answers: Array<[name: string, answer: (socket: WebSocket) => void]> = [
+    ['silence', () => undefined],
+    ['pongs for pings that it has not read', (socket) => WebSocket.prototype.pong.call(socket, randomUUID())],
+  ];
+  for (const [name, answer] of answers) {
+    const clock = new ManualClock();
+    const { url, service } = await rig.start(t, { clock, heartbeatMs: MINUTE_MS });
+    const socket = await open(url);
+    socket.pong = () => undefined;
+    const { _receiver: receiver } = socket as unknown as { _receiver: NodeJS.EventEmitter };
+    receiver.removeAllListeners('ping');
+    socket.send(hello({ slots: [slotAt(1)] }));
+    await until('its number is on sale', async () => (await availableAt(url)) === 1);
+    let code: number | undefined;
+    socket.once('close', (closed: number) => {
+      code = closed;
+    });
+    await until('it is disconnected', () => {
+      clock.advance(MINUTE_MS);
+      if (code === undefined) answer(socket);
+      return code !== undefined;
+    });
+    t.equal(code, 1006, name);
+    await until('its number has left the pool', async () => (await availableAt(url)) === 0);
+    await service.stop();
+  }
 });
 
 t.test('a newer link of the same node takes over', async (t) => {

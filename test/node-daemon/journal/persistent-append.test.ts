@@ -3,7 +3,7 @@ import t from 'tap';
 import { appendPersistently } from '#node-daemon/journal/persistent-append.ts';
 import { recordedLog } from '../../fixtures/recorded-log.ts';
 import { until } from '../../fixtures/until.ts';
-import { bodies, brokenDisk, received, setUpJournal } from './scripted-journal.ts';
+import { bodies, brokenDisk, fact, received, setUpJournal } from './scripted-journal.ts';
 
 t.test('a record is tried until it is taken', async (t) => {
   const { log, lines } = recordedLog();
@@ -31,3 +31,25 @@ t.test('a record is tried until it is taken', async (t) => {
     },
   ]);
 });
+
+t.test(
+  'a fact that the link does not carry gets no place in the journal, and holds up no other',
+  async (t) => {
+    const { log, lines } = recordedLog();
+    const { clock, open } = await setUpJournal(t);
+    const journal = await open();
+    const invalid = { kind: 'fact', fact: { ...fact('secret'), from: 'F'.repeat(33) } } as const;
+    await t.rejects(journal.append(received('with it'), invalid), {
+      name: 'InvalidFactError',
+      message: /^a fact sms_received that the link does not carry: from: [^F]*$/,
+    });
+    const { tried, taken, written } = appendPersistently({ journal, clock, log }, [invalid]);
+    await Promise.all([tried, taken, written]);
+    t.match(lines, [
+      { level: 'error', fields: { err: { name: 'InvalidFactError' } }, message: 'a fact is lost' },
+    ]);
+    clock.advance(60_000);
+    await journal.append(received('next'));
+    t.same(bodies(journal), [[1, 'next']]);
+  },
+);

@@ -1,10 +1,12 @@
 // Slots and who is in them: named by modem, by place or by port, while devices come, go, move and swap.
 import t, { type Test } from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
-import type { NamedSlot } from '#node-daemon/config/node-config.ts';
+import { type NamedSlot, simSettings } from '#node-daemon/config/node-config.ts';
 import { Rack, type RackParts } from '#node-daemon/modem/rack.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
+import type { Clock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
+import { fastClock } from '../../fixtures/clocks/fast-clock.ts';
 import { lines, ScriptedModem, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { ScriptedHost } from './scripted-host.ts';
@@ -16,6 +18,7 @@ const ICCIDS = ['8901000000000000017', '8901000000000000025', '89010000000000000
 class TravellingModem {
   readonly device = new ScriptedModem();
   readonly imei: string;
+  cpin = '+CPIN: READY';
 
   constructor(index: number) {
     this.imei = IMEIS[index] ?? '';
@@ -23,7 +26,10 @@ class TravellingModem {
   }
 
   open(): Port {
-    return this.device.plug().on(/^AT\+CGSN$/, lines(this.imei, 'OK'));
+    return this.device
+      .plug()
+      .on(/^AT\+CGSN$/, lines(this.imei, 'OK'))
+      .on(/^AT\+CPIN\?$/, () => lines(this.cpin, 'OK'));
   }
 }
 
@@ -63,8 +69,13 @@ class Bus {
   }
 }
 
-async function setUp(t: Test, slots: readonly NamedSlot[] = [], parts: Partial<RackParts> = {}) {
-  const host = await ScriptedHost.start(t);
+async function setUp(
+  t: Test,
+  slots: readonly NamedSlot[] = [],
+  parts: Partial<RackParts> = {},
+  clock?: Clock,
+) {
+  const host = await ScriptedHost.start(t, clock);
   const rack = new Rack({
     slots,
     discover: true,
@@ -163,8 +174,10 @@ t.test('two modems that change places keep the names that name them', async (t) 
 
 t.test('two devices that say the same IMEI are two slots', async (t) => {
   const { bus, rack } = await setUp(t, [{ name: 'one', imei: IMEIS[0] }]);
+  const other = new TravellingModem(0);
+  other.device.iccid = ICCIDS[1];
   bus.plug('1-1', new TravellingModem(0));
-  bus.plug('1-2', new TravellingModem(0));
+  bus.plug('1-2', other);
   const isServed = () => rack.slots().filter(({ state }) => state === 'registered').length === 2;
   await until('both', isServed);
   t.equal(new Set(rack.slots().map(({ slot }) => slot)).size, 2);
@@ -354,4 +367,56 @@ t.test('a configuration that exchanges two names gives each modem its own at onc
   await rack.reconfigure({ discover: true, slots: slots('two', 'one'), ignore: [] });
   await served('two 0', 'one 1');
   t.same(warnings, []);
+});
+
+/** A text from another network, by CMT: 3GPP TS 23.040 §9.2.2.1. */
+const FORGED = [
+  '+CMT: ,23',
+  '07911326040000F0040B911346610089F60000208062917314080CC8F71D14969741F977FD07',
+] as const;
+
+const duplicates = (rack: Rack) =>
+  rack.slots().filter(({ reason, iccid }) => reason === 'duplicate_iccid' && iccid === null);
+
+t.test('a second modem with the ICCID of a served card gets no PIN, no service and no texts', async (t) => {
+  const sims = simSettings({ [ICCIDS[0]]: { pin: '1234' } });
+  const setting = await setUp(
+    t,
+    [],
+    { createModem: (options) => setting.host.create({ ...options, sims }) },
+    fastClock(10),
+  );
+  const { bus, host, modems, rack, served } = setting;
+  const [honest, liar] = modems;
+  liar.device.iccid = ICCIDS[0];
+  bus.plug('1-1.1', honest);
+  await served('1-1.1 0');
+  liar.cpin = '+CPIN: SIM PIN';
+  bus.plug('1-1.2', liar);
+  await until('the refusal of the locked card', () => duplicates(rack).length === 1);
+  t.same(rack.alarms(), ['duplicate_iccid']);
+  t.equal(liar.device.port.count(/^AT\+CPIN=/), 0, 'no PIN');
+  liar.cpin = '+CPIN: READY';
+  liar.device.port.say(lines('+CPIN: READY'));
+  liar.device.port.say(lines(...FORGED));
+  await until('another look at the card', () => liar.device.port.count(/^AT\+CPIN\?$/) >= 4);
+  t.same(namesOf(rack), ['1-1.1 registered null', '1-1.2 sim_absent duplicate_iccid']);
+  t.equal(rack.find(ICCIDS[0])?.name, '1-1.1');
+  t.equal(host.journal.state.facts.size, 0, 'the forged text is no fact');
+  t.equal(liar.device.port.count(/^AT\+CNMI=/), 0, 'nothing was set up');
+  bus.unplug('1-1.1', honest);
+  await served('1-1.2 1');
+  t.same(rack.alarms(), []);
+});
+
+t.test('a card that moves while its old modem notices nothing is served in its new one', async (t) => {
+  const { bus, modems, rack, served } = await setUp(t, [], {}, fastClock(10));
+  bus.plug('1-1.1', modems[0]);
+  await served('1-1.1 0');
+  modems[0].device.iccid = ICCIDS[2];
+  modems[1].device.iccid = ICCIDS[0];
+  bus.plug('1-1.2', modems[1]);
+  await served('1-1.1 0', '1-1.2 1');
+  t.equal(rack.find(ICCIDS[0])?.name, '1-1.2');
+  t.same(rack.alarms(), []);
 });

@@ -5,6 +5,7 @@ import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/n
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { Modem, type ModemParts } from '#node-daemon/modem/modem.ts';
 import type { RecoveryLimits } from '#node-daemon/modem/recovery/recovery.ts';
+import { ServedSims } from '#node-daemon/modem/sim/served-sims.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
@@ -22,6 +23,7 @@ export class ScriptedHost {
   readonly opened: string[] = [];
   readonly #devices = new Map<string, () => Port>();
   readonly #modems: Modem[] = [];
+  readonly #servedSims = new ServedSims();
   onChange: () => void = () => undefined;
   onLoss: () => void = () => undefined;
 
@@ -57,6 +59,7 @@ export class ScriptedHost {
       sims: NO_SIM_SETTINGS,
       carriers: DEFAULT_CARRIER_SETTINGS,
       mayWriteSettings: false,
+      servedSims: this.#servedSims,
       clock: this.clock,
       log: silentLogger,
       limits: LIMITS,

@@ -1,4 +1,5 @@
 // A session over a scripted modem, with time that the test moves, or that runs as fast as the modem answers.
+
 import type { Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
@@ -6,6 +7,7 @@ import { Journal } from '#node-daemon/journal/journal.ts';
 import { type OpenJournalDisk, openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import type { SessionEndedError } from '#node-daemon/modem/recovery/trouble.ts';
 import { ModemSession, type SessionParts } from '#node-daemon/modem/session.ts';
+import { ServedSims } from '#node-daemon/modem/sim/served-sims.ts';
 import type { SlotReport } from '#node-daemon/slot/slot-record.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
@@ -108,6 +110,7 @@ export class SessionRig {
       sims: NO_SIM_SETTINGS,
       carriers: DEFAULT_CARRIER_SETTINGS,
       mayWriteSettings: true,
+      servedSims: new ServedSims(),
       report: (report) => {
         this.reports.push(report);
         Object.assign(this.slot, report);

@@ -1,10 +1,12 @@
 // Written dialogues with modems of each make, played to the real channel and session: who the modem is, its SIM, its
 // network, how its messages are set up, one message in, one out, and what a restart means.
+
 import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { DEFAULT_CARRIER_SETTINGS, simSettings } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { ModemSession } from '#node-daemon/modem/session.ts';
+import { ServedSims } from '#node-daemon/modem/sim/served-sims.ts';
 import type { SlotReport } from '#node-daemon/slot/slot-record.ts';
 import type { UsbId } from '#node-daemon/usb/usb-device.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -149,6 +151,7 @@ async function setUp(t: Test, { transcript, usbId }: Expected) {
     sims: SIMS,
     carriers: DEFAULT_CARRIER_SETTINGS,
     mayWriteSettings: true,
+    servedSims: new ServedSims(),
     ...(usbId === undefined ? {} : { usbId }),
     report: (report) => Object.assign(slot, report),
   });

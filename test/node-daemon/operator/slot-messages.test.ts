@@ -37,10 +37,8 @@ t.test('each entry with its place, its state and what can be read of it', async 
 t.test('the waiting messages are those of this card only', async (t) => {
   const state = emptyState('j');
   const fact = { kind: 'sms_received', from: '72727', body: 'code', sent_at: null, partial: false } as const;
-  const facts = new Map([
-    [1, { ...fact, iccid: '8901', received_at: '2026-05-03T12:00:00Z' }],
-    [2, { ...fact, iccid: '8902', received_at: '2026-05-03T12:00:00Z' }],
-  ]);
-  const { waiting } = slotMessages(new Map(), '8901', { ...state, facts });
+  state.facts.set(1, { ...fact, iccid: '8901', received_at: '2026-05-03T12:00:00Z' });
+  state.facts.set(2, { ...fact, iccid: '8902', received_at: '2026-05-03T12:00:00Z' });
+  const { waiting } = slotMessages(new Map(), '8901', state);
   t.same(waiting, [{ from: '72727', received_at: '2026-05-03T12:00:00Z', text: 'code' }]);
 });

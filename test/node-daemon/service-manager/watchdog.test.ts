@@ -1,4 +1,5 @@
 // The watchdog is fed only while every worker goes on: a modem's supervisor, the journal's writer, the link.
+
 import { once } from 'node:events';
 import t from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
@@ -6,6 +7,7 @@ import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/n
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { Modem } from '#node-daemon/modem/modem.ts';
+import { ServedSims } from '#node-daemon/modem/sim/served-sims.ts';
 import { type DaemonStatus, ServiceManager } from '#node-daemon/service-manager/service-manager.ts';
 import { daemonWorkers, type Worker } from '#node-daemon/service-manager/worker.ts';
 import { silentLogger } from '#shared/log.ts';
@@ -126,6 +128,7 @@ t.test(
         sims: NO_SIM_SETTINGS,
         carriers: DEFAULT_CARRIER_SETTINGS,
         mayWriteSettings: false,
+        servedSims: new ServedSims(),
         outside: {},
         admits: () => true,
         limits: { radio: 0, restart: 0, usb_reset: 0, power_cycle: 0 },

@@ -5,6 +5,7 @@ import type { Place } from '#node-daemon/slot/place.ts';
 import { ManualClock } from '../../../fixtures/clocks/manual-clock.ts';
 import { runUntil } from '../../../fixtures/clocks/running-clock.ts';
 import { ScriptedModem, ScriptedPort } from '../../../fixtures/nodes/scripted-port.ts';
+import { validIccid } from '../../../fixtures/nodes/valid-iccid.ts';
 import { ScriptedHost } from '../scripted-host.ts';
 
 const CURES = ['reopen', 'radio', 'restart', 'usb_reset'] as const;
@@ -33,6 +34,7 @@ class StuckDevice {
   constructor(host: ScriptedHost, clock: ManualClock, index: number) {
     this.#host = host;
     this.#clock = clock;
+    this.#device.iccid = validIccid(index);
     this.usbPath = `1-${index + 1}`;
     this.modem = host.create({
       slot: this.usbPath,

@@ -1,6 +1,6 @@
-// The cost of a thousand wrong keys at once for the database.
+// How many reads many callers cost the database: of a thousand wrong keys at once, or of numbers on sale.
 import t from 'tap';
-import { FreshRead } from '#control-plane/console/session/sessions.ts';
+import { FreshRead } from '#control-plane/bus/fresh-read.ts';
 
 t.test(
   'however many ask, one read at a time answers them, and none that began before they asked',

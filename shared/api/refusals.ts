@@ -115,8 +115,10 @@ export const REFUSALS = {
   },
   payment_already_used: {
     status: 409,
-    meaning: 'This authorization was used before, or a third party may have it.',
-    action: 'Do not pay again. Sign in with `POST /auth` for a token.',
+    meaning:
+      'The service had this payment before: it was applied, or an operator refunded or closed it. Or a third party may have it.',
+    action:
+      'Do not pay again. Sign in with `POST /auth` for a token. If an operator refunded or closed the payment, the message says that, and there is no subscription.',
   },
   payment_identifier_reused: {
     status: 409,

@@ -7,7 +7,7 @@ const NUMBER = /^\+[\d…]+$|^-\d+(\.\d+)?$/;
 /** Spreadsheets run such a cell as a formula. A text may come from a stranger. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** The line of titles, then a line for each row; every line ends with CRLF. */
+/** The names of the columns, then a line for each row; every line ends with CRLF. */
 export const csvOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], view: View): string =>
   csvLine(columns.map(({ title }) => title)) + csvRows(columns, rows, view);
 

@@ -1,4 +1,4 @@
-// A fleet file as CSV (RFC 4180), as spreadsheets write it: a line of titles, then a line for each card.
+// A fleet file as CSV (RFC 4180), as spreadsheets write it: the names of the columns, then a line for each card.
 import { CsvError, parse } from 'csv-parse/sync';
 import type * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
@@ -37,7 +37,7 @@ export function csvCards(text: string): FleetRow[] {
   const lines = all.slice(begin + 1).filter(isCard);
   const written = lines.map(({ record, info: { lines: line } }) => {
     if (record.length !== fields.length)
-      problems.push({ line, text: `has ${record.length} fields, the line of titles has ${fields.length}` });
+      problems.push({ line, text: `has ${record.length} fields, the first line has ${fields.length}` });
     const values = fields.flatMap((field, index) =>
       field === undefined ? [] : [[field, record[index]?.trim()]],
     );

@@ -105,7 +105,7 @@ t.test('columns', async (t) => {
   ]);
   t.strictSame(problemsOf('iccid,iccid\n'), ['line 1: the column "iccid" occurs twice']);
   t.strictSame(problemsOf(''), ['it is empty']);
-  t.strictSame(problemsOf(`iccid,label\n${SIM_1},a,b\n`), ['line 2: has 3 fields, the line of titles has 2']);
+  t.strictSame(problemsOf(`iccid,label\n${SIM_1},a,b\n`), ['line 2: has 3 fields, the first line has 2']);
   t.match(problemsOf(`iccid,label\n${SIM_1},"open\n`), [/^line \d: a quote \("\) is not closed/]);
   t.match(problemsOf(`iccid,label\n${SIM_1},"${'x'.repeat(9_000)}\n`), [/^line \d: has more than 4096/]);
 });

@@ -24,10 +24,11 @@ t.test('an endless answer is read up to 16 MiB', async (t) => {
   let sent = 0;
   const stream = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const size = request.url === '/availability' ? 20 : 15;
+    const closed = once(response, 'close');
     response.write('{"available": 1, "padding": "');
     for (sent = 0; sent < size && !response.destroyed; sent += 1) {
       if (response.write('x'.repeat(MIB))) continue;
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      await Promise.race([once(response, 'drain'), closed]);
     }
     response.end('"}');
   };

@@ -27,7 +27,7 @@ export const ALERT_TEXTS = {
   node_alarm: {
     severity: 'warning, critical',
     raised:
-      'A linked node reports an alarm of the whole node: `no_modem`, `modem_given_up`, `duplicate_iccid`, `journal_unavailable`, `ports_hang`, or, as a warning, `disk_nearly_full`.',
+      'A linked node reports an alarm of the whole node: `no_modem`, `modem_given_up`, `duplicate_iccid`, `journal_unavailable`, `ports_hang`, or, as a warning, `duplicate_imei` or `disk_nearly_full`.',
     over: 'The node no longer reports the alarm.',
     options: [],
   },

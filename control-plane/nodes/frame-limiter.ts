@@ -1,7 +1,7 @@
 // How fast the frames of a node are read. One with a stolen key, or a broken one, must not take the time of the others.
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from '#shared/clock.ts';
-import { SIM_FACTS } from '#shared/link/messages.ts';
+import { MODEM_FACTS } from '#shared/link/messages.ts';
 import { TokenBucket } from '#shared/token-bucket.ts';
 import { upTo } from '../bus/cache-size.ts';
 
@@ -22,10 +22,17 @@ export const FACT_COST = 0.1;
 /** Characters that cost as much as one more frame. */
 const FRAME_UNIT_LENGTH = 16 * 1024;
 
-/** Characters of the longest frame with a message of one PDU: one that could not be decoded, and why. */
-const FACT_LENGTH = 1_200;
-/** Limit of the facts of a SIM, in characters of their frames. They stay in the database. A node that keeps its share never meets it. */
-const FACTS = { burst: SIM_FACTS.burst * FACT_LENGTH, perSecond: SIM_FACTS.perSecond * FACT_LENGTH };
+/** Characters of the longest frame with a message of one PDU, which is one that could not be decoded, and with a call. */
+const LENGTH = { message: 1_200, call: 600 };
+const { calls, messages } = MODEM_FACTS;
+/**
+ * Limit of the facts of a SIM, in characters of their frames. They stay in the database. A node that keeps to the shares of its modems never
+ * meets it.
+ */
+const FACTS = {
+  burst: messages.burst * LENGTH.message + calls.burst * LENGTH.call,
+  perSecond: messages.perSecond * LENGTH.message + calls.perSecond * LENGTH.call,
+};
 
 const REPORT_EVERY_MS = 60_000;
 const NODES_MAX = 10_000;

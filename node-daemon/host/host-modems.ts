@@ -11,7 +11,7 @@ import type { Journal } from '../journal/journal.ts';
 import { Modem, type ModemParts } from '../modem/modem.ts';
 import { Rack, type RackParts, type RackSettings } from '../modem/rack.ts';
 import { outsideSteps, recoveryLimits } from '../modem/recovery/outside-steps.ts';
-import { ServedSims } from '../modem/sim/served-sims.ts';
+import { HostClaims } from '../modem/sim/claims.ts';
 import type { HangGuard } from '../system/hang-guard.ts';
 import { UsbTreeReader } from '../usb/usb-tree.ts';
 import { UsbWatch } from '../usb/usb-watch.ts';
@@ -106,7 +106,7 @@ export class HostModems {
       clock,
       random,
       carriers: config.carriers,
-      servedSims: new ServedSims(),
+      hostClaims: new HostClaims(clock),
       limits: recoveryLimits(config.recovery),
       outside: outsideSteps(config, { sysfsRoot, clock, guard }),
       observer: this.#modemObserver(),

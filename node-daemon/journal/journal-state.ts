@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import type { Fact } from '#shared/link/messages.ts';
 import { CommandMap, type CommandState, type ReadonlyCommandMap } from './command-map.ts';
 import { applyCommandRecord, applyOutcome, applyReport, commandRecords } from './command-records.ts';
-import { FactMap, type ReadonlyFactMap } from './fact-map.ts';
 import {
   JOURNAL_FORMAT,
   type JournalRecord,
@@ -44,7 +43,7 @@ export interface JournalState {
   /** Highest acknowledged sequence number. */
   acknowledged: number;
   /** Unacknowledged facts by sequence number, in order and without gaps. */
-  readonly facts: FactMap;
+  readonly facts: Map<number, Fact>;
   readonly commands: CommandMap;
   /** Entries that were read and may still exist, by `entryKey`. */
   readonly entries: Map<string, EntryState>;
@@ -63,7 +62,7 @@ export interface ReadonlyJournalState {
   readonly journalId: string;
   readonly nextSequence: number;
   readonly acknowledged: number;
-  readonly facts: ReadonlyFactMap;
+  readonly facts: ReadonlyMap<number, Fact>;
   readonly commands: ReadonlyCommandMap;
   readonly entries: ReadonlyMap<string, EntryState>;
   readonly groups: ReadonlyMap<string, PartGroup>;
@@ -78,7 +77,7 @@ export function emptyState(journalId: string): JournalState {
     journalId,
     nextSequence: 1,
     acknowledged: 0,
-    facts: new FactMap(),
+    facts: new Map(),
     commands: new CommandMap(),
     entries: new Map(),
     groups: new Map(),

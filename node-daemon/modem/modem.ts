@@ -9,6 +9,7 @@ import type { CommandEnd } from '../at/command-end.ts';
 import type { OpenPort } from '../at/port.ts';
 import type { CarrierSettings, SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
+import { type ModemShares, modemShares } from '../journal/share.ts';
 import { DeviceHistory, ModemLocation } from '../slot/location.ts';
 import type { Place } from '../slot/place.ts';
 import { SlotRecord } from '../slot/slot-record.ts';
@@ -21,7 +22,7 @@ import type { OutsideSteps } from './recovery/outside-steps.ts';
 import type { RecoveryLimits, RecoveryStep } from './recovery/recovery.ts';
 import type { Trouble } from './recovery/trouble.ts';
 import { ModemSession } from './session.ts';
-import type { ServedSims } from './sim/served-sims.ts';
+import { type HostClaims, ModemClaims } from './sim/claims.ts';
 import type { SmsOutbox } from './sms/sms-outbox.ts';
 
 /** At a stop, the modem gets this time to finish its current message. */
@@ -51,7 +52,7 @@ export interface ModemParts {
   readonly journal: Journal;
   readonly sims: SimSettings;
   readonly carriers: CarrierSettings;
-  readonly servedSims: ServedSims;
+  readonly hostClaims: HostClaims;
   /** As in `SessionParts`. */
   readonly mayWriteSettings: boolean;
   readonly limits: RecoveryLimits;
@@ -86,6 +87,8 @@ export class Modem {
   readonly #devices = new DeviceHistory();
   readonly #recovery: ModemRecovery;
   readonly #liveness = new Liveness();
+  readonly #claims: ModemClaims;
+  readonly #shares: ModemShares;
   #running: Promise<void> | undefined;
   #opened: OpenedModem | undefined;
   #session: ModemSession | undefined;
@@ -94,6 +97,8 @@ export class Modem {
     this.#parts = parts;
     this.name = parts.slot;
     this.id = parts.place?.usb?.path ?? parts.slot;
+    this.#claims = new ModemClaims(parts.hostClaims, () => this.#session?.checkSim());
+    this.#shares = modemShares(parts);
     this.#location = new ModemLocation(parts.clock, parts.place);
     this.#record = new SlotRecord(parts.place, parts.clock, (before) => {
       const { state, reason } = this.#record.slot;
@@ -274,6 +279,8 @@ export class Modem {
       this.#session = new ModemSession({
         ...this.#parts,
         channel,
+        claims: this.#claims,
+        shares: this.#shares,
         ...(place.usb === undefined ? {} : { usbId: place.usb.id }),
         ...(telephonyAt === undefined ? {} : { telephony: telephonyAt(place) }),
         report: (report) => this.#record.report(report),

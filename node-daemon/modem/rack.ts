@@ -7,7 +7,7 @@ import { isIgnored, isModem, mayBeModem, type Place, placeAt, placeOf } from '..
 import { SlotNames } from '../slot/slot-names.ts';
 import type { UsbDevice } from '../usb/usb-device.ts';
 import type { Modem } from './modem.ts';
-import { DUPLICATE_ICCID } from './sim/served-sims.ts';
+import { DUPLICATE_ICCID, DUPLICATE_IMEI } from './sim/claims.ts';
 
 /** Makes the supervisor of one modem, without starting it. */
 type CreateModem = (options: {
@@ -212,6 +212,8 @@ export class Rack {
     if (!modems.some((modem) => modem.isPlugged)) alarms.push('no_modem');
     if (modems.some((modem) => modem.isGivenUp)) alarms.push('modem_given_up');
     if (modems.some(({ slot }) => slot.reason === DUPLICATE_ICCID)) alarms.push(DUPLICATE_ICCID);
+    const imeis = modems.filter(isPresent).flatMap(({ slot }) => slot.device_id ?? []);
+    if (new Set(imeis).size < imeis.length) alarms.push(DUPLICATE_IMEI);
     return alarms;
   }
 

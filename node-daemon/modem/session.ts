@@ -15,7 +15,7 @@ import { changeFromOutside } from './outside-change.ts';
 import { Pauses } from './pauses.ts';
 import { endOf, SessionEndedError } from './recovery/trouble.ts';
 import { optional } from './set-up-commands.ts';
-import type { ServedSims } from './sim/served-sims.ts';
+import type { ModemClaims } from './sim/claims.ts';
 import { awaitSim } from './sim/sim-wait.ts';
 import { type ServiceParts, SimService } from './sim-service.ts';
 import type { SmsInbox } from './sms/sms-inbox.ts';
@@ -32,7 +32,7 @@ const FULL_STORE_LOG_MS = 60_000;
 export interface SessionParts extends ServiceParts {
   /** The ids of the modem's USB device, if it is one. */
   readonly usbId?: UsbId;
-  readonly servedSims: ServedSims;
+  readonly claims: ModemClaims;
   /** Called before each pause, to show that the session does not hang. */
   readonly onTurn?: () => void;
 }
@@ -104,14 +104,14 @@ export class ModemSession {
       if (telephony !== undefined) await this.#endLeftCalls();
       const modem = await this.#identify();
       await optional(log, setFullFunctionality(this.channel, pause));
-      const sim = await awaitSim({ ...this.#parts, ...modem, session: this, pause });
+      const sim = await awaitSim({ ...this.#parts, ...modem, pause });
       this.#service = new SimService({ ...this.#parts, ...modem, sim, pauses: this.#pauses });
       return await this.#service.run();
     } catch (error) {
       throw endOf(error);
     } finally {
       this.#service?.stop();
-      this.#parts.servedSims.release(this);
+      this.#parts.claims.leave();
     }
   }
 
@@ -123,12 +123,14 @@ export class ModemSession {
   }
 
   async #identify(): Promise<{ readonly profile: ModemProfile; readonly imei: string | undefined }> {
-    const { log, report, usbId } = this.#parts;
+    const { claims, log, report, usbId } = this.#parts;
     const { firmware, imei, model, profile } = await identify(this.channel, usbId);
     this.#profile = profile;
     report({ device_id: imei ?? null, model: model ?? null });
+    const isTaken = imei !== undefined && !claims.takeImei(imei);
+    if (isTaken) log.warn({ imei }, 'another modem has this IMEI: this one is served as a modem without one');
     log.info({ profile: profile.name, model, firmware }, 'modem opened');
-    return { profile, imei };
+    return { profile, imei: isTaken ? undefined : imei };
   }
 
   #onUrc(line: string): void {

@@ -8,6 +8,7 @@ import type { AtChannel } from '../at/channel.ts';
 import { atCommand } from '../at/command.ts';
 import type { CarrierSettings, SimSettings } from '../config/node-config.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { ModemShares } from '../journal/share.ts';
 import type { ModemProfile } from '../profiles/profile.ts';
 import type { SlotReport } from '../slot/slot-record.ts';
 import { Telephone, type Telephony } from '../voice/telephone.ts';
@@ -52,6 +53,7 @@ export interface ServiceParts {
   /** Whether settings in the modem's flash memory may be changed. */
   readonly mayWriteSettings: boolean;
   readonly report: (report: SlotReport) => void;
+  readonly shares: ModemShares;
   /** The parts for calls. Absent if there are no calls. */
   readonly telephony?: Telephony;
 }
@@ -172,7 +174,7 @@ export class SimService {
   }
 
   async #startCalls(network: NetworkWatch): Promise<void> {
-    const { channel, clock, log, pauses, profile, sim, telephony } = this.#parts;
+    const { channel, clock, log, pauses, profile, shares, sim, telephony } = this.#parts;
     if (telephony === undefined) return;
     const { voice } = profile;
     await giveAll(this.#parts, voice.setUp);
@@ -185,6 +187,7 @@ export class SimService {
       voice,
       access: telephony.audioAccess(voice),
       isRegistered: () => network.isRegistered,
+      takesCall: () => shares.calls.take(),
       onAudioDegraded: () => {
         this.#isAudioDegraded = true;
         pauses.pollNow();
@@ -195,14 +198,22 @@ export class SimService {
   }
 
   #startMessages({ storages, storageForm }: MessageSetUp, network: NetworkWatch): void {
-    const { channel, clock, imei: device, journal, log, random, report, sim } = this.#parts;
+    const { channel, clock, imei: device, journal, log, random, report, shares, sim } = this.#parts;
     const parts = { channel, clock, journal, log, confirmSim: () => this.#guard.confirm() };
     const outbox = new SmsOutbox({ ...parts, random, isRegistered: () => network.isRegistered });
     this.#outbox = outbox;
     const sendingDone = (): Promise<void> => outbox.sendingDone();
     const access = new StorageAccess(channel, storageForm, (storage) => report({ storage }));
     const sweeps = { storages: storages.readable, onSwept: (at: string) => report({ swept_at: at }) };
-    this.#inbox = new SmsInbox({ ...parts, ...sweeps, iccid: sim.iccid, device, access, sendingDone });
+    this.#inbox = new SmsInbox({
+      ...parts,
+      ...sweeps,
+      iccid: sim.iccid,
+      device,
+      access,
+      sendingDone,
+      shares,
+    });
   }
 
   /** Polls until the session ends. Always rejects. */

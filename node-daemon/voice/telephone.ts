@@ -20,6 +20,7 @@ const OPEN_ATTEMPTS = 10;
 const OPEN_RETRY_MS = 300;
 /** Frames of one second. Audio that is lost before counts as a failed attempt, because a refused card or port may open first. */
 const STEADY_FRAMES = 50;
+const TOO_MANY_LOG_MS = 60_000;
 
 /** The node's end of a link with the audio of a call. */
 export interface MediaEnd {
@@ -70,6 +71,8 @@ interface TelephoneParts {
   readonly access: AudioAccess | undefined;
   readonly createResampler: CreateResampler;
   readonly calls: CallObserver;
+  /** Counts an incoming call. Returns false if there were too many: the modem may invent them. */
+  readonly takesCall: () => boolean;
   /** Called after a call if the modem's audio works again only after a restart. The next call may have begun. */
   readonly onAudioDegraded: () => void;
 }
@@ -94,6 +97,9 @@ export class Telephone {
   #ongoing: Ongoing | undefined;
   #dialledId: string | undefined;
   #isDegraded = false;
+  /** Whether the current call is one too many: the daemon reports nothing of it. */
+  #isUnreported = false;
+  #tooManyLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: TelephoneParts) {
     this.#parts = parts;
@@ -188,6 +194,8 @@ export class Telephone {
   #onCall({ direction, peer = null, state }: LineCall): void {
     const { calls, clock, iccid } = this.#parts;
     const now = new Date(clock.now()).toISOString();
+    if (direction === 'inbound' && this.#ongoing === undefined) this.#isUnreported ||= this.#isTooMany();
+    if (this.#isUnreported) return;
     const known = this.#ongoing?.live;
     const id = known?.call_id ?? (direction === 'outbound' ? this.#dialledId : undefined) ?? calls.newId();
     const live: LiveCall = {
@@ -217,6 +225,16 @@ export class Telephone {
     calls.note(live, this);
   }
 
+  #isTooMany(): boolean {
+    const { clock, log, takesCall } = this.#parts;
+    if (takesCall()) return false;
+    if (clock.now() - this.#tooManyLoggedAt >= TOO_MANY_LOG_MS) {
+      this.#tooManyLoggedAt = clock.now();
+      log.warn({}, 'incoming calls are not reported: there are more than any network delivers');
+    }
+    return true;
+  }
+
   /** The control plane ends a call whose client is gone together with the instance that it was connected to. */
   #reportMedia(ongoing: Ongoing): void {
     if (this.#ongoing !== ongoing) return;
@@ -228,6 +246,7 @@ export class Telephone {
     const ongoing = this.#ongoing;
     this.#ongoing = undefined;
     this.#dialledId = undefined;
+    this.#isUnreported = false;
     if (ongoing === undefined) return;
     const audio = sum(ongoing.past, ongoing.audio?.statistics);
     ongoing.media?.close(callCloseCode(end.cause), end.reason);

@@ -36,10 +36,13 @@ export const smsOutcomeSchema = z.discriminatedUnion('status', [
 export type SmsOutcome = z.infer<typeof smsOutcomeSchema>;
 
 /**
- * Messages that one SIM may receive at once, and in a second in the long run: more than a network delivers. A node leaves the others on the
- * SIM and in the network, and the control plane reads no more.
+ * Facts that a node takes from one modem at once, and in a second in the long run: more than a network delivers. Messages beyond that stay on the
+ * SIM and in the network, and calls ring unreported. The control plane reads no more of one SIM.
  */
-export const SIM_FACTS = { burst: 3_000, perSecond: 0.5 };
+export const MODEM_FACTS = {
+  messages: { burst: 3_000, perSecond: 1 },
+  calls: { burst: 200, perSecond: 0.25 },
+};
 
 /** Events in the journal of the node. The node sends them until the control plane acknowledges them. */
 export const factSchema = z.discriminatedUnion('kind', [

@@ -16,6 +16,11 @@ export const NODE_ALARMS = {
     advice:
       'Take both modems out, and read the ICCID that is printed on their cards. Do not use the one that lies.',
   },
+  duplicate_imei: {
+    severity: 'warning',
+    means: 'two modems report the same IMEI: the second one is not recognized when it moves',
+    advice: 'Compare the IMEIs printed on the modems with what they report. Replace the one that lies.',
+  },
   journal_unavailable: {
     severity: 'critical',
     means: 'the disk refuses journal writes: messages stay on the SIMs and nothing is sent',

@@ -7,7 +7,7 @@ import type { Journal } from '../../journal/journal.ts';
 import type { ModemProfile } from '../../profiles/profile.ts';
 import type { SlotReport } from '../../slot/slot-record.ts';
 import { SessionEndedError } from '../recovery/trouble.ts';
-import { DUPLICATE_ICCID, type ServedSims, type SimHolder } from './served-sims.ts';
+import { DUPLICATE_ICCID, type ModemClaims } from './claims.ts';
 import { LOCKED_BY_PIN, readIccid, readSimState } from './sim-card.ts';
 import type { Sim } from './sim-guard.ts';
 import { SimLoss } from './sim-loss.ts';
@@ -62,29 +62,6 @@ class SimUnlock {
   }
 }
 
-/** Asks for the card of one session among the modems of the host. */
-class SimClaim {
-  readonly #parts: Pick<SimWaitParts, 'report' | 'servedSims' | 'session'>;
-  /** The card for which the other session was asked. */
-  #asked: string | undefined;
-
-  constructor(parts: Pick<SimWaitParts, 'report' | 'servedSims' | 'session'>) {
-    this.#parts = parts;
-  }
-
-  /** Returns whether the session may use the card. Another modem that has it reads its own card first, because this one may have moved. */
-  allows(iccid: string): boolean {
-    const { report, servedSims, session } = this.#parts;
-    const other = servedSims.take(iccid, session);
-    if (other === undefined) return true;
-    if (this.#asked === iccid)
-      report({ state: 'sim_absent', iccid: null, number: null, reason: DUPLICATE_ICCID });
-    else other.checkSim();
-    this.#asked = iccid;
-    return false;
-  }
-}
-
 /** Poll interval without a usable SIM. Modems that report SIM changes are quicker. */
 const SIM_POLL_MS = 5_000;
 const SIM_BUSY_POLL_MS = 1_000;
@@ -100,17 +77,15 @@ interface SimWaitParts {
   readonly sims: SimSettings;
   readonly profile: ModemProfile;
   readonly imei: string | undefined;
-  readonly servedSims: ServedSims;
-  readonly session: SimHolder;
+  readonly claims: ModemClaims;
   readonly report: (report: SlotReport) => void;
   readonly pause: (delayMs: number) => Promise<void>;
 }
 
 /** Resolves with the SIM when its ICCID can be read. Rejects with `SessionEndedError` if a restart may help, and as `pause` does. */
 export async function awaitSim(parts: SimWaitParts): Promise<Sim> {
-  const { channel, clock, imei, journal, pause, profile, report, servedSims, session } = parts;
+  const { channel, claims, clock, imei, journal, pause, profile, report } = parts;
   const unlock = new SimUnlock(parts);
-  const claim = new SimClaim(parts);
   // Time since which the SIM has been busy.
   let busySince = clock.now();
   const polledSince = busySince;
@@ -120,12 +95,15 @@ export async function awaitSim(parts: SimWaitParts): Promise<Sim> {
     const isThere = state.kind === 'ready' || state.kind === 'locked';
     const card = isThere ? await readIccid(channel, profile.iccidCommands) : undefined;
     if (card !== undefined || state.kind === 'locked') loss.found();
-    if (card === undefined) servedSims.release(session);
-    else if (!claim.allows(card.iccid)) {
+    const claim = card && claims.takeSim(card.iccid);
+    if (claim === 'wait' || claim === 'refused') {
+      if (claim === 'refused')
+        report({ state: 'sim_absent', iccid: null, number: null, reason: DUPLICATE_ICCID });
       busySince = clock.now();
       await pause(SIM_POLL_MS);
       continue;
-    } else if (state.kind === 'ready') return card;
+    }
+    if (card !== undefined && state.kind === 'ready') return card;
     let isBusy = state.kind === 'busy' || state.kind === 'ready';
     if (state.kind === 'locked') {
       const unlocked = await unlock.open(state.reason, card?.iccid);
@@ -136,6 +114,7 @@ export async function awaitSim(parts: SimWaitParts): Promise<Sim> {
       }
     }
     if (state.kind === 'absent') {
+      claims.leaveSim();
       const { reason } = state;
       const verdict = loss.missed(reason, clock.now(), polledSince);
       if (verdict === 'ends') throw new SessionEndedError('faulty', `the SIM did not come back: ${reason}`);

@@ -7,6 +7,7 @@ import type { Priority } from '../../at/command-queue.ts';
 import type { Information } from '../../at/exchange.ts';
 import type { Urc } from '../../at/urc.ts';
 import type { Journal } from '../../journal/journal.ts';
+import type { ModemShares } from '../../journal/share.ts';
 import { AnnouncedMessages } from './announced-messages.ts';
 import { DirectMessages } from './direct-messages.ts';
 import { SmsDeletions } from './sms-deletions.ts';
@@ -40,6 +41,7 @@ interface SmsInboxParts {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly shares: ModemShares;
   readonly storages: readonly string[];
   readonly access: StorageAccess;
   /** Resolves if the SIM is still this one, so that messages read before and deleted next belong to it. */

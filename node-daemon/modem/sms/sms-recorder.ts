@@ -1,14 +1,14 @@
 // Turns a received PDU into journal records: messages, parts of messages, reports, and PDUs without a message.
 import type { Clock } from '#shared/clock.ts';
-import type { Journal } from '../../journal/journal.ts';
+import { type Journal, JournalUnavailableError } from '../../journal/journal.ts';
 import { entryKey } from '../../journal/journal-state.ts';
 import { InvalidFactError, type NewRecord, type StorageEntry } from '../../journal/record.ts';
+import type { ModemShares } from '../../journal/share.ts';
 import type { ReadonlyGroups } from '../../journal/written-groups.ts';
 import { groupKey, joinParts, type MessagePart, partPlaceOf } from '../../sms/concatenation.ts';
 import { WAP_PUSH_PORT } from '../../sms/mms-notification.ts';
 import type { ReceivedPdu } from '../../sms/received-pdu.ts';
 import type { StatusReport } from '../../sms/tpdu.ts';
-import { takeShare } from './message-share.ts';
 import { messageFacts } from './push-facts.ts';
 import { factRecords, unreadableFact } from './sms-facts.ts';
 import { acceptedOwner, isUncertain, ownerOf, type ReportSearch, reportFacts } from './sms-reports.ts';
@@ -26,6 +26,7 @@ interface SmsRecorderParts {
   readonly iccid: string;
   readonly journal: Journal;
   readonly clock: Clock;
+  readonly shares: ModemShares;
   /** Resolves when no message is being sent. Until then a report may belong to a message without a reference yet. */
   readonly sendingDone: () => Promise<void>;
 }
@@ -46,11 +47,11 @@ export class SmsRecorder {
   }
 
   /**
-   * Resolves when the message is durable. Rejects if the journal refuses, or the share of this SIM is used up. `entry`: its place in a storage. `arrivedAfter`: a time at
+   * Resolves when the message is durable. Rejects if the journal refuses, or the share of this modem is used up. `entry`: its place in a storage. `arrivedAfter`: a time at
    * which it was not there yet.
    */
   async record(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
-    takeShare(this.#parts.iccid, this.#parts);
+    this.#takeShare();
     const receivedAt = new Date(this.#parts.clock.now()).toISOString();
     try {
       await this.#record(received, { receivedAt, entry, arrivedAfter });
@@ -95,11 +96,21 @@ export class SmsRecorder {
    * As `record`, for a message in a modem whose card was changed meanwhile. Its owner is unknown, and no customer may read the messages of
    * another one, so it is kept for the operator. `formerIccid`: the former card.
    */
-  recordStranded({ pdu, decoded }: ReceivedPdu, entry: StorageEntry, formerIccid: string): Promise<void> {
+  async recordStranded(
+    { pdu, decoded }: ReceivedPdu,
+    entry: StorageEntry,
+    formerIccid: string,
+  ): Promise<void> {
+    this.#takeShare();
     const receivedAt = new Date(this.#parts.clock.now()).toISOString();
     if (decoded?.kind === 'statusReport') return this.#recordReport(decoded, receivedAt, entry);
     const fact = unreadableFact(formerIccid, pdu, STRANDED, receivedAt);
     return this.#parts.journal.append({ kind: 'fact', fact, entry });
+  }
+
+  #takeShare(): void {
+    if (!this.#parts.shares.messages.take())
+      throw new JournalUnavailableError('this modem received more messages than its share');
   }
 
   #recordUnreadable(

@@ -10,7 +10,7 @@ import {
 } from '#control-plane/nodes/frame-limiter.ts';
 import { setAcknowledged } from '#control-plane/store/fleet/node-links.ts';
 import { encodeFrame, parseNodeFrame } from '#shared/link/frame.ts';
-import { SIM_FACTS, type SlotEvent } from '#shared/link/messages.ts';
+import { type Fact, MODEM_FACTS, type SlotEvent } from '#shared/link/messages.ts';
 import { received } from '../../fixtures/agents/subscriber.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { honestNode, rogueOf, TEXT } from '../../fixtures/nodes/honest-node.ts';
@@ -27,6 +27,29 @@ const UNREADABLE = {
   pdu: 'F'.repeat(2 * 176),
   reason: 'x'.repeat(512),
   received_at: '2026-05-03T12:00:00.000Z',
+} as const;
+
+/** A call of an hour. */
+const LONGEST_CALL = {
+  kind: 'call_ended',
+  call_id: 'c'.repeat(64),
+  iccid: UNREADABLE.iccid,
+  direction: 'inbound',
+  peer: '+'.padEnd(32, '9'),
+  started_at: UNREADABLE.received_at,
+  answered_at: UNREADABLE.received_at,
+  ended_at: UNREADABLE.received_at,
+  reason: 'network_failure',
+  cause: 127,
+  audio: {
+    captured_frames: 180_000,
+    played_frames: 180_000,
+    late_frames: 180_000,
+    dropped_frames: 180_000,
+    lost_frames: 180_000,
+    capture_gaps: 180_000,
+    xruns: 180_000,
+  },
 } as const;
 
 const CALL = {
@@ -94,14 +117,20 @@ t.test('the facts of a SIM have a limit of their own: they stay in the database'
     socket: { pause: () => calls.push('pause'), resume: () => calls.push('resume') },
     onExceeded: () => calls.push('exceeded'),
   });
-  const longest = encodeFrame({ type: 'fact', sequence: Number.MAX_SAFE_INTEGER, fact: UNREADABLE }).length;
-  for (let text = 0; text < SIM_FACTS.burst; text += 1) limiter.count(longest, facts.of('rogue', '8901'));
+  const lengthOf = (fact: Fact): number =>
+    encodeFrame({ type: 'fact', sequence: Number.MAX_SAFE_INTEGER, fact }).length;
+  const pairs = [
+    [lengthOf(UNREADABLE), MODEM_FACTS.messages],
+    [lengthOf(LONGEST_CALL), MODEM_FACTS.calls],
+  ] as const;
+  for (const [length, { burst }] of pairs)
+    for (let fact = 0; fact < burst; fact += 1) limiter.count(length, facts.of('rogue', '8901'));
   for (let second = 0; second < 3_600; second += 1) {
     clock.advance(1_000);
-    limiter.count(longest * SIM_FACTS.perSecond, facts.of('rogue', '8901'));
+    for (const [length, { perSecond }] of pairs) limiter.count(length * perSecond, facts.of('rogue', '8901'));
   }
-  t.same(calls, [], 'all that a node takes from one SIM');
-  limiter.count(3_600_000, facts.of('rogue', '8901'));
+  t.same(calls, [], 'all that a node takes from one modem');
+  limiter.count(4_000_000, facts.of('rogue', '8901'));
   t.same(calls, ['exceeded', 'pause']);
   clock.advance(20_000);
   t.same(calls, ['exceeded', 'pause']);

@@ -1,110 +1,12 @@
 // Slots and who is in them: named by modem, by place or by port, while devices come, go, move and swap.
-import t, { type Test } from 'tap';
-import type { Port } from '#node-daemon/at/port.ts';
-import { type NamedSlot, simSettings } from '#node-daemon/config/node-config.ts';
-import { Rack, type RackParts } from '#node-daemon/modem/rack.ts';
-import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
-import type { Clock } from '#shared/clock.ts';
+import t from 'tap';
 import { silentLogger } from '#shared/log.ts';
-import { fastClock } from '../../fixtures/clocks/fast-clock.ts';
-import { lines, ScriptedModem, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
+import { lines, ScriptedPort } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
-import { ScriptedHost } from './scripted-host.ts';
-
-const IMEIS = ['350000000000017', '350000000000025', '350000000000033'] as const;
-const ICCIDS = ['8901000000000000017', '8901000000000000025', '8901000000000000033'] as const;
-
-/** A modem that can be plugged in anywhere, with a SIM that can be put into another. */
-class TravellingModem {
-  readonly device = new ScriptedModem();
-  readonly imei: string;
-  cpin = '+CPIN: READY';
-
-  constructor(index: number) {
-    this.imei = IMEIS[index] ?? '';
-    this.device.iccid = ICCIDS[index] ?? '';
-  }
-
-  open(): Port {
-    return this.device
-      .plug()
-      .on(/^AT\+CGSN$/, lines(this.imei, 'OK'))
-      .on(/^AT\+CPIN\?$/, () => lines(this.cpin, 'OK'));
-  }
-}
-
-/** A USB bus in memory: numbers of the ports go up and up. */
-class Bus {
-  readonly #host: ScriptedHost;
-  readonly #rack: Rack;
-  readonly #devices = new Map<string, UsbDevice>();
-  #tty = 0;
-
-  constructor(host: ScriptedHost, rack: Rack) {
-    this.#host = host;
-    this.#rack = rack;
-  }
-
-  plug(usbPath: string, modem: TravellingModem, id = { vendor: '2c7c', product: '0125' }): void {
-    const ttys = [0, 1, 2, 3].map(() => `ttyUSB${this.#tty++}`);
-    const interfaces = ttys.map((tty, number) => ({ number, class: 'ff', tty }));
-    this.#host.plug(`/dev/${ttys[2]}`, () => modem.open());
-    this.add({ usbPath, id, interfaces });
-  }
-
-  add(device: UsbDevice): void {
-    this.#devices.set(device.usbPath, device);
-    this.#report();
-  }
-
-  unplug(usbPath: string, modem?: TravellingModem): void {
-    for (const { tty } of this.#devices.get(usbPath)?.interfaces ?? []) this.#host.unplug(`/dev/${tty}`);
-    this.#devices.delete(usbPath);
-    modem?.device.port.hangUp();
-    this.#report();
-  }
-
-  #report(): void {
-    this.#rack.devicesChanged([...this.#devices.values()]);
-  }
-}
-
-async function setUp(
-  t: Test,
-  slots: readonly NamedSlot[] = [],
-  parts: Partial<RackParts> = {},
-  clock?: Clock,
-) {
-  const host = await ScriptedHost.start(t, clock);
-  const rack = new Rack({
-    slots,
-    discover: true,
-    ignore: [],
-    devRoot: '/dev',
-    log: silentLogger,
-    createModem: (options) => host.create(options),
-    ...parts,
-  });
-  host.onChange = () => rack.rename();
-  rack.start();
-  const bus = new Bus(host, rack);
-  const modems = IMEIS.map((_, index) => new TravellingModem(index));
-  /** Waits until the slots in service have these modems, as "name imei". */
-  const served = (...wanted: string[]) =>
-    until(`served: ${wanted.join(', ')}`, () => {
-      const now = rack
-        .slots()
-        .filter(({ state }) => state === 'registered')
-        .map(({ slot, device_id: imei }) => `${slot} ${IMEIS.indexOf(imei as (typeof IMEIS)[number])}`);
-      return JSON.stringify(now.sort()) === JSON.stringify([...wanted].sort());
-    });
-  return { bus, host, modems: modems as [TravellingModem, TravellingModem, TravellingModem], rack, served };
-}
-
-const namesOf = (rack: Rack) => rack.slots().map(({ slot, state, reason }) => `${slot} ${state} ${reason}`);
+import { ICCIDS, IMEIS, namesOf, setUpRack, TravellingModem } from './travelling-modem.ts';
 
 t.test('without configuration a slot is named after its place', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t);
+  const { bus, modems, rack, served } = await setUpRack(t);
   t.same(rack.slots(), []);
   t.same(rack.alarms(), ['no_modem']);
   bus.plug('1-1.2', modems[0]);
@@ -119,7 +21,7 @@ t.test('without configuration a slot is named after its place', async (t) => {
 });
 
 t.test('a slot that names a modem goes with it, wherever it is plugged in', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t, [{ name: 'top', imei: IMEIS[0] }]);
+  const { bus, modems, rack, served } = await setUpRack(t, [{ name: 'top', imei: IMEIS[0] }]);
   t.same(namesOf(rack), ['top lost absent'], 'it is known before it comes');
   bus.plug('1-1.2', modems[0]);
   bus.plug('1-1.3', modems[1]);
@@ -134,7 +36,7 @@ t.test('a slot that names a modem goes with it, wherever it is plugged in', asyn
 });
 
 t.test('a slot that names a place has the modem that is there', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t, [{ name: 'left', usbPath: '1-1.2' }]);
+  const { bus, modems, rack, served } = await setUpRack(t, [{ name: 'left', usbPath: '1-1.2' }]);
   bus.plug('1-1.2', modems[0]);
   await served('left 0');
   bus.unplug('1-1.2', modems[0]);
@@ -147,7 +49,7 @@ t.test('a slot that names a place has the modem that is there', async (t) => {
 });
 
 t.test('the name of the modem goes before the name of the place', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t, [
+  const { bus, modems, rack, served } = await setUpRack(t, [
     { name: 'left', usbPath: '1-1.2' },
     { name: 'mine', imei: `${IMEIS[0].slice(0, 14)}9` },
   ]);
@@ -157,7 +59,7 @@ t.test('the name of the modem goes before the name of the place', async (t) => {
 });
 
 t.test('two modems that change places keep the names that name them', async (t) => {
-  const { bus, modems, served } = await setUp(t, [
+  const { bus, modems, served } = await setUpRack(t, [
     { name: 'one', imei: IMEIS[0] },
     { name: 'two', imei: IMEIS[1] },
   ]);
@@ -173,19 +75,20 @@ t.test('two modems that change places keep the names that name them', async (t) 
 });
 
 t.test('two devices that say the same IMEI are two slots', async (t) => {
-  const { bus, rack } = await setUp(t, [{ name: 'one', imei: IMEIS[0] }]);
+  const { bus, rack } = await setUpRack(t, [{ name: 'one', imei: IMEIS[0] }]);
   const other = new TravellingModem(0);
   other.device.iccid = ICCIDS[1];
   bus.plug('1-1', new TravellingModem(0));
   bus.plug('1-2', other);
   const isServed = () => rack.slots().filter(({ state }) => state === 'registered').length === 2;
   await until('both', isServed);
+  t.same(rack.alarms(), ['duplicate_imei']);
   t.equal(new Set(rack.slots().map(({ slot }) => slot)).size, 2);
   t.equal(rack.slots().filter(({ slot }) => slot === 'one').length, 1);
 });
 
 t.test('port numbers are shuffled a hundred times: every slot keeps its modem', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t, [
+  const { bus, modems, rack, served } = await setUpRack(t, [
     { name: 'one', imei: IMEIS[0] },
     { name: 'two', usbPath: '1-2' },
   ]);
@@ -200,7 +103,7 @@ t.test('port numbers are shuffled a hundred times: every slot keeps its modem', 
 });
 
 t.test('a SIM goes with its card: found in the slot where it is', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t);
+  const { bus, modems, rack, served } = await setUpRack(t);
   bus.plug('1-1', modems[0]);
   bus.plug('1-2', modems[1]);
   await served('1-1 0', '1-2 1');
@@ -213,7 +116,7 @@ t.test('a SIM goes with its card: found in the slot where it is', async (t) => {
 });
 
 t.test('a SIM that was taken from a lost modem is only in its new slot', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t);
+  const { bus, modems, rack, served } = await setUpRack(t);
   bus.plug('1-1', modems[0]);
   await served('1-1 0');
   bus.unplug('1-1', modems[0]);
@@ -235,7 +138,7 @@ t.test('a SIM that was taken from a lost modem is only in its new slot', async (
 t.test(
   'with discovery off only what is named is used; others are asked who they are, and let go',
   async (t) => {
-    const { bus, host, modems, rack, served } = await setUp(
+    const { bus, host, modems, rack, served } = await setUpRack(
       t,
       [
         { name: 'one', imei: IMEIS[0] },
@@ -270,7 +173,7 @@ t.test(
 );
 
 t.test('with discovery off and no modem named, unknown ones are not even opened', async (t) => {
-  const { bus, host, modems, rack, served } = await setUp(t, [{ name: 'two', usbPath: '1-2' }], {
+  const { bus, host, modems, rack, served } = await setUpRack(t, [{ name: 'two', usbPath: '1-2' }], {
     discover: false,
   });
   bus.plug('1-3', modems[2]);
@@ -282,7 +185,7 @@ t.test('with discovery off and no modem named, unknown ones are not even opened'
 
 t.test('ignored devices are left alone, by place or by ids', async (t) => {
   const ignore = [{ usbPath: '1-1' }, { usbId: { vendor: '12d1', product: '1506' } }];
-  const { bus, host, modems, served } = await setUp(t, [], { ignore });
+  const { bus, host, modems, served } = await setUpRack(t, [], { ignore });
   bus.plug('1-1', modems[0]);
   bus.plug('1-2', modems[1], { vendor: '12d1', product: '1506' });
   bus.plug('1-3', modems[2]);
@@ -291,7 +194,7 @@ t.test('ignored devices are left alone, by place or by ids', async (t) => {
 });
 
 t.test('the first port that answers with an IMEI is used, all others are closed', async (t) => {
-  const { bus, host, modems, served } = await setUp(t);
+  const { bus, host, modems, served } = await setUpRack(t);
   const dead = [
     new ScriptedPort().on(/(?:)/, () => undefined),
     new ScriptedPort().on(/^AT\+CGSN$/, lines('ERROR')),
@@ -307,7 +210,7 @@ t.test('the first port that answers with an IMEI is used, all others are closed'
 });
 
 t.test('a stick that comes as a disk is a slot that says so, and is used when it turns', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t);
+  const { bus, modems, rack, served } = await setUpRack(t);
   const storage = { usbPath: '1-1', id: { vendor: '12d1', product: '1f01' } };
   bus.add({ ...storage, interfaces: [{ number: 0, class: '08' }] });
   t.same(namesOf(rack), ['1-1 lost mass_storage']);
@@ -317,7 +220,7 @@ t.test('a stick that comes as a disk is a slot that says so, and is used when it
 });
 
 t.test('a port that was named is a slot like the others', async (t) => {
-  const { bus, host, modems, rack, served } = await setUp(t, [{ name: 'bench', port: '/dev/ttyS0' }]);
+  const { bus, host, modems, rack, served } = await setUpRack(t, [{ name: 'bench', port: '/dev/ttyS0' }]);
   t.equal(rack.slots()[0]?.usb_path, null);
   host.plug('/dev/ttyS0', () => modems[1].open());
   bus.plug('1-1', modems[0]);
@@ -331,7 +234,7 @@ t.test('a USB event while a modem stops makes no second modem at its port', asyn
     sent = resolve;
   });
   let created = 0;
-  const { bus, host, modems, rack, served } = await setUp(t, [], {
+  const { bus, host, modems, rack, served } = await setUpRack(t, [], {
     createModem: (options) => {
       created += 1;
       const modem = host.create(options);
@@ -358,7 +261,7 @@ t.test('a configuration that exchanges two names gives each modem its own at onc
     { name: one, imei: IMEIS[0] },
     { name: two, imei: IMEIS[1] },
   ];
-  const { bus, modems, rack, served } = await setUp(t, slots('one', 'two'), {
+  const { bus, modems, rack, served } = await setUpRack(t, slots('one', 'two'), {
     log: { ...silentLogger, warn: (...what: unknown[]) => warnings.push(what) },
   });
   bus.plug('1-1', modems[0]);
@@ -367,56 +270,4 @@ t.test('a configuration that exchanges two names gives each modem its own at onc
   await rack.reconfigure({ discover: true, slots: slots('two', 'one'), ignore: [] });
   await served('two 0', 'one 1');
   t.same(warnings, []);
-});
-
-/** A text from another network, by CMT: 3GPP TS 23.040 §9.2.2.1. */
-const FORGED = [
-  '+CMT: ,23',
-  '07911326040000F0040B911346610089F60000208062917314080CC8F71D14969741F977FD07',
-] as const;
-
-const duplicates = (rack: Rack) =>
-  rack.slots().filter(({ reason, iccid }) => reason === 'duplicate_iccid' && iccid === null);
-
-t.test('a second modem with the ICCID of a served card gets no PIN, no service and no texts', async (t) => {
-  const sims = simSettings({ [ICCIDS[0]]: { pin: '1234' } });
-  const setting = await setUp(
-    t,
-    [],
-    { createModem: (options) => setting.host.create({ ...options, sims }) },
-    fastClock(10),
-  );
-  const { bus, host, modems, rack, served } = setting;
-  const [honest, liar] = modems;
-  liar.device.iccid = ICCIDS[0];
-  bus.plug('1-1.1', honest);
-  await served('1-1.1 0');
-  liar.cpin = '+CPIN: SIM PIN';
-  bus.plug('1-1.2', liar);
-  await until('the refusal of the locked card', () => duplicates(rack).length === 1);
-  t.same(rack.alarms(), ['duplicate_iccid']);
-  t.equal(liar.device.port.count(/^AT\+CPIN=/), 0, 'no PIN');
-  liar.cpin = '+CPIN: READY';
-  liar.device.port.say(lines('+CPIN: READY'));
-  liar.device.port.say(lines(...FORGED));
-  await until('another look at the card', () => liar.device.port.count(/^AT\+CPIN\?$/) >= 4);
-  t.same(namesOf(rack), ['1-1.1 registered null', '1-1.2 sim_absent duplicate_iccid']);
-  t.equal(rack.find(ICCIDS[0])?.name, '1-1.1');
-  t.equal(host.journal.state.facts.size, 0, 'the forged text is no fact');
-  t.equal(liar.device.port.count(/^AT\+CNMI=/), 0, 'nothing was set up');
-  bus.unplug('1-1.1', honest);
-  await served('1-1.2 1');
-  t.same(rack.alarms(), []);
-});
-
-t.test('a card that moves while its old modem notices nothing is served in its new one', async (t) => {
-  const { bus, modems, rack, served } = await setUp(t, [], {}, fastClock(10));
-  bus.plug('1-1.1', modems[0]);
-  await served('1-1.1 0');
-  modems[0].device.iccid = ICCIDS[2];
-  modems[1].device.iccid = ICCIDS[0];
-  bus.plug('1-1.2', modems[1]);
-  await served('1-1.1 0', '1-1.2 1');
-  t.equal(rack.find(ICCIDS[0])?.name, '1-1.2');
-  t.same(rack.alarms(), []);
 });

@@ -5,7 +5,7 @@ import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/n
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { Modem, type ModemParts } from '#node-daemon/modem/modem.ts';
 import type { RecoveryLimits } from '#node-daemon/modem/recovery/recovery.ts';
-import { ServedSims } from '#node-daemon/modem/sim/served-sims.ts';
+import { HostClaims } from '#node-daemon/modem/sim/claims.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
@@ -23,13 +23,14 @@ export class ScriptedHost {
   readonly opened: string[] = [];
   readonly #devices = new Map<string, () => Port>();
   readonly #modems: Modem[] = [];
-  readonly #servedSims = new ServedSims();
+  readonly #hostClaims: HostClaims;
   onChange: () => void = () => undefined;
   onLoss: () => void = () => undefined;
 
   private constructor(journal: Journal, clock: Clock) {
     this.journal = journal;
     this.clock = clock;
+    this.#hostClaims = new HostClaims(clock);
   }
 
   static async start(t: Test, clock: Clock = systemClock): Promise<ScriptedHost> {
@@ -59,7 +60,7 @@ export class ScriptedHost {
       sims: NO_SIM_SETTINGS,
       carriers: DEFAULT_CARRIER_SETTINGS,
       mayWriteSettings: false,
-      servedSims: this.#servedSims,
+      hostClaims: this.#hostClaims,
       clock: this.clock,
       log: silentLogger,
       limits: LIMITS,

@@ -5,9 +5,10 @@ import { AtChannel } from '#node-daemon/at/channel.ts';
 import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { type OpenJournalDisk, openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
+import { modemShares } from '#node-daemon/journal/share.ts';
 import type { SessionEndedError } from '#node-daemon/modem/recovery/trouble.ts';
 import { ModemSession, type SessionParts } from '#node-daemon/modem/session.ts';
-import { ServedSims } from '#node-daemon/modem/sim/served-sims.ts';
+import { HostClaims, ModemClaims } from '#node-daemon/modem/sim/claims.ts';
 import type { SlotReport } from '#node-daemon/slot/slot-record.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log.ts';
@@ -110,7 +111,8 @@ export class SessionRig {
       sims: NO_SIM_SETTINGS,
       carriers: DEFAULT_CARRIER_SETTINGS,
       mayWriteSettings: true,
-      servedSims: new ServedSims(),
+      claims: new ModemClaims(new HostClaims(this.clock), () => undefined),
+      shares: modemShares({ journal: this.journal, clock: this.clock }),
       report: (report) => {
         this.reports.push(report);
         Object.assign(this.slot, report);

@@ -5,8 +5,9 @@ import t, { type Test } from 'tap';
 import { AtChannel } from '#node-daemon/at/channel.ts';
 import { DEFAULT_CARRIER_SETTINGS, simSettings } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
+import { modemShares } from '#node-daemon/journal/share.ts';
 import { ModemSession } from '#node-daemon/modem/session.ts';
-import { ServedSims } from '#node-daemon/modem/sim/served-sims.ts';
+import { HostClaims, ModemClaims } from '#node-daemon/modem/sim/claims.ts';
 import type { SlotReport } from '#node-daemon/slot/slot-record.ts';
 import type { UsbId } from '#node-daemon/usb/usb-device.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -151,7 +152,8 @@ async function setUp(t: Test, { transcript, usbId }: Expected) {
     sims: SIMS,
     carriers: DEFAULT_CARRIER_SETTINGS,
     mayWriteSettings: true,
-    servedSims: new ServedSims(),
+    claims: new ModemClaims(new HostClaims(clock), () => undefined),
+    shares: modemShares({ journal, clock }),
     ...(usbId === undefined ? {} : { usbId }),
     report: (report) => Object.assign(slot, report),
   });

@@ -7,7 +7,7 @@ import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/n
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { openJournalDisk } from '#node-daemon/journal/journal-disk.ts';
 import { Modem } from '#node-daemon/modem/modem.ts';
-import { ServedSims } from '#node-daemon/modem/sim/served-sims.ts';
+import { HostClaims } from '#node-daemon/modem/sim/claims.ts';
 import { type DaemonStatus, ServiceManager } from '#node-daemon/service-manager/service-manager.ts';
 import { daemonWorkers, type Worker } from '#node-daemon/service-manager/worker.ts';
 import { silentLogger } from '#shared/log.ts';
@@ -128,7 +128,7 @@ t.test(
         sims: NO_SIM_SETTINGS,
         carriers: DEFAULT_CARRIER_SETTINGS,
         mayWriteSettings: false,
-        servedSims: new ServedSims(),
+        hostClaims: new HostClaims(clock),
         outside: {},
         admits: () => true,
         limits: { radio: 0, restart: 0, usb_reset: 0, power_cycle: 0 },

@@ -176,7 +176,14 @@ export class Rack {
       return moved ? { ...slot, iccid: null, number: null } : slot;
     });
     const names = new Set(slots.map(({ slot }) => slot));
-    return [...slots, ...this.#names.all.filter((name) => !names.has(name)).map(emptySlot)]
+    const paths = new Set(slots.map((slot) => slot.usb_path));
+    const empty = this.#names.all
+      .filter((name) => !names.has(name))
+      .map((name): Slot => {
+        const path = this.#names.pathOf(name);
+        return { ...emptySlot(name), usb_path: paths.has(path) ? null : path };
+      });
+    return [...slots, ...empty]
       .slice(0, SLOTS_MAX)
       .sort((one, other) => compareNaturally(one.slot, other.slot));
   }

@@ -36,6 +36,11 @@ export class SlotNames {
     return own ?? (usbPath === null ? undefined : this.#byUsbPath.get(usbPath));
   }
 
+  /** Returns the USB path that a slot names; null if it names none. */
+  pathOf(name: string): string | null {
+    return [...this.#byUsbPath].find(([, named]) => named === name)?.[0] ?? null;
+  }
+
   /**
    * Returns the default name of a slot: its USB path. It is known before the modem answers, and stays the same after a restart without
    * any storage.

@@ -37,6 +37,8 @@ t.test('a slot that names a modem goes with it, wherever it is plugged in', asyn
 
 t.test('a slot that names a place has the modem that is there', async (t) => {
   const { bus, modems, rack, served } = await setUpRack(t, [{ name: 'left', usbPath: '1-1.2' }]);
+  const pathsOf = () => rack.slots().map(({ slot, usb_path: path }) => `${slot} ${path}`);
+  t.same(pathsOf(), ['left 1-1.2'], 'its place is known before its modem');
   bus.plug('1-1.2', modems[0]);
   await served('left 0');
   bus.unplug('1-1.2', modems[0]);
@@ -56,6 +58,10 @@ t.test('the name of the modem goes before the name of the place', async (t) => {
   bus.plug('1-1.2', modems[0]);
   await served('mine 0');
   t.ok(namesOf(rack).includes('left lost absent'), 'the place has no other modem');
+  t.match(rack.slots(), [
+    { slot: 'left', usb_path: null },
+    { slot: 'mine', usb_path: '1-1.2' },
+  ]);
 });
 
 t.test('two modems that change places keep the names that name them', async (t) => {

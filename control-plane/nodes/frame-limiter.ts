@@ -88,9 +88,17 @@ export class FrameLimiter {
   #exceeded = 0;
   #reportedAtMs = -Infinity;
   #pause: Timer | undefined;
+  #hasRested = false;
 
   constructor(parts: FrameLimiterParts) {
     this.#parts = parts;
+  }
+
+  /** Whether the link rests, or did since the last call. */
+  takeRest(): boolean {
+    const hasRested = this.#hasRested;
+    this.#hasRested = this.#pause !== undefined;
+    return hasRested;
   }
 
   /** Counts the length of a frame, in characters. */
@@ -106,6 +114,7 @@ export class FrameLimiter {
     this.#report();
     if (this.#pause !== undefined) return;
     socket.pause();
+    this.#hasRested = true;
     this.#wait(budget);
   }
 

@@ -12,6 +12,8 @@ interface HeartbeatParts {
   intervalMs: number;
   /** Requests a pong with this payload. */
   ping(payload: string): void;
+  /** Whether the link was not read for a time since the last beat: pongs may wait in it. */
+  takeRest(): boolean;
   /** Called at each beat with the time until which the link counts as up. */
   onBeat(aliveUntil: Date): void;
   onDead(): void;
@@ -19,7 +21,7 @@ interface HeartbeatParts {
 
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
-  /** Payloads of the beats without a pong. A peer that does not read cannot guess one, and so leaves no more than two beats unread. */
+  /** Payloads of the beats without a pong, while the link is read. A peer that does not read cannot guess one, and so leaves no more than two beats unread. */
   #unanswered: string[] = [];
   #heardAt: Date;
   #timer: Timer | undefined;
@@ -65,7 +67,8 @@ export class Heartbeat {
   }
 
   #beat(): void {
-    const { intervalMs, onBeat, onDead, ping } = this.#parts;
+    const { intervalMs, onBeat, onDead, ping, takeRest } = this.#parts;
+    if (takeRest()) this.#unanswered = [];
     if (this.#unanswered.length >= MISSED_MAX) {
       onDead();
       return;

@@ -99,6 +99,7 @@ export class NodeSession implements NodeLink {
       random,
       intervalMs: heartbeatMs,
       ping: (payload) => socket.ping(payload),
+      takeRest: () => this.#limiter.takeRest(),
       onBeat: (aliveUntil) => {
         void this.#renew(aliveUntil);
         void this.#openSends?.ask().catch((error) => this.#fail(error));

@@ -7,6 +7,9 @@ import { slotNameSchema } from './slot.ts';
 
 const timestampSchema = z.iso.datetime({ offset: true });
 
+/** Most UTF-16 units of a text. */
+export const BODY_MAX = 40_000;
+
 /** The outcome of an SMS that the modem was asked to send. */
 export const smsOutcomeSchema = z.discriminatedUnion('status', [
   /** The carrier accepted all segments. */
@@ -53,7 +56,7 @@ export const factSchema = z.discriminatedUnion('kind', [
     /** Sender: E.164 if it is an international number, otherwise as received (short code, name). */
     from: z.string().max(32),
     /** Text of the message. */
-    body: z.string().max(40_000),
+    body: z.string().max(BODY_MAX),
     /** Time stamp of the service center, with its zone; null if it is invalid. */
     sent_at: timestampSchema.nullable(),
     /** When the node read it. */
@@ -133,7 +136,7 @@ export const commandSchemas = {
   send_sms: z.object({
     iccid: iccidSchema,
     to: e164Schema,
-    body: z.string().min(1).max(40_000),
+    body: z.string().min(1).max(BODY_MAX),
     /** More segments than this are refused as `params_invalid`. */
     segments_max: z.number().int().min(1).max(255),
   }),

@@ -5,7 +5,7 @@ import { BotError } from '../bridge/bot.ts';
 import { AppUnreachableError } from '../bridge/bot-request.ts';
 import { askTwilioApp } from '../bridge/twilio-request.ts';
 import type { InboundMessage } from '../claimed-messages.ts';
-import { API_VERSION, type Phone, type TwilioAccount } from './account.ts';
+import { API_VERSION, destinationOf, type Phone, type TwilioAccount } from './account.ts';
 import { isAppUrl } from './fields.ts';
 import type { Messages } from './messages.ts';
 import { TwilioRefusal } from './refusal.ts';
@@ -55,6 +55,7 @@ export async function postReceivedTexts(route: Route, phone: Phone): Promise<voi
   }
 }
 
+/** An error with one text is a note: the next ones are posted. */
 async function post(route: Route, phone: Phone, message: InboundMessage): Promise<void> {
   const { account } = route;
   try {
@@ -63,9 +64,10 @@ async function post(route: Route, phone: Phone, message: InboundMessage): Promis
       await send(route, phone, message, reply);
   } catch (error) {
     const isKnown = error instanceof BotError || error instanceof TwilioRefusal;
-    if (!isKnown && !account.signal.aborted) throw error;
-    const why = isKnown ? (error as Error).message : 'the API was stopped';
-    account.note(`a text from ${message.from_number} (it stays in the history): ${why}`);
+    const isStopped = !isKnown && account.signal.aborted;
+    const why = isStopped ? 'the API was stopped' : isKnown ? error.message : String(error);
+    const from = message.from_number === '' ? 'without a sender' : `from ${message.from_number}`;
+    account.note(`a text ${from} (it stays in the history): ${why}`);
   }
 }
 
@@ -134,5 +136,5 @@ async function send(
 ): Promise<void> {
   if (body === '') throw new BotError('a <Message> of its TwiML has no text');
   if (url !== undefined && !isAppUrl(url)) throw new BotError(`not an http or https URL: ${url}`);
-  await messages.send(phone, { to, body, url });
+  await messages.send(phone, { to: destinationOf(to, 21_604), body, url });
 }

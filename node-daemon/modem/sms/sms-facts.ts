@@ -1,7 +1,7 @@
 // Makes the facts of received messages for the control link. Pure.
-import type { Fact, FactOf } from '#shared/link/messages.ts';
+import { BODY_MAX, type Fact, type FactOf } from '#shared/link/messages.ts';
 import type { NewRecord } from '../../journal/record.ts';
-import type { JoinedMessage } from '../../sms/concatenation.ts';
+import type { JoinedMessage, MessagePart } from '../../sms/concatenation.ts';
 
 /** A body of this length as JSON fits into a frame with the other fields. */
 const BODY_BYTES_MAX = 60_000;
@@ -44,10 +44,22 @@ export function unreadableFact(iccid: string, pdu: string, reason: string, recei
   };
 }
 
+/** Returns the facts of parts whose message the link does not carry. Of a text there is no PDU. */
+export function unreadableParts(iccid: string, parts: readonly MessagePart[], reason: string): Fact[] {
+  return parts.map(({ pdu, text, receivedAt }) =>
+    pdu === undefined
+      ? unreadableFact(iccid, ucs2Of(text), `not a PDU, but a part of a text in UCS-2: ${reason}`, receivedAt)
+      : unreadableFact(iccid, pdu, reason, receivedAt),
+  );
+}
+
+const ucs2Of = (text: string): string => Buffer.from(text, 'utf16le').swap16().toString('hex').toUpperCase();
+
 /** Cuts a text into bodies that fit into frames, and replaces characters that cannot be stored: NUL and unpaired surrogates. */
 function bodiesOf(text: string): string[] {
   const storable = text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');
-  if (Buffer.byteLength(JSON.stringify(storable)) <= BODY_BYTES_MAX) return [storable];
+  const isShort = storable.length <= BODY_MAX;
+  if (isShort && Buffer.byteLength(JSON.stringify(storable)) <= BODY_BYTES_MAX) return [storable];
   const bodies: string[] = [];
   let body = '';
   for (const char of storable) {

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import { LINK_CLOSE } from '#shared/link/close.ts';
 import { LINK_FRAME_BYTES_MAX } from '#shared/link/version.ts';
+import { received } from '../../fixtures/agents/subscriber.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
 import { openTestDatabase } from '../../fixtures/database/test-database.ts';
 import { linkNode, openLinkSocket, slotAt } from '../../fixtures/nodes/scripted-node.ts';
@@ -14,6 +15,7 @@ import { until } from '../../fixtures/until.ts';
 
 const rig = await createRig();
 const MINUTE_MS = 60_000;
+const BEAT_MS = 10_000;
 
 const open = (url: string): Promise<WebSocket> => openLinkSocket(url, { nodeId: 'odd' });
 
@@ -30,18 +32,16 @@ const hello = (change: object = {}) =>
     ...change,
   });
 
-const fact = (sequence: number) =>
-  JSON.stringify({
-    type: 'fact',
-    sequence,
-    fact: {
-      kind: 'sms_unreadable',
-      iccid: '8901000000000000001',
-      pdu: '00',
-      reason: 'x',
-      received_at: new Date().toISOString(),
-    },
-  });
+const UNREADABLE = {
+  kind: 'sms_unreadable',
+  iccid: '8901000000000000001',
+  pdu: '00',
+  reason: 'x',
+  received_at: new Date().toISOString(),
+};
+
+const fact = (sequence: number, content: object = UNREADABLE) =>
+  JSON.stringify({ type: 'fact', sequence, fact: content });
 
 t.test('an invalid, early or missing frame, or no common version, ends the link with its code', async (t) => {
   const { url } = await rig.start(t);
@@ -120,6 +120,41 @@ t.test('a node that answers no heartbeat is disconnected, and its numbers leave 
     });
     t.equal(code, 1006, name);
     await until('its number has left the pool', async () => (await availableAt(url)) === 0);
+    await service.stop();
+  }
+});
+
+t.test('while a node that floods is read late, its pongs are not missed; afterwards they are', async (t) => {
+  for (const isSilent of [false, true]) {
+    const clock = new ManualClock();
+    const { url, databaseUrl, service } = await rig.start(t, { clock, heartbeatMs: BEAT_MS });
+    const db = await openTestDatabase(t, databaseUrl);
+    const socket = await open(url);
+    let pings = 0;
+    let code: number | undefined;
+    socket.on('ping', () => (pings += 1));
+    socket.once('close', (closed: number) => (code = closed));
+    if (isSilent) socket.pong = () => undefined;
+    socket.send(hello({ slots: [slotAt(1)] }));
+    await until('its number is on sale', async () => (await availableAt(url)) === 1);
+    // Above the characters of one SIM, by three minutes.
+    for (let sequence = 1; sequence <= 95; sequence += 1)
+      socket.send(fact(sequence, { ...received('x'.repeat(39_000)), iccid: slotAt(1).iccid }));
+    const isRead = () => db.selectFrom('node_refusals').selectAll().executeTakeFirst();
+    await until('it is read late', async () => (await isRead()) !== undefined);
+    const beat = async () => {
+      const before = pings;
+      clock.advance(BEAT_MS);
+      await until('the ping', () => pings > before || code !== undefined);
+      return availableAt(url);
+    };
+    for (let count = 0; count < 9; count += 1) await beat();
+    t.equal(code, undefined, 'its link stays');
+    if (isSilent) await until('its link ends', async () => (await beat()) === 0 && code !== undefined);
+    else for (let count = 0; count < 30; count += 1) await beat();
+    t.equal(code, isSilent ? 1006 : undefined);
+    await until('the numbers on sale', async () => (await availableAt(url)) === (isSilent ? 0 : 1));
+    socket.terminate();
     await service.stop();
   }
 });

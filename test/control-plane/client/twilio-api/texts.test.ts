@@ -1,5 +1,6 @@
 // Texts with Twilio's own library: sent, received by a signed callback, answered with TwiML, reported, listed and refused.
 import t from 'tap';
+import { SimrackClient } from '#control-plane/client/simrack-client.ts';
 import type { FactOf } from '#shared/link/messages.ts';
 import { received } from '../../../fixtures/agents/subscriber.ts';
 import { FAR_END } from '../../../fixtures/agents/telephone.ts';
@@ -101,6 +102,40 @@ t.test('a received text is posted to the app, signed, and its TwiML is the answe
     status: 400,
     code: 21_610,
   });
+});
+
+t.test('an answer that cannot be sent is a note, and the next texts are posted', async (t) => {
+  const app = await twilioApp(t, AUTH_TOKEN, ({ fields: { Body: body } }) => {
+    const response = new twilio.twiml.MessagingResponse();
+    response.message(body === 'astray' ? { to: '' } : {}, `you said ${body}`);
+    return { text: response.toString() };
+  });
+  const { sendLong } = SimrackClient.prototype;
+  t.intercept(SimrackClient.prototype, 'sendLong', {
+    value(this: SimrackClient, text: Parameters<typeof sendLong>[0]) {
+      if (text.body === 'you said boom') throw new TypeError('a fault of the program');
+      return sendLong.call(this, text);
+    },
+  });
+  const { api, notes, phone } = await twilioRest(t, rig, { textsUrl: `${app.url}/sms` });
+  let ended: unknown;
+  api.running.catch((error: unknown) => (ended = error));
+  phone.node.sendFact(1, { ...received('hidden'), from: '' });
+  phone.node.sendFact(2, received('astray'));
+  phone.node.sendFact(3, received('boom'));
+  phone.node.sendFact(4, received('hello'));
+  await until(
+    'the last is answered',
+    () => ended !== undefined || phone.node.commands('send_sms').length > 0,
+    WAIT_MS,
+  );
+  t.equal(ended, undefined);
+  t.match(phone.node.commands('send_sms')[0]?.params, { to: FAR_END, body: 'you said hello' });
+  t.match(notes, [
+    /^a text without a sender \(it stays in the history\): The 'To' number {2}is not a valid phone number/,
+    /^a text from \+.*: The 'To' number {2}is not a valid phone number/,
+    /^a text from \+.*: TypeError: a fault of the program$/,
+  ]);
 });
 
 t.test('an app that is not there yet, or hangs, loses no text', async (t) => {

@@ -4,15 +4,30 @@ import { join } from 'node:path';
 import t from 'tap';
 import { CALM_MS } from '#node-daemon/journal/disk-trouble.ts';
 import { LAZY_SYNC_MS } from '#node-daemon/journal/journal-writer.ts';
+import { LateParts, PARTS_WAIT_MS } from '#node-daemon/modem/sms/late-parts.ts';
 import { GROUPS_MAX } from '#node-daemon/modem/sms/sms-recorder.ts';
 import { isEmpty, setUpInbox } from '../../../fixtures/nodes/scripted-inbox.ts';
 import { lines, TEST_ICCID, TEST_IMEI } from '../../../fixtures/nodes/scripted-port.ts';
+import { recordedLog } from '../../../fixtures/recorded-log.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const SENDER = '07915155000000F0';
 /** A DELIVER "Hi" from +15550000012 with this TP-PID, TP-DCS and second of its time stamp. */
 const hi = ({ pid = '00', dcs = '00', second = '00', data = '02C834' } = {}): string =>
   `${SENDER}040B915155000010F2${pid}${dcs}5211211100${second}00${data}`;
+
+const octet = (value: number): string => value.toString(16).padStart(2, '0');
+
+const PART = {
+  from: '+1',
+  text: 'x',
+  sentAt: null,
+  receivedAt: '2026-11-21T08:00:00.000Z',
+  reference: 1,
+  referenceBits: 8,
+  total: 2,
+  part: 1,
+} as const;
 
 t.test(
   'given directly it is acknowledged when it is durable, where the network waits for that',
@@ -214,24 +229,55 @@ t.test('a list that the modem refuses: each message is read by itself', async (t
   t.equal(bodies().length, 8);
 });
 
+t.test('a joined text that is longer than a fact is several, and none of it is lost', async (t) => {
+  const { modem, start } = await setUpInbox(t);
+  const { bodies } = await start(['ME']);
+  // A network carries 140 octets in a part, a modem that lies more.
+  const part = (index: number): string =>
+    `${SENDER}440B915155000010F2000452112111000000FF0500032AB4${octet(index)}${octet(0x40 + (index % 32)).repeat(249)}`;
+  for (let index = 1; index <= 180; index += 1) modem.deliver(part(index), { index });
+  await until('an empty store', () => isEmpty(modem), 30_000);
+  const text = Array.from({ length: 180 }, (_, index) =>
+    String.fromCharCode(0x40 + ((index + 1) % 32)).repeat(249),
+  ).join('');
+  t.equal(bodies().join(''), text);
+  t.ok(bodies().length > 1);
+});
+
+t.test('parts that the link does not carry are reported as they are, and logged once', async (t) => {
+  const { log, lines: logged } = recordedLog();
+  const { clock, start } = await setUpInbox(t);
+  const { facts, journal } = await start();
+  const part = { ...PART, text: 'Hi', sentAt: 'a time that the link refuses' };
+  await journal.append(
+    { kind: 'part', group: 'g', iccid: TEST_ICCID, part },
+    { kind: 'part', group: 'g', iccid: TEST_ICCID, part: { ...part, part: 2, pdu: '07AB' } },
+    { kind: 'part', group: 'another', iccid: TEST_ICCID, part: PART },
+  );
+  const late = new LateParts({ journal, clock, log });
+  clock.advance(PARTS_WAIT_MS);
+  for (let time = 0; time < 3; time += 1) await late.deliver();
+  t.equal(journal.state.groups.size, 0);
+  t.match(
+    facts().sort((a, b) => a.kind.localeCompare(b.kind)),
+    [
+      { kind: 'sms_received', body: 'x' },
+      { kind: 'sms_unreadable', iccid: TEST_ICCID, pdu: '00480069', reason: /UCS-2.*sent_at/ },
+      { kind: 'sms_unreadable', iccid: TEST_ICCID, pdu: '07AB', reason: /sent_at/ },
+    ],
+  );
+  t.match(logged, [{ level: 'error', message: 'an incomplete message is reported as unreadable' }]);
+  t.equal(logged.length, 1);
+});
+
 t.test('with more unfinished messages than there is room for, a new one is reported as it is', async (t) => {
   const { modem, start } = await setUpInbox(t);
   const { facts, journal } = await start();
-  const part = {
-    from: '+1',
-    text: 'x',
-    sentAt: null,
-    receivedAt: '2026-11-21T08:00:00.000Z',
-    reference: 1,
-    referenceBits: 8 as const,
-    total: 2,
-    part: 1,
-  };
   const waiting = Array.from({ length: GROUPS_MAX }, (_, index) => ({
     kind: 'part' as const,
     group: `g${index}`,
     iccid: TEST_ICCID,
-    part,
+    part: PART,
   }));
   await journal.append(...waiting);
   modem.deliver(`${SENDER}440B915155000010F2000052112111000000090500032A02018242`);

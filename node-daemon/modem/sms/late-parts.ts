@@ -72,7 +72,7 @@ export class LateParts {
       await journal.appendDecided((waiting) => this.#lateRecords(waiting, group));
     } catch (error) {
       if (!(error instanceof InvalidFactError)) throw error;
-      // It would be refused again for ever.
+      // It would be refused each time.
       await journal.appendDecided((waiting) => this.#lateRecords(waiting, group, error.message));
       log.error({ err: error }, 'an incomplete message is reported as unreadable');
     }

@@ -138,7 +138,7 @@ t.test('while a node that floods is read late, its pongs are not missed; afterwa
     socket.send(hello({ slots: [slotAt(1)] }));
     await until('its number is on sale', async () => (await availableAt(url)) === 1);
     // Above the characters of one SIM, by three minutes.
-    for (let sequence = 1; sequence <= 95; sequence += 1)
+    for (let sequence = 1; sequence <= 102; sequence += 1)
       socket.send(fact(sequence, { ...received('x'.repeat(39_000)), iccid: slotAt(1).iccid }));
     const isRead = () => db.selectFrom('node_refusals').selectAll().executeTakeFirst();
     await until('it is read late', async () => (await isRead()) !== undefined);

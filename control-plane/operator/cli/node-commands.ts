@@ -68,7 +68,7 @@ export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node revoke <name>',
     about:
-      'Take a node out of service. "node add" with the same name brings it back. Names the customers who lose their service, and asks for confirmation.',
+      'Take a node out of service. "control-plane node add" with the same name brings it back. Names the customers who lose their service, and asks for confirmation.',
     options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const node = nodeOf(args);

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { timeOutput } from '#shared/json-codec.ts';
 import { voiceSettingsSchema } from '#shared/link/slot.ts';
 import { SLOT_LIST_STATES } from '#shared/operator/slot-health.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
@@ -175,5 +176,7 @@ export async function refuseUnknown(db: Database, { node, slot }: SlotPlace): Pr
   const [known] = rows;
   if (known?.is_node !== true) throw new OperatorRefusal(`There is no node "${node}".`);
   if (!known.is_slot)
-    throw new OperatorRefusal(`${node} has not reported a slot "${slot}". See "slot list".`);
+    throw new OperatorRefusal(
+      `${node} has not reported a slot "${slot}". See "${ownCommand('control-plane')} slot list".`,
+    );
 }

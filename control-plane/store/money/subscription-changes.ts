@@ -1,5 +1,6 @@
 // Changes that an operator makes to a subscription: another number, more days, its end.
 import { sql } from 'kysely';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { REASSIGNED_QUARANTINE_DAYS, shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
@@ -158,6 +159,8 @@ async function findSellable(trx: DatabaseTransaction, number: string, now: Date)
     .forUpdate()
     .executeTakeFirst();
   if (row === undefined)
-    throw new OperatorRefusal(`${number} cannot be sold at the moment. See "number list --state available".`);
+    throw new OperatorRefusal(
+      `${number} cannot be sold at the moment. See "${ownCommand('control-plane')} number list --state available".`,
+    );
   return row.number;
 }

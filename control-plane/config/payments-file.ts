@@ -67,7 +67,7 @@ const fileSchema = map({
 /** Throws `ConfigFileError` with one line per problem. */
 export function readPaymentsFile(file: string): PaymentNetwork[] {
   const written = readConfigText(file);
-  if (written === undefined) throw new ConfigFileError(`${file}: cannot be read: ENOENT`);
+  if (written === undefined) throw new ConfigFileError(`${file}: does not exist`);
   return parsePayments(written, file);
 }
 

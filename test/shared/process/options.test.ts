@@ -58,7 +58,12 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ['control-plane/bin.mjs', [], { ...CONTROL_PLANE, DATABASE_URL: 'mysql://x' }, /DATABASE_URL/],
     ['control-plane/bin.mjs', ['--nope'], CONTROL_PLANE, /--nope/],
     ['control-plane/bin.mjs', ['--relayer-key', SECRET], {}, /--relayer-key: must be/],
-    ['control-plane/bin.mjs', ['--relayer-key-file', SECRET], {}, /--relayer-key-file: .*ENOENT/],
+    [
+      'control-plane/bin.mjs',
+      ['--relayer-key-file', SECRET],
+      {},
+      /--relayer-key-file: the file does not exist/,
+    ],
     [
       'control-plane/bin.mjs',
       [],

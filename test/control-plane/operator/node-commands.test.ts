@@ -5,6 +5,7 @@ import t from 'tap';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { relationsOf } from '../../fixtures/database/lived-database.ts';
+import { freePort } from '../../fixtures/network/free-port.ts';
 import { nodeCode } from '../../fixtures/nodes/enrolled-node.ts';
 import { linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
@@ -178,7 +179,7 @@ t.test('enrollment that cannot be says what to do, in one line', async (t) => {
   const code = await nodeCode(url, 'lab');
   for (const [answer, line] of [
     [await enroll(url, '00000-00000-00000-00000'), /unknown, used or expired/],
-    [await enroll('http://127.0.0.1:1', code), /does not answer.*same command again/],
+    [await enroll(`http://127.0.0.1:${await freePort()}`, code), /does not answer.*same command again/],
     [await enroll(`${url}/nope`, code), /base URL|Nothing exists at/],
     [await enroll(url, 'abc'), /code.*20/],
     [await enroll('ftp://x', code), /ftp:\/\/x/],

@@ -175,6 +175,10 @@ t.test('a number that was given to a customer, and then moved: texts of before s
   const before = new Date(Date.now() - 20_000).toISOString();
   const reassign = ['subscription', 'reassign', await id(), '--to', String(second.number)];
   t.match(await control(...reassign, ...REASON), { status: 0 });
+  t.match(
+    (await control('slot', 'list', '--sort', 'reason', '--descending')).stdout,
+    /^.* m1 +out of service +\+12065550001 .* 20\S+ \d\d:\d\dZ +number: reassigned: the SIM died /m,
+  );
   t.match(await control('number', 'move', String(second.number), '--to', NEW_CARD, ...REASON), { status: 0 });
   await arrives('of the one before', { iccid: String(second.iccid), sent_at: before, received_at: before });
   await arrives('late, of the first', { iccid: String(first.iccid), sent_at: before, received_at: before });

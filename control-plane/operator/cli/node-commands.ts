@@ -27,9 +27,9 @@ const codeText = ({ code, enroll, until }: CodeText): string =>
 
 The command below uses the usual data folder. If the daemon has another one, such as that of "node-daemon simulate", add --data-dir. Its log and "node-daemon doctor" print the command with it. If the folder has a key already, add --replace.
 
-Run this on the node before ${until}:
+Run this on the node before ${until}. It needs the rights of root:
 
-  ${enroll}
+  sudo ${enroll}
 
 Or, in a clone of the repository instead of the package:
 

@@ -31,7 +31,7 @@ export const OPTIONS = {
   firstModem: {
     env: 'FIRST_MODEM',
     about:
-      'Position of the first modem among those of all racks. Racks that share no position share no IMEI, SIM or number',
+      'Number from which this rack counts its modems. IMEIs, SIMs and phone numbers follow from it: give each rack a range of its own, such as 0 and 100',
     schema: integerOption(0, 9_000, SIMULATOR_DEFAULTS.firstModem),
   },
   dir: {

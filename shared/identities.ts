@@ -19,6 +19,16 @@ export const imeiSchema = z.string().regex(/^\d{14,16}$/);
 /** Matches an E.164 number with its leading "+" (ITU-T E.164 §6: 15 digits at most). */
 export const E164_PATTERN = /^\+[1-9]\d{6,14}$/;
 
+/** A number as people write it in the US: ten digits, with or without a 1 before them. */
+const US_NUMBER = /^1?([2-9]\d{9})$/;
+
+/** Returns the problem of a number that is not E.164: its `form`, and the number that was probably meant. */
+export function e164Problem(form: string, typed: unknown): string {
+  const digits = typeof typed === 'string' ? typed.replace(/[\s().+-]/g, '') : '';
+  const subscriber = US_NUMBER.exec(digits)?.[1];
+  return subscriber === undefined ? form : `${form}. Did you mean +1${subscriber}?`;
+}
+
 export const e164Schema = z.string().regex(E164_PATTERN);
 
 export function isE164(text: string): boolean {

@@ -313,7 +313,7 @@ function paymentTrouble(
     summary: stuckSummary(id, state, isPaid),
     advice:
       state === 'taken_back'
-        ? `${show} shows the subscription. "subscription end" removes the unpaid year.`
+        ? `${show} shows the subscription. "${ownCommand('control-plane')} subscription end" removes the unpaid year.`
         : `${show} shows its history.`,
   };
 }

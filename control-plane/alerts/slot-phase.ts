@@ -2,6 +2,7 @@
 import { NODE_ALARMS } from '#shared/operator/node-alarms.ts';
 import { PASSING_STATES, type ServiceState } from '#shared/operator/slot-health.ts';
 import { reasonAdvice } from '#shared/operator/slot-reasons.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import type { AlertTrouble } from '../domain/alert.ts';
 
 const isRecovering = (state: ServiceState, reason: string | null): boolean =>
@@ -21,7 +22,7 @@ export const phaseOf = (
 
 export function adviceOn(state: ServiceState, reason: string | null): string | undefined {
   if (isRecovering(state, reason))
-    return 'The daemon is restarting the modem. If that does not help, "slot list" shows the cause within a few minutes.';
+    return `The daemon is restarting the modem. If that does not help, "${ownCommand('control-plane')} slot list" shows the cause within a few minutes.`;
   if (state === 'journal_unavailable') return NODE_ALARMS.journal_unavailable.advice;
   return reasonAdvice(reason) ?? STATE_ADVICE[state];
 }

@@ -1,4 +1,5 @@
 // Operators and nodes that have access to a restored service. They may have been removed since the backup.
+import { ownCommand } from '#shared/process/own-command.ts';
 import type { Database } from '../store/database/database.ts';
 
 /** Names, sorted. */
@@ -52,7 +53,9 @@ export function accessText({ nodes, operators, pending, voided }: RestoredAccess
     `Nodes whose keys are valid: ${listed(nodes)}`,
     ...(pending.length === 0
       ? []
-      : [`Nodes whose keys wait for your approval: ${pending.join(', ')}. Run "node approve" for each`]),
-    `Unused enrollment codes that were voided: ${voided.length === 0 ? 'none' : `${voided.join(', ')}. Run "node add" for new ones`}`,
+      : [
+          `Nodes whose keys wait for your approval: ${pending.join(', ')}. Run "${ownCommand('control-plane')} node approve" for each`,
+        ]),
+    `Unused enrollment codes that were voided: ${voided.length === 0 ? 'none' : `${voided.join(', ')}. Run "${ownCommand('control-plane')} node add" for new ones`}`,
   ].join('\n');
 }

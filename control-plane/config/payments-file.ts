@@ -10,10 +10,16 @@ import {
   readConfigText,
   text,
 } from '#shared/process/config-file.ts';
+import { IS_PACKAGED } from '#shared/process/version.ts';
 import type { PaymentNetwork } from '../payments/offer.ts';
 import type { RelayerKeys } from '../payments/relayer-wallet.ts';
 import { addressOfText, CHECKSUM_PROBLEM, hasWrongChecksum } from './address-option.ts';
 import type { Config } from './config.ts';
+
+/** For a reader without any configuration. The package has neither `npm start` nor the pages. */
+const FIRST_STEP = IS_PACKAGED
+  ? ''
+  : '. To try Simrack with simulated modems, run "npm start". To install the service, read docs/service/install.md';
 
 /** Two networks with this many tokens fill 14 KB of headers; clients in Node accept 16 KiB. */
 const ASSETS_MAX = 8;
@@ -67,7 +73,7 @@ const fileSchema = map({
 /** Throws `ConfigFileError` with one line per problem. */
 export function readPaymentsFile(file: string): PaymentNetwork[] {
   const written = readConfigText(file);
-  if (written === undefined) throw new ConfigFileError(`${file}: cannot be read: ENOENT`);
+  if (written === undefined) throw new ConfigFileError(`${file}: does not exist`);
   return parsePayments(written, file);
 }
 
@@ -136,7 +142,7 @@ function writtenNetworks(config: PaymentOptions): PaymentNetwork[] {
     return readPaymentsFile(paymentsFile);
   }
   if (rpcUrl === undefined || payTo === undefined)
-    throw new Error('set RPC_URL and PAY_TO, or PAYMENTS_FILE');
+    throw new Error(`set RPC_URL and PAY_TO, or PAYMENTS_FILE${FIRST_STEP}`);
   const { usdc } = NETWORKS[chainId];
   const asset = config.asset ?? usdc.address;
   const domain = asset === usdc.address ? usdc.domain : {};

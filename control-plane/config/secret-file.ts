@@ -1,6 +1,7 @@
 // A secret as an option that names a file.
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
+import { fileProblem } from '#shared/process/file-problem.ts';
 
 const FILE_BYTES_MAX = 64 * 1024;
 
@@ -15,6 +16,6 @@ export const secretFileSchema = z.string().transform((path, context): string => 
     const text = readFileSync(path, 'utf8');
     return text.length > FILE_BYTES_MAX ? problem('the file is too long') : text;
   } catch (error) {
-    return problem(`the file cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    return problem(`the file ${fileProblem(error)}`);
   }
 });

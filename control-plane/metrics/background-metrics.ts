@@ -7,7 +7,7 @@ import { type Listeners, TASKS } from './metric-events.ts';
 export function alertMetrics(make: Instruments): Listeners {
   const open = make.gauge(
     'alerts',
-    'Open alerts at the last check (every 10 s), as in "alert list": also those that are over and have not ended yet',
+    'Open alerts at the last check (every 10 s), as in "control-plane alert list": also those that are over and have not ended yet',
     ['kind'],
   );
   const messages = make.counter(

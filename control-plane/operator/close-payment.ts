@@ -1,4 +1,5 @@
 // Gives up a refund that the token rejects, such as one to a payer on its blocklist. The chain proves that no refund can follow.
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import { shownValue, shownWallet } from '../domain/shown-value.ts';
 import { connectChain } from '../payments/chain/chain.ts';
@@ -38,7 +39,9 @@ export async function closePayment(operator: Operator, id: string, options: Clos
   await refuseIfSent(wallet, payment, { ...options, safe });
   const proof = await wallet.rejection(backwards(payment));
   if (proof === undefined)
-    throw refusal(`the token would make the transfer now. Run "payment refund ${id}".`);
+    throw refusal(
+      `the token would make the transfer now. Run "${ownCommand('control-plane')} payment refund ${id}".`,
+    );
   if (!options.yes)
     throw refusal(
       `run the command with --yes to give up the refund of ${value}, which then stays in ${payTo}`,
@@ -57,15 +60,17 @@ async function refuseIfSent(
   if (refund === undefined) return;
   const transfer = backwards(payment);
   if ((await wallet.resultOf(refund.hash, transfer)) === 'transferred')
-    throw refusal(`${refund.hash} refunded it. Run "payment refund ${id}", which records that.`);
+    throw refusal(
+      `${refund.hash} refunded it. Run "${ownCommand('control-plane')} payment refund ${id}", which records that.`,
+    );
   if (!(await wallet.isSpent(refund, transfer, safe)))
     throw refusal(
-      `${refund.hash} may still refund it: it is in no block up to ${safe}, the newest that no reorganization reverts. Run "payment refund ${id}" to send it again, then this command some minutes later.`,
+      `${refund.hash} may still refund it: it is in no block up to ${safe}, the newest that no reorganization reverts. Run "${ownCommand('control-plane')} payment refund ${id}" to send it again, then this command some minutes later.`,
     );
   const [other] = await otherTransfers({ wallet }, payment, { unrelated });
   if (other !== undefined)
     throw refusal(
-      `${other.hash} sent the payer the same amount since the refund began. If it is the refund, run "payment refund ${id}". If it was for something else, add --unrelated ${other.hash}.`,
+      `${other.hash} sent the payer the same amount since the refund began. If it is the refund, run "${ownCommand('control-plane')} payment refund ${id}". If it was for something else, add --unrelated ${other.hash}.`,
     );
 }
 

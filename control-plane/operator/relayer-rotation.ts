@@ -29,7 +29,7 @@ export async function rotateRelayer(
   if (relayerKeyFile === undefined || relayerKey !== undefined)
     throw new OperatorRefusal(
       relayerKey === undefined
-        ? 'There is no key to rotate. Set RELAYER_KEY_FILE, as the service has it, or make the first key with "relayer new".'
+        ? `There is no key to rotate. Set RELAYER_KEY_FILE, as the service has it, or make the first key with "${ownCommand('control-plane')} relayer new".`
         : 'The present key is in RELAYER_KEY. Write it to a file and set RELAYER_KEY_FILE, so that it can stay as a former key.',
     );
   const present = keyFileSchema.safeParse(relayerKeyFile);

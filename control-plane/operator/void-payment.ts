@@ -1,5 +1,6 @@
 // Ends a payment by hand, where the chain proves that it can move no money any more.
 import type { Hex } from 'viem';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { rpcUrlOf } from '../config/payments-file.ts';
 import { OperatorRefusal } from '../domain/refusal.ts';
 import type { AuthorizedTransfer } from '../domain/transfer-authorization.ts';
@@ -27,7 +28,7 @@ export async function voidPayment(operator: Operator, id: string, options: Chain
   if (payment.state === 'void') return `${id} is void`;
   if (payment.subscription_id !== null)
     throw new OperatorRefusal(
-      `Nothing was done: ${id} bought a year of ${payment.subscription_id}. Run "subscription end" to end it.`,
+      `Nothing was done: ${id} bought a year of ${payment.subscription_id}. Run "${ownCommand('control-plane')} subscription end" to end it.`,
     );
   const { transfer } = await operator.call('refundable', { id });
   const { safeDepthBlocks } = options;

@@ -4,6 +4,7 @@ import type { Hex } from 'viem';
 import * as z from 'zod';
 import { type Clock, sleep } from '#shared/clock.ts';
 import { bigintOutput } from '#shared/json-codec.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal, OperatorUnfinished } from '../domain/refusal.ts';
 import {
   type AuthorizedTransfer,
@@ -96,7 +97,7 @@ export async function refund(parts: RefundParts, id: string, order: RefundOrder)
     if (cause instanceof OperatorRefusal || cause instanceof OperatorUnfinished) throw cause;
     const said = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
     throw new OperatorUnfinished(
-      `${id} may be refunded already (${said}). Run "payment refund ${id}" to finish it.`,
+      `${id} may be refunded already (${said}). Run "${ownCommand('control-plane')} payment refund ${id}" to finish it.`,
     );
   }
 }
@@ -131,7 +132,7 @@ export function refundableTransfer({ id, state, transferHash }: RefundablePaymen
   switch (state) {
     case 'applied':
       throw refuse(
-        'its money bought a year. To end the subscription and refund what is left of it, run "subscription end" with --refund.',
+        `its money bought a year. To end the subscription and refund what is left of it, run "${ownCommand('control-plane')} subscription end" with --refund.`,
       );
     case 'taken_back':
       throw refuse('the chain reverted its transfer, so there is nothing to refund');
@@ -200,11 +201,13 @@ async function finish(
       }
       // A transaction that was signed in this run is not replaced in it: the next one would be rejected for the same reason.
       if (!isFirst || !order.isSignedAgain)
-        throw new OperatorUnfinished(`${sent.hash} ${why}. Run "payment refund ${id} --sign-anew".`);
+        throw new OperatorUnfinished(
+          `${sent.hash} ${why}. Run "${ownCommand('control-plane')} payment refund ${id} --sign-anew".`,
+        );
       refuseSentOtherwise(others);
       if (!(await wallet.isSpent(sent, transfer, await safeBlock())))
         throw new OperatorUnfinished(
-          `${sent.hash} ${why}, in a block that a reorganization may still revert. Run "payment refund ${id} --sign-anew" in some minutes.`,
+          `${sent.hash} ${why}, in a block that a reorganization may still revert. Run "${ownCommand('control-plane')} payment refund ${id} --sign-anew" in some minutes.`,
         );
       sent = await ledger.replace(id, sent.hash, await wallet.sign(transfer), `${sent.hash} ${why}`);
     }
@@ -212,7 +215,7 @@ async function finish(
     if (clock.now() >= deadline) {
       const said = broadcastProblem === '' ? '' : ` (error of the RPC: ${broadcastProblem})`;
       throw new OperatorUnfinished(
-        `${sent.hash} is not mined yet${said}. Run "payment refund ${id}" to finish it.`,
+        `${sent.hash} is not mined yet${said}. Run "${ownCommand('control-plane')} payment refund ${id}" to finish it.`,
       );
     }
     await sleep(clock, RECEIPT_POLL_MS);

@@ -113,7 +113,7 @@ async function giveUp(parts: DialParts, session: CallSession, error: unknown): P
   if (error.code === 'line_busy') throw await busyAtNode(parts, session.call);
   if (error.code === 'rate_limited') throw rateLimited('calls', error);
   if (error.code === 'destination_not_allowed') throw destinationNotAllowed(error.message);
-  throw unreachable(`The phone node could not dial: ${error.message}`, { reason: error.code });
+  throw unreachable(`The call was not placed. ${asSentence(error.message)}`, { reason: error.code });
 }
 
 async function notBound({ clock, db }: DialParts, { id }: Subscription): Promise<Refusal> {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type * as z from 'zod';
+import { allowedKeys, closest, type Path } from '#shared/process/suggestion.ts';
 import { HttpError } from './http-error.ts';
 
 /** A request that has found its route. */
@@ -57,6 +58,26 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
 export function checked<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(({ path, message }) => [...path, message].join(': '));
+  const issues = parsed.error.issues.map((issue) => problemOf(schema, value, issue));
   throw new HttpError('invalid_request', issues.join('; '));
 }
+
+function problemOf(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): string {
+  const path = issue.path as Path;
+  if (issue.code === 'unrecognized_keys') {
+    const allowed = allowedKeys(schema, path);
+    return issue.keys
+      .map((key) => {
+        const meant = closest(key, allowed);
+        const hint =
+          meant === undefined ? `Its fields are ${allowed.join(', ')}` : `Did you mean "${meant}"?`;
+        return `"${key}" is not a field of this request. ${hint}`;
+      })
+      .join('; ');
+  }
+  const isMissing = issue.code === 'invalid_type' && valueAt(value, path) === undefined;
+  return [...path, isMissing ? 'is required' : issue.message].join(': ');
+}
+
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], value);

@@ -32,7 +32,11 @@ export async function startServer(
     if (isRefused(incoming)) refuseUpgrade(socket, '403 Forbidden');
     else upgrade(incoming, socket, head);
   });
-  const { port: boundPort, stop } = await listen(server, { host: HOST, port, option: 'SIMULATOR_PORT' });
+  const { port: boundPort, stop } = await listen(server, {
+    host: HOST,
+    port,
+    option: '--port (SIMULATOR_PORT)',
+  });
   return { url: `http://${HOST}:${boundPort}`, close: stop };
 }
 

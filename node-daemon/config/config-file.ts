@@ -24,7 +24,7 @@ export function readConfigFile(path: string | undefined): NodeConfig {
   const text = textOf(file);
   if (text !== undefined) return parseConfig(text, file);
   if (path === undefined) return DEFAULT_CONFIG;
-  throw new ConfigFileError(`${file}: cannot be read: ENOENT`);
+  throw new ConfigFileError(`${file}: does not exist`);
 }
 
 function textOf(file: string): string | undefined {

@@ -23,6 +23,7 @@ import type { CallRegistry } from '../voice/call-registry.ts';
 import type { MediaEnd, MediaEvents, Telephone } from '../voice/telephone.ts';
 import type { PinBox } from './pin-box.ts';
 import { RecentIds } from './recent-ids.ts';
+import { SLOT_WORDS } from './slot-words.ts';
 
 /** A command from the link. */
 export interface LinkCommand {
@@ -178,8 +179,7 @@ export class CommandHandler {
     this.#checkDestination(params.to);
     const modem = this.#modemOf(params.iccid);
     const { telephone } = modem;
-    if (telephone === undefined)
-      throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
+    if (telephone === undefined) throw new CommandRefusal('slot_unavailable', SLOT_WORDS[modem.slot.state]);
     return await telephone.dial(params.call_id, params.to);
   }
 
@@ -218,7 +218,7 @@ export class CommandHandler {
 
   async #bindSim({ iccid }: CommandParams<'bind_sim'>): Promise<Record<string, never>> {
     const { state } = this.#modemOf(iccid).slot;
-    if (state !== 'registered') throw new CommandRefusal('slot_unavailable', `The slot is ${state}.`);
+    if (state !== 'registered') throw new CommandRefusal('slot_unavailable', SLOT_WORDS[state]);
     return {};
   }
 
@@ -233,8 +233,7 @@ export class CommandHandler {
     this.#checkDestination(params.to);
     const modem = this.#modemOf(params.iccid);
     const { outbox } = modem;
-    if (outbox === undefined)
-      throw new CommandRefusal('slot_unavailable', `The slot is ${modem.slot.state}.`);
+    if (outbox === undefined) throw new CommandRefusal('slot_unavailable', SLOT_WORDS[modem.slot.state]);
     const now = this.#parts.clock.now();
     const takeBack = this.#parts.limits?.admit(params.iccid, params.to, now);
     const sending = outbox

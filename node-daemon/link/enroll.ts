@@ -5,7 +5,13 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { messageOf } from '#shared/error-message.ts';
-import { ENROLL_PATH, enrollAnswerSchema, enrollRequestSchema } from '#shared/link/enrollment.ts';
+import {
+  CODE_LENGTH,
+  ENROLL_PATH,
+  enrollAnswerSchema,
+  enrollRequestSchema,
+  showCode,
+} from '#shared/link/enrollment.ts';
 import { programCommand } from '#shared/process/commands.ts';
 import { switchOption } from '#shared/process/options.ts';
 import { lockFolder } from '#shared/process/single-instance.ts';
@@ -21,6 +27,8 @@ import {
 } from './identity.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
+
+const EXAMPLE_CODE = showCode('7KQ2M4B8XT9D3HFZW5RC');
 
 /** The enrollment failed. The message contains the reason and the advice. */
 class EnrollmentError extends Error {
@@ -137,6 +145,12 @@ async function register(
     if (inner?.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
       throw new EnrollmentError(`${url} does not support TLS. Did you mean http://?`, { cause });
     const why = inner?.message ?? messageOf(cause);
+    // The Fetch standard blocks ports of other protocols, so this one can never work.
+    if (why === 'bad port')
+      throw new EnrollmentError(
+        `Port ${new URL(url).port} cannot be used: HTTP clients such as Node and browsers block it. Let the control plane listen on another port`,
+        { cause },
+      );
     throw new EnrollmentError(`${url} does not answer (${why}). Run the same command again`, { cause });
   });
   const body: unknown = await response.json().catch(() => undefined);
@@ -165,7 +179,10 @@ function checkedUrl(text: string): string {
 function checkedCode(text: string): string {
   const parsed = enrollRequestSchema.shape.code.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new EnrollmentError(`The code ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
+  // It is not shown: it may be a code that was mistyped.
+  throw new EnrollmentError(
+    `This is not an enrollment code. It has ${CODE_LENGTH} letters and digits, such as ${EXAMPLE_CODE}. "control-plane node add <name>" prints a new one`,
+  );
 }
 
 const { config, dataDir, defaultDataDir } = daemonOptions;

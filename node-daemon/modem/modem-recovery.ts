@@ -162,7 +162,10 @@ export class ModemRecovery {
     if (place === undefined || signal.aborted) return;
     const { step, delayMs, state } = nextRecovery(this.#state, limitsAt(place, outside, limits), seen);
     this.#state = state;
-    log.warn({ err: error, trouble, step, delayMs: Math.round(delayMs) }, 'modem session failed');
+    const next = { err: error, trouble, step, delayMs: Math.round(delayMs) };
+    // A card that is exchanged is no failure.
+    if (trouble === 'sim_changed') log.info(next, 'the SIM was changed');
+    else log.warn(next, 'modem session failed');
     if (trouble === 'restarted' || trouble === 'sim_changed') record.report({ state: 'starting' });
     else record.reportLost(step === 'give_up' ? 'gave_up' : trouble);
     onStep(step, trouble);

@@ -53,9 +53,12 @@ function exitCodeOf(error: unknown): number {
 
 /** Lines for a program's --help. */
 export const helpOf = (commands: readonly AnyCommand[]): string =>
-  ['Commands, each with its own --help:', ...commands.map(({ usage, about }) => `  ${usage}: ${about}`)].join(
-    '\n',
-  );
+  [
+    'Without a command, the program runs until you stop it.',
+    '',
+    'Commands, each with its own --help:',
+    ...commands.map(({ usage, about }) => `  ${usage}: ${about}`),
+  ].join('\n');
 
 /** The parser of a program's commands. */
 export function commandTree(program: string, commands: readonly AnyCommand[]): Command {

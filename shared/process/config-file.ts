@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { CST, type Document, isMap, isNode, isPair, isScalar, Lexer, LineCounter, parseDocument } from 'yaml';
 import * as z from 'zod';
+import { fileProblem } from './file-problem.ts';
 import { allowedKeys, closest, type Path } from './suggestion.ts';
 
 const MIB = 1024 * 1024;
@@ -25,7 +26,7 @@ export function readConfigText(file: string): string | undefined {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    throw new ConfigFileError(`${file}: cannot be read: ${code ?? String(cause)}`, { cause });
+    throw new ConfigFileError(`${file}: ${fileProblem(cause)}`, { cause });
   }
 }
 

@@ -77,7 +77,7 @@ export async function startDevStack(
   const dataDir = resolve(options.dataDir);
   const isNew = !existsSync(join(dataDir, 'rack'));
   const path = join(dataDir, 'dev-stack.json');
-  const unlock = await lockFolder(dataDir, 'dev-stack', 0o700);
+  const unlock = await lockFolder(dataDir, 'dev-stack', 0o700, `another npm start (pid ${process.pid})`);
   await endLeftovers(path);
   rmSync(path, { force: true });
   const started: Array<() => Promise<void>> = [unlock];

@@ -51,7 +51,7 @@ export const commandsIn = (line: string): string[][] =>
 /** Stands for a value that the reader has. */
 const isPlaceholder = (value: unknown): boolean => /[…$<]/.test(String(value));
 /** The reader has the files, too. */
-const MISSING_FILE = /the file cannot be read: ENOENT/;
+const MISSING_FILE = /the file does not exist/;
 
 class FlawError extends Error {}
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { PYTHON } from '../fixtures/foreign-program.ts';
-import { EXAMPLES, isShown, runQuickStart, startExamples } from './example.ts';
+import { EXAMPLES, isShown, runExample, runQuickStart, startExamples } from './example.ts';
 
 const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa, Cryptodome.Hash.keccak']).status === 0;
 const skip = hasPackages ? false : 'python3-ecdsa and python3-pycryptodome are not installed';
@@ -48,6 +48,12 @@ t.test('the Python quick start buys a number, whose payment takes long, and uses
     'hangup 200 hangup_sent',
     '',
   ]);
+});
+
+t.test('without its variables it names them', { skip }, async (t) => {
+  const env = { PATH: String(process.env['PATH']), TO: '+13105550188' };
+  const run = await runExample([PYTHON, join(EXAMPLES, 'quick_start.py')], { env });
+  t.same(run, { status: 1, stdout: '', stderr: 'Set SIMRACK_URL and WALLET_KEY.\n' });
 });
 
 t.test('the page shows it', async (t) => {

@@ -21,6 +21,9 @@ t.test('in JavaScript, with curl, and a bot on the phone', async (t) => {
     for (const name of ['viem', 'ws', '@x402/fetch', '@x402/evm'])
       symlinkSync(join(PROJECT_FOLDER, 'node_modules', name), join(modules, name));
     writeFileSync(join(folder, 'agent.mjs'), readFileSync(join(EXAMPLES, 'quick_start.mjs')));
+    const { PATH = '' } = environment(0);
+    const unset = await runExample([process.execPath, 'agent.mjs'], { cwd: folder, env: { PATH } });
+    t.match(unset, { status: 1, stderr: /Set SIMRACK_URL, WALLET_KEY and TO\./ });
     const { status, stderr, number, lines } = await runQuickStart([process.execPath, 'agent.mjs'], {
       cwd: folder,
       env: environment(0),

@@ -68,6 +68,12 @@ t.test('after kill -9 of the stack the next start ends what was left, and has al
   const env = { MODEMS: '1', ADMIT_NEW_SIMS: 'false' };
   const first = await startStack(t, { dataDir, env });
   const { pid, pids } = first.file();
+  const beside = spawnSync(process.execPath, ['dist/dev-stack/main.js'], {
+    cwd: PROJECT_FOLDER,
+    env: { ...process.env, ...env, PORT: '0', DATA_DIR: dataDir },
+    encoding: 'utf8',
+  });
+  t.match(beside, { status: 1, stderr: `${dataDir} is in use by another npm start (pid ${pid})` });
   process.kill(pid, 'SIGKILL');
   await until('the stack is dead', () => !isAlive(pid));
   const second = await startStack(t, { dataDir, env, replaces: pid });

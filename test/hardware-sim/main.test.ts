@@ -2,10 +2,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, existsSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { request } from '../fixtures/network/json-request.ts';
+import { served } from '../fixtures/network/served.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { post } from './fixtures/http.ts';
 import { quietTerminal } from './fixtures/rack.ts';
@@ -62,6 +64,17 @@ t.test('the simulator prints its addresses, runs, and cleans up', async (t) => {
   t.ok(existsSync(join(dir, 'm1-pcm')), 'the second one has broken nothing');
   t.equal(await end(child, 'SIGTERM'), 0);
   t.same(readdirSync(dir), ['rack.jsonl']);
+});
+
+t.test('a port that is taken is refused with the name of its option', async (t) => {
+  const { port } = new URL(await served(t, createServer()));
+  const args = ['--dir', temporaryFolder(t), '--port', port];
+  const { status, stderr } = spawnSync(process.execPath, [...COMMAND, ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  t.equal(status, 1);
+  t.match(stderr, `--port (SIMULATOR_PORT): port ${port} is already in use`);
 });
 
 t.test('lists its options and refuses bad ones', async (t) => {

@@ -35,14 +35,14 @@ const WORDS = {
   'revoke-node': {
     verb: 'Revoke the node',
     consequence:
-      'Its link ends, it cannot connect again, and its numbers are unbound. "node add" with the same name brings it back.',
+      'Its link ends, it cannot connect again, and its numbers are unbound. "control-plane node add" with the same name brings it back.',
     done: 'The node is revoked.',
     isGrave: true,
   },
   'remove-node': {
     verb: 'Remove the node',
     consequence:
-      'The node, its slots and its events disappear from all lists. The audit log stays. "node add" with the same name creates it again.',
+      'The node, its slots and its events disappear from all lists. The audit log stays. "control-plane node add" with the same name creates it again.',
     done: 'The node is removed.',
     isGrave: true,
   },

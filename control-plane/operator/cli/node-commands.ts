@@ -27,9 +27,9 @@ const codeText = ({ code, enroll, until }: CodeText): string =>
 
 The command below uses the usual data folder. If the daemon has another one, such as that of "node-daemon simulate", add --data-dir. Its log and "node-daemon doctor" print the command with it. If the folder has a key already, add --replace.
 
-Run this on the node before ${until}:
+Run this on the node before ${until}. It needs the rights of root:
 
-  ${enroll}
+  sudo ${enroll}
 
 Or, in a clone of the repository instead of the package:
 
@@ -68,7 +68,7 @@ export const NODE_COMMANDS = [
   operatorCommand({
     usage: 'node revoke <name>',
     about:
-      'Take a node out of service. "node add" with the same name brings it back. Names the customers who lose their service, and asks for confirmation.',
+      'Take a node out of service. "control-plane node add" with the same name brings it back. Names the customers who lose their service, and asks for confirmation.',
     options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const node = nodeOf(args);

@@ -70,7 +70,7 @@ export const NUMBER_COMMANDS = [
   ),
   operatorCommand({
     usage: 'number retire <number>',
-    about: 'Remove an unsold number from the fleet. "number import" brings it back.',
+    about: 'Remove an unsold number from the fleet. "control-plane number import" brings it back.',
     options: AGREED_OPTION,
     async run(operator, { yes }, args) {
       const number = numberOf(args);

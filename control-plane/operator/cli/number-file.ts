@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { hasLuhnDigit, iccidSchema, isE164 } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
+import { fileProblem } from '#shared/process/file-problem.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import type { ImportedNumber } from '../../store/fleet/number-import.ts';
 import { IMPORT_LINES_MAX } from '../procedures/fields.ts';
@@ -18,7 +19,7 @@ export function readNumberFile(path: string): ImportedNumber[] {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new Error(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    throw new Error(`${path} ${fileProblem(error)}`);
   }
   return parseNumbers(text);
 }

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { tableOf } from '#shared/operator/listing.ts';
 import type { Json } from '#shared/operator/procedure.ts';
 import { type OptionsOf, switchOption } from '#shared/process/options.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { toJson } from '#shared/process/terminal.ts';
 import { PROBE_OPTIONS } from '../../config/probe-options.ts';
 import { OperatorUnfinished } from '../../domain/refusal.ts';
@@ -151,5 +152,7 @@ async function ended(operator: Operator, id: string, timeoutMs: number): Promise
     if (row.result !== null) return row;
     await pause(POLL_MS);
   }
-  throw new OperatorUnfinished('The probe is still in progress: "probe list" shows its result later.');
+  throw new OperatorUnfinished(
+    `The probe is still in progress: "${ownCommand('control-plane')} probe list" shows its result later.`,
+  );
 }

@@ -45,7 +45,7 @@ const REASON_OPTION = { reason: { about: 'Reason, stored in the audit log', sche
 
 const ENDS_AT_OPTION = {
   endsAt: filterOption(
-    'Refuse it unless the subscription ends at this time, as "subscription show" prints it. Makes the command safe to repeat in a script: the subscriber may have paid meanwhile',
+    'Refuse it unless the subscription ends at this time, as "control-plane subscription show" prints it. Makes the command safe to repeat in a script: the subscriber may have paid meanwhile',
     z
       .string()
       .transform((text) => text.replace(' ', 'T'))

@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import * as z from 'zod';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { map, parseConfigDocument } from '#shared/process/config-file.ts';
+import { fileProblem } from '#shared/process/file-problem.ts';
 import { CARD_FIELDS, CARDS_MAX, type FleetRow, repeated } from './card-schema.ts';
 import { csvCards } from './csv-cards.ts';
 
@@ -57,11 +58,7 @@ function bytesOf(path: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(
-      'refused',
-      `${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`,
-      error,
-    );
+    throw new OperatorError('refused', `${path} ${fileProblem(error)}`, error);
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -25,17 +25,24 @@ function severityOf({ recovered_at: end, severity: words, well_since: over }: Js
     : { health: 'warn', sign: 'wait', words };
 }
 
+/** A summary keeps what was found last, which may be over although the alert has not ended. */
+const summaryCell = ({ recovered_at: end, summary, well_since: over }: Json<ListedAlert>): string =>
+  end === null && over !== null ? `was: ${summary}` : summary;
+
 export const ALERTS: Listing<Json<ListedAlert>> = {
   name: 'alerts',
   title: 'Alerts',
   empty: 'No alerts.',
   columns: [
     { title: 'Since', cell: ({ raised_at }) => ({ time: raised_at }) },
-    { title: 'Over since', cell: ({ well_since, recovered_at }) => ({ time: well_since ?? recovered_at }) },
+    {
+      title: 'Condition gone since',
+      cell: ({ well_since, recovered_at }) => ({ time: well_since ?? recovered_at }),
+    },
     { title: 'Ended', cell: ({ recovered_at }) => ({ time: recovered_at }) },
     { title: 'Severity', cell: (alert) => ({ status: severityOf(alert), text: alert.severity }) },
     { title: 'Kind', cell: ({ kind }) => kind },
-    { title: 'Summary', cell: ({ summary }) => summary },
+    { title: 'Summary', cell: summaryCell },
     { title: 'Next step', cell: ({ advice, recovered_at }) => (recovered_at === null ? advice : null) },
   ],
 };

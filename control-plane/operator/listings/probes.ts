@@ -17,7 +17,8 @@ const UNDER_WAY: Status = { health: 'busy', sign: 'wait', words: 'under way' };
 export const PROBES: Listing<Json<ProbeRow>, keyof typeof PROBE_SORTS> = {
   name: 'probes',
   title: 'Last probes',
-  empty: 'No probes. Set PROBE_MINUTES to let spare SIMs text each other, or send one with "probe send".',
+  empty:
+    'No probes. Set PROBE_MINUTES to let spare SIMs text each other, or send one with "control-plane probe send".',
   columns: [
     { title: 'At', sort: 'at', cell: ({ started_at }) => ({ time: started_at }) },
     { title: 'Kind', sort: 'kind', cell: ({ kind }) => kind },

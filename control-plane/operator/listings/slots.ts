@@ -15,6 +15,10 @@ function slotStateCell({ is_number_out, out_of_service_at, state, trouble }: Jso
   return stateCell(isOut ? OUT_OF_SERVICE : SLOT_STATUS[state], state, trouble);
 }
 
+/** That of the slot, or of the number in it, which an operator took out of service by itself. */
+const reasonCell = ({ number_out_reason: ofNumber, out_of_service_at, reason }: Json<SlotRow>): Cell =>
+  out_of_service_at === null && ofNumber !== null ? `number: ${ofNumber}` : (reason ?? '');
+
 /** Compares the settings that the modem reported with those that calls need on the network of its SIM. */
 function settingsCell({ voice_settings: settings }: Json<SlotRow>): Cell {
   if (settings === null) return null;
@@ -47,9 +51,9 @@ export const SLOTS: Listing<Json<SlotRow>, keyof typeof SLOT_SORTS> = {
     {
       title: 'Out of service',
       sort: 'out_of_service_at',
-      cell: ({ out_of_service_at }) => ({ time: out_of_service_at }),
+      cell: ({ number_out_at, out_of_service_at }) => ({ time: out_of_service_at ?? number_out_at }),
     },
-    { title: 'Reason', sort: 'reason', cell: ({ reason }) => reason ?? '' },
+    { title: 'Reason', sort: 'reason', cell: reasonCell },
     { title: 'ICCID', sort: 'iccid', cell: ({ iccid }) => iccid },
     { title: 'Calls set up', sort: 'calls_set_up', cell: settingsCell },
     { title: 'IMEI', sort: 'imei', cell: ({ imei }) => imei },

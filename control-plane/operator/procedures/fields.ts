@@ -1,6 +1,6 @@
 // The fields of operator procedures, which options of commands have, too.
 import * as z from 'zod';
-import { E164_PATTERN, iccidSchema } from '#shared/identities.ts';
+import { E164_PATTERN, e164Problem, iccidSchema } from '#shared/identities.ts';
 import { nodeNameSchema } from '#shared/link/enrollment.ts';
 import { placeOfText, slotNameSchema } from '#shared/link/slot.ts';
 
@@ -18,7 +18,9 @@ export const reasonSchema = z
   .max(REASON_LENGTH_MAX, `must have at most ${REASON_LENGTH_MAX} characters`)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text');
 
-export const numberSchema = z.string().regex(E164_PATTERN, 'must be an E.164 number, such as +12065550123');
+export const numberSchema = z.string().regex(E164_PATTERN, {
+  error: ({ input }) => e164Problem('must be an E.164 number, such as +12065550123', input),
+});
 export const walletSchema = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be a 0x-prefixed address of 20 bytes');

@@ -1,5 +1,6 @@
 // Operators: who may sign in to the console, what they changed, and the alerts that they get.
 import * as z from 'zod';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { listedAlertSchema } from '../../domain/alert.ts';
 import { hashSecret, mintOperatorKey, sessionLimitsAt } from '../../domain/operator-key.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
@@ -45,7 +46,7 @@ export const OPERATOR_PROCEDURES = {
       const key = mintOperatorKey();
       if (await insertOperator(db, { name, keyHash: hashSecret(key), now })) return { key };
       throw new OperatorRefusal(
-        `Operator "${name}" already exists. Run "operator remove" to revoke the old key.`,
+        `Operator "${name}" already exists. Run "${ownCommand('control-plane')} operator remove" to revoke the old key.`,
       );
     },
   }),

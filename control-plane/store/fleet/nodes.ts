@@ -1,6 +1,7 @@
 // Identities of nodes: names, enrollment codes (hashes only), public keys and their approval, proofs that were used.
 import { sql } from 'kysely';
 import { PROOF_LIFETIME_MS } from '#shared/link/proof.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { keyFingerprint } from '../../domain/shown-value.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
@@ -209,6 +210,6 @@ async function whyNot(db: Database, node: string): Promise<OperatorRefusal> {
   return new OperatorRefusal(
     row.revoked_at === null
       ? `${node} is not enrolled yet.`
-      : `${node} is revoked. Run "node add" to enroll it again.`,
+      : `${node} is revoked. Run "${ownCommand('control-plane')} node add" to enroll it again.`,
   );
 }

@@ -1,5 +1,6 @@
 // Numbers of SIMs that no operator imported: they are on sale once an operator or a probe admits them.
 import { sql } from 'kysely';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { isSellable } from '../../domain/sellable-number.ts';
 import type { Database } from '../database/database.ts';
@@ -22,7 +23,7 @@ export async function admitNumber(db: Database, number: string): Promise<void> {
     .executeTakeFirst();
   if (rival !== undefined)
     throw new OperatorRefusal(
-      `Two SIMs report ${number}. Import it with the ICCID of your card ("number import").`,
+      `Two SIMs report ${number}. Import it with the ICCID of your card ("${ownCommand('control-plane')} number import").`,
     );
   const admitted = { unadmitted_since: null, unproven: null, disputed_since: null };
   await db.updateTable('numbers').set(admitted).where('number', '=', number).execute();

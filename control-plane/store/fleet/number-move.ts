@@ -1,5 +1,6 @@
 // A number that gets another card: the carrier replaced a dead one. A subscriber keeps the number, its texts and its year.
 import { hasLuhnDigit } from '#shared/identities.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type Database, type DatabaseTransaction, inTransaction } from '../database/database.ts';
 import { replaceCard } from './card-replacement.ts';
@@ -78,7 +79,9 @@ export async function cardOf(db: Database, card: Card): Promise<string> {
     .where('slot', '=', slot)
     .executeTakeFirst();
   if (sim !== undefined) return sim.iccid;
-  throw new OperatorRefusal(`${node} holds no SIM in ${slot}. See "slot list".`);
+  throw new OperatorRefusal(
+    `${node} holds no SIM in ${slot}. See "${ownCommand('control-plane')} slot list".`,
+  );
 }
 
 /** A node holds the card: then its ICCID is no typing error. */

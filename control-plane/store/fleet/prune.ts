@@ -1,6 +1,7 @@
 // Removes what left the fleet: revoked nodes, and empty slots that no node reports any more.
 import { sql } from 'kysely';
 import * as z from 'zod';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { maskedNumber } from '../../domain/shown-value.ts';
 import { type Database, inTransaction } from '../database/database.ts';
@@ -31,7 +32,9 @@ export async function removeNode(db: Database, node: string, now: Date): Promise
     const row = await lockNode(trx, node);
     if (row === undefined) throw new OperatorRefusal(`There is no node "${node}".`);
     if (row.revoked_at === null)
-      throw new OperatorRefusal(`${node} is not revoked. Run "node revoke ${node}" first.`);
+      throw new OperatorRefusal(
+        `${node} is not revoked. Run "${ownCommand('control-plane')} node revoke ${node}" first.`,
+      );
     const [sold, ...more] = await subscribedOn(trx, node, now);
     if (sold !== undefined)
       throw new OperatorRefusal(

@@ -1,4 +1,5 @@
 // An operator's decision on which node holds a SIM.
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { type Database, inTransaction } from '../database/database.ts';
 import { lockNode } from './nodes.ts';
@@ -19,7 +20,9 @@ export async function transferSim(
   return inTransaction(db, async (trx) => {
     const target = await lockNode(trx, node);
     if (target !== undefined && target.revoked_at !== null)
-      throw new OperatorRefusal(`${node} is revoked. Run "node add" to enroll it again.`);
+      throw new OperatorRefusal(
+        `${node} is revoked. Run "${ownCommand('control-plane')} node add" to enroll it again.`,
+      );
     const claim = await trx
       .selectFrom('sim_claims')
       .select('iccid')
@@ -28,7 +31,9 @@ export async function transferSim(
       .orderBy('seen_at', 'desc')
       .executeTakeFirst();
     if (claim === undefined)
-      throw new OperatorRefusal(`${node}/${slot} reports no SIM of another node. See "slot list".`);
+      throw new OperatorRefusal(
+        `${node}/${slot} reports no SIM of another node. See "${ownCommand('control-plane')} slot list".`,
+      );
     const { iccid } = claim;
     if (expected !== undefined && expected !== iccid)
       throw new OperatorRefusal(

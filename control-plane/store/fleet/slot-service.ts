@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { timeOutput } from '#shared/json-codec.ts';
 import { voiceSettingsSchema } from '#shared/link/slot.ts';
 import { SLOT_LIST_STATES } from '#shared/operator/slot-health.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { anyOf } from '../database/lists.ts';
@@ -39,6 +40,8 @@ export const slotRowSchema = slotPlaceSchema.extend({
   is_held: z.boolean(),
   /** An operator took the number out of service, in whichever slot its SIM is. */
   is_number_out: z.boolean(),
+  number_out_at: timeOutput.nullable(),
+  number_out_reason: z.string().nullable(),
   model: z.string().nullable(),
   /** The reported SIM, even if another node holds it. */
   iccid: z.string().nullable(),
@@ -59,8 +62,8 @@ export const SLOT_SORTS = {
   number: textOrder('number'),
   label: textOrder('label'),
   carrier: textOrder('carrier'),
-  out_of_service_at: timeOrder('out_of_service_at'),
-  reason: textOrder('reason'),
+  out_of_service_at: timeOrder('out_at'),
+  reason: textOrder('why'),
   iccid: textOrder('iccid'),
   imei: textOrder('imei'),
   // Those that differ come first.
@@ -100,6 +103,8 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
         slots.trouble, slots.carrier, numbers.number, cards.label, slots.model, slots.voice_settings, slots.reported_iccid as iccid, slots.device_id as imei,
         subscriptions.wallet, subscriptions.id is not null as is_held,
         numbers.out_of_service_at is not null as is_number_out,
+        numbers.out_of_service_at as number_out_at, numbers.out_of_service_reason as number_out_reason,
+        coalesce(slots.out_of_service_at, numbers.out_of_service_at) as out_at, coalesce(slots.reason, numbers.out_of_service_reason) as why,
         slots.out_of_service_at, slots.reason, slots.by
       from (${SLOT_ROWS}) as slots
       join nodes on nodes.id = slots.node
@@ -107,7 +112,7 @@ export async function listSlots(db: Database, query: SlotQuery, now: Date): Prom
       left join subscriptions on subscriptions.number = numbers.number
       left join cards on cards.iccid = slots.reported_iccid
     )
-    select node, slot, state, trouble, carrier, number, label, is_held, is_number_out, model, iccid, imei, voice_settings, out_of_service_at, reason, by
+    select node, slot, state, trouble, carrier, number, label, is_held, is_number_out, number_out_at, number_out_reason, model, iccid, imei, voice_settings, out_of_service_at, reason, by
     from listed where ${where} and ${allOf([
       node === undefined ? undefined : sql<boolean>`node = ${node}`,
       slot === undefined ? undefined : sql<boolean>`slot = ${slot}`,
@@ -175,5 +180,7 @@ export async function refuseUnknown(db: Database, { node, slot }: SlotPlace): Pr
   const [known] = rows;
   if (known?.is_node !== true) throw new OperatorRefusal(`There is no node "${node}".`);
   if (!known.is_slot)
-    throw new OperatorRefusal(`${node} has not reported a slot "${slot}". See "slot list".`);
+    throw new OperatorRefusal(
+      `${node} has not reported a slot "${slot}". See "${ownCommand('control-plane')} slot list".`,
+    );
 }

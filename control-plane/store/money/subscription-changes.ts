@@ -1,5 +1,6 @@
 // Changes that an operator makes to a subscription: another number, more days, its end.
 import { sql } from 'kysely';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { REASSIGNED_QUARANTINE_DAYS, shortenedExpiry } from '../../domain/subscription.ts';
 import type { Database, DatabaseTransaction } from '../database/database.ts';
@@ -28,7 +29,8 @@ export async function reassignNumber(
   await lockReservations(trx);
   const { id } = target;
   const { number: from, created_at } = await lockActive(trx, target, now);
-  const number = to === undefined ? await pickAvailable(trx, now) : await findSellable(trx, to, now);
+  const number =
+    to === undefined ? await pickAvailable(trx, now) : await findSellable(trx, { number: to, id, now });
   if (number === undefined)
     throw new OperatorRefusal(
       'No number can be sold at the moment. The list of numbers says why. Release a number from quarantine, or end the subscription with a refund.',
@@ -149,7 +151,10 @@ async function lockActive(trx: Database, { id, number, expires_at: end }: Target
   return row;
 }
 
-async function findSellable(trx: DatabaseTransaction, number: string, now: Date): Promise<string> {
+async function findSellable(
+  trx: DatabaseTransaction,
+  { number, id, now }: { number: string; id: string; now: Date },
+): Promise<string> {
   const row = await trx
     .selectFrom('numbers')
     .select('number')
@@ -157,7 +162,15 @@ async function findSellable(trx: DatabaseTransaction, number: string, now: Date)
     .where((eb) => isAvailable(eb, now))
     .forUpdate()
     .executeTakeFirst();
-  if (row === undefined)
-    throw new OperatorRefusal(`${number} cannot be sold at the moment. See "number list --state available".`);
-  return row.number;
+  if (row !== undefined) return row.number;
+  const holder = await trx
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('number', '=', number)
+    .executeTakeFirst();
+  if (holder?.id === id) throw new OperatorRefusal(`${id} already has the number ${number}.`);
+  const why = holder === undefined ? 'cannot be sold at the moment' : 'belongs to another subscriber';
+  throw new OperatorRefusal(
+    `${number} ${why}. See "${ownCommand('control-plane')} number list --state available".`,
+  );
 }

@@ -1,6 +1,7 @@
 // The refund of a subscription that ends: the plan, and the decision in the transaction of the end.
 import * as z from 'zod';
 import { timeOutput } from '#shared/json-codec.ts';
+import { ownCommand } from '#shared/process/own-command.ts';
 import { amountOf, type RefundShare, sharesOf, unusedShares } from '../../domain/refund-shares.ts';
 import { OperatorRefusal } from '../../domain/refusal.ts';
 import { decimalsOf, shownValue } from '../../domain/shown-value.ts';
@@ -74,7 +75,7 @@ export async function planRefund(
   );
   if (unfinished !== undefined)
     throw refusal(
-      `the refund of payment ${unfinished.id} is not finished. First run "payment refund ${unfinished.id}".`,
+      `the refund of payment ${unfinished.id} is not finished. First run "${ownCommand('control-plane')} payment refund ${unfinished.id}".`,
     );
   if (payments.some(({ state }) => state === 'taken_back'))
     throw refusal(`the chain reverted a payment of ${id}. First run the command without --refund.`);

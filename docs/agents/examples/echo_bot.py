@@ -1,4 +1,4 @@
-# Answers each text with the same text. pip install <path of simrack_client-0.1.0-py3-none-any.whl>
+# Answers each text with the same text. pip install '<path of simrack_client-0.1.0-py3-none-any.whl>[signing]'
 import asyncio
 import os
 

@@ -6,6 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import WebSocket from 'ws';
 
 const { SIMRACK_URL: url, WALLET_KEY: key, TO: to } = process.env;
+if (!url || !key || !to) throw new Error('Set SIMRACK_URL, WALLET_KEY and TO.');
 
 async function answerOf(response) {
   const answer = await response.json();

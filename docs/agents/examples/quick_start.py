@@ -13,6 +13,8 @@ import urllib.request
 import ecdsa
 from Cryptodome.Hash import keccak
 
+if missing := [name for name in ("SIMRACK_URL", "WALLET_KEY", "TO") if not os.environ.get(name)]:
+    sys.exit(f"Set {' and '.join(missing)}.")
 URL = os.environ["SIMRACK_URL"].rstrip("/")
 KEY = int(os.environ["WALLET_KEY"], 16)
 TO = os.environ["TO"]

@@ -69,6 +69,7 @@ export const ALERTS_PAGE: Page = {
       ),
       '### The cause in an alert',
       'The text of an alert names a cause. For an alert that is over, `alert list --all` and the message about its end have that text.',
+      'In `alert list`, CONDITION GONE SINCE is the time at which the condition ended. The alert is over once that has lasted, and has then the time ENDED. Meanwhile its text begins with “was:”.',
       table(
         ['Alert', 'Cause in its text'],
         [

@@ -1,6 +1,7 @@
 // `node-daemon send <slot> <to> <text>`: one SMS, by the same way and with the same limits as the control plane's.
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { isE164 } from '#shared/identities.ts';
 import type { SmsOutcome } from '#shared/link/messages.ts';
 import { isAway } from '#shared/operator/operator-client.ts';
 import { EXIT_CODES, OperatorError } from '#shared/operator/operator-error.ts';
@@ -32,7 +33,7 @@ export const SEND_COMMAND = programCommand({
     withOperator('send', where, async (operator, settings) => {
       const id = usedId ?? `operator_${randomUUID()}`;
       // Before anything is sent: the outcome of a send that Ctrl-C ends can still be asked for.
-      printAside(`id of this message: ${id}`);
+      if (await mayBeSent(operator, { slot, to })) printAside(`id of this message: ${id}`);
       try {
         const outcome = await sendOnce(operator, settings, { slot, id, to, text });
         print(json ? toJson({ id, ...outcome }) : shown(outcome));
@@ -46,6 +47,17 @@ export const SEND_COMMAND = programCommand({
       }
     }),
 });
+
+/** Without such a slot or number there is no message, and an id would say that there is one. */
+async function mayBeSent(
+  operator: NodeOperator,
+  { slot, to }: Pick<Message, 'slot' | 'to'>,
+): Promise<boolean> {
+  if (!isE164(to)) return false;
+  // A daemon that does not answer now may still send.
+  const slots = await operator.call('slots', {}).catch(() => undefined);
+  return slots?.some((each) => each.slot === slot) ?? true;
+}
 
 /** Asks again, with the same id, when the daemon goes away before its answer. */
 async function sendOnce(operator: NodeOperator, settings: DaemonSettings, message: Message) {

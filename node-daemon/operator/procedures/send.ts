@@ -1,6 +1,6 @@
 // One SMS, by the path and with the limits of the control plane's messages.
 import * as z from 'zod';
-import { E164_PATTERN } from '#shared/identities.ts';
+import { E164_PATTERN, e164Problem } from '#shared/identities.ts';
 import { type SmsOutcome, smsOutcomeSchema } from '#shared/link/messages.ts';
 import { OperatorError } from '#shared/operator/operator-error.ts';
 import { modemIn, notInService, procedure, slotField } from './procedure.ts';
@@ -18,7 +18,9 @@ export const SEND_PROCEDURE = procedure({
     slot: slotField,
     /** A message is sent once for an id. */
     id: z.string().regex(/^operator_[\w-]{8,48}$/, 'must be an id that "send" printed'),
-    to: z.string().regex(E164_PATTERN, 'must be a number such as +12065550123'),
+    to: z.string().regex(E164_PATTERN, {
+      error: ({ input }) => e164Problem('must be a number such as +12065550123', input),
+    }),
     text: z.string().min(1, 'must not be empty').max(2000, 'must have at most 2000 characters'),
   }),
   /** `is_repeat`: the id was used before, and nothing was sent now. */

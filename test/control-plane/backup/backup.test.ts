@@ -86,7 +86,7 @@ t.test('Postgres to Postgres, under traffic: one moment, row by row', TIMEOUT, a
     status: 0,
     stderr: '',
     stdout:
-      /^restored \d+ rows.*\nConsole operators whose keys are valid: .*\nNodes whose keys are valid: .*rack-1.*\nUnused enrollment codes that were voided: (?!.*rack-1).*waiting-1.* Run "node add" for new ones\nKey of the PINs: .*pin\.key is missing: .*\nKey of the receipts: .*receipt\.key/,
+      /^restored \d+ rows.*\nConsole operators whose keys are valid: .*\nNodes whose keys are valid: .*rack-1.*\nUnused enrollment codes that were voided: (?!.*rack-1).*waiting-1.* Run "[^"]*control-plane.* node add" for new ones\nKey of the PINs: .*pin\.key is missing: .*\nKey of the receipts: .*receipt\.key/,
   });
   const opened = await openDatabase({ url: elsewhere, connectionsMax: 1 });
   const codes = await opened.db.selectFrom('nodes').select('id').where('code_hash', 'is not', null).execute();

@@ -289,7 +289,10 @@ t.test('mail, alerts and NATS that do not work', { ...TIMEOUT, skip: skipWithout
 t.test('a configuration that is not complete, and one that is no configuration', TIMEOUT, async (t) => {
   const folder = temporaryFolder(t);
   const nothing = await check({ DATA_DIR: folder, PORT: String(await freePort()) });
-  t.match(nothing.find('configuration'), { verdict: 'problem', seen: /set RPC_URL and PAY_TO/ });
+  t.match(nothing.find('configuration'), {
+    verdict: 'problem',
+    seen: /set RPC_URL and PAY_TO.*"npm start".*install\.md/,
+  });
   t.match(nothing.find('database'), { verdict: 'warning', seen: /embedded/ });
   const bad = await runProgram('control-plane', ['check'], { PORT: 'x' });
   t.match(bad, { status: 3, stderr: /PORT: must be/ });

@@ -108,7 +108,7 @@ t.test('the list of a service on the embedded database, through its socket', asy
     return /^simrack_alerts\{kind="pool_low"\} 1$/m.test(text) && text;
   });
   t.match(await list(), /critical +pool_low +0 numbers are available +".*number list" shows/m);
-  t.match(await list(), /^SINCE +OVER SINCE +ENDED +SEVERITY +KIND +SUMMARY +NEXT STEP\n20/);
+  t.match(await list(), /^SINCE +CONDITION GONE SINCE +ENDED +SEVERITY +KIND +SUMMARY +NEXT STEP\n20/);
   t.match(page, /^simrack_alerts\{kind="node_offline"\} 0$/m);
 });
 
@@ -143,4 +143,8 @@ t.test('an outage of many numbers hides no alert: the list has pages, and says s
   t.equal(csv.stdout.split('\r\n').length, 1_201 + 2, 'all that are open, and the titles');
   t.match(await list('--csv', '--limit', '5'), { stderr: /^There are more: --after \S+\n$/ });
   t.match(await list('--after', 'x'), { status: 1, stderr: /--after/ });
+  await sql`update alerts set well_since = '2026-11-25T11:00Z' where kind = 'node_offline'`.execute(db);
+  await sql`delete from alerts where kind = 'number_down'`.execute(db);
+  const shown = /^2026-11-25 10:00Z +2026-11-25 11:00Z +- +critical +node_offline +was: trouble 1$/m;
+  t.match((await list()).stdout, shown, 'its condition is gone, but it has not ended');
 });

@@ -4,6 +4,8 @@ import t, { type Test } from 'tap';
 import { inTransaction, openDatabase } from '#control-plane/store/database/database.ts';
 import { lockReservations } from '#control-plane/store/fleet/number-pool.ts';
 import type { Slot } from '#shared/link/slot.ts';
+import { BOB } from '../../dev-stack/wallets.ts';
+import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { received, subscriber } from '../../fixtures/agents/subscriber.ts';
 import { linkNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
@@ -173,6 +175,10 @@ t.test('a number that was given to a customer, and then moved: texts of before s
   const before = new Date(Date.now() - 20_000).toISOString();
   const reassign = ['subscription', 'reassign', await id(), '--to', String(second.number)];
   t.match(await control(...reassign, ...REASON), { status: 0 });
+  t.match(
+    (await control('slot', 'list', '--sort', 'reason', '--descending')).stdout,
+    /^.* m1 +out of service +\+12065550001 .* 20\S+ \d\d:\d\dZ +number: reassigned: the SIM died /m,
+  );
   t.match(await control('number', 'move', String(second.number), '--to', NEW_CARD, ...REASON), { status: 0 });
   await arrives('of the one before', { iccid: String(second.iccid), sent_at: before, received_at: before });
   await arrives('late, of the first', { iccid: String(first.iccid), sent_at: before, received_at: before });
@@ -209,7 +215,7 @@ t.test('another number: old texts stay, and earlier texts to that number are not
   const to = String(slotAt(2).number);
   t.match(await control('subscription', 'reassign', subscription, '--to', number, ...REASON), {
     status: 2,
-    stderr: /cannot be sold/,
+    stderr: /^error: sub_\w+ already has the number \+12065550001\.$/m,
   });
   const reassign = ['subscription', 'reassign', subscription, '--to', to];
   t.match(await control(...reassign, ...UNASKED), {
@@ -246,6 +252,15 @@ t.test('another number: old texts stay, and earlier texts to that number are not
   t.match(await control('subscription', 'reassign', 'sub_0123', ...REASON), {
     status: 2,
     stderr: /no active subscription/,
+  });
+});
+
+t.test('the number of another subscriber is not given away', async (t) => {
+  const { control, databaseUrl, id } = await customer(t, [slotAt(1), slotAt(2)]);
+  const { number } = await subscribeInStore(databaseUrl, BOB, String(slotAt(2).number));
+  t.match(await control('subscription', 'reassign', await id(), '--to', number, ...REASON), {
+    status: 2,
+    stderr: /^error: \+12065550002 belongs to another subscriber\. /m,
   });
 });
 

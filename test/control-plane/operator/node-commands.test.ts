@@ -5,6 +5,7 @@ import t from 'tap';
 import { ALICE } from '../../dev-stack/wallets.ts';
 import { subscribeInStore } from '../../fixtures/agents/subscribed.ts';
 import { relationsOf } from '../../fixtures/database/lived-database.ts';
+import { freePort } from '../../fixtures/network/free-port.ts';
 import { nodeCode } from '../../fixtures/nodes/enrolled-node.ts';
 import { linkNode, ScriptedNode, slotAt } from '../../fixtures/nodes/scripted-node.ts';
 import { runCommand } from '../../fixtures/run-command.ts';
@@ -24,7 +25,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
   const control = (...args: string[]) => runCommand(['node', ...args], { DATA_DIR: dataDir });
   const first = await control('add', 'lab');
   t.match(first, { status: 0, stdout: CODE, stderr: '' }, 'before any service ran');
-  t.match(first.stdout, /\n {2}node-daemon enroll http:\/\/127\.0\.0\.1:8080 [0-9A-Z-]{23}\n/);
+  t.match(first.stdout, /\n {2}sudo node-daemon enroll http:\/\/127\.0\.0\.1:8080 [0-9A-Z-]{23}\n/);
   t.match(first.stdout, /^No service runs here, so http:\/\/127\.0\.0\.1:8080 is only the default\./);
 
   const service = await startControlPlane(rig.chain, { dataDir, heartbeatMs: 60_000 });
@@ -58,7 +59,7 @@ t.test('beside a service on the embedded database, and without it', async (t) =>
       /lab exists: enrolled, enrolled on \d{4}-\d\d-\d\d \d\d:\d\dZ, 0 SIMs\. The code replaces its key.*\nNo customer is affected\n.*--yes/,
   });
   const again = await control('add', 'lab', '--yes');
-  t.match(again, { status: 0, stdout: /add --replace[\s\S]*\n {2}node-daemon enroll/ });
+  t.match(again, { status: 0, stdout: /add --replace[\s\S]*\n {2}sudo node-daemon enroll/ });
   const second = String(CODE.exec(again.stdout)?.[0]);
   t.match(await enroll(second), { status: 1, stderr: /node lab .*--data-dir.*--replace/ });
   t.match(await enroll(second, '--replace'), { status: 0, stdout: /enrolled as lab/ });
@@ -112,7 +113,7 @@ t.test('beside a service on Postgres', async (t) => {
   const { url, databaseUrl } = await rig.start(t, { heartbeatMs: 1_000 });
   const env = { DATABASE_URL: databaseUrl, PUBLIC_URL: 'https://sim.example/' };
   const added = await runCommand(['node', 'add', 'lab'], env);
-  t.match(added.stdout, / {2}node-daemon enroll https:\/\/sim\.example [0-9A-Z-]{23}/);
+  t.match(added.stdout, / {2}sudo node-daemon enroll https:\/\/sim\.example [0-9A-Z-]{23}/);
   const node = await ScriptedNode.connect(url, { nodeId: 'lab' });
   t.match((await runCommand(['node', 'list'], env)).stdout, /lab +linked +\d/);
   t.match(await runCommand(['node', 'revoke', 'lab', '--yes'], env), { status: 0 });
@@ -178,7 +179,7 @@ t.test('enrollment that cannot be says what to do, in one line', async (t) => {
   const code = await nodeCode(url, 'lab');
   for (const [answer, line] of [
     [await enroll(url, '00000-00000-00000-00000'), /unknown, used or expired/],
-    [await enroll('http://127.0.0.1:1', code), /does not answer.*same command again/],
+    [await enroll(`http://127.0.0.1:${await freePort()}`, code), /does not answer.*same command again/],
     [await enroll(`${url}/nope`, code), /base URL|Nothing exists at/],
     [await enroll(url, 'abc'), /code.*20/],
     [await enroll('ftp://x', code), /ftp:\/\/x/],

@@ -98,7 +98,7 @@ t.test('beside a service on Postgres', TIMEOUT, async (t) => {
   t.match(mine.stderr, new RegExp(`held by ${ALICE_MASKED} until ${bought.expires_at.slice(0, 10)}`));
   t.match(again, { status: 2, stderr: /was retired at 20/ });
   t.match(unknown, { status: 2, stderr: /There is no number/ });
-  t.match(malformed, { status: 1, stderr: /E\.164/ });
+  t.match(malformed, { status: 1, stderr: /E\.164.*\. Did you mean \+12065550003\?/ });
   t.match(reasonless, { status: 1, stderr: /--reason: required/ });
 
   const taken = await bring(`+12125550100,${SIM_1}\n+12065550001,${SIM_2}\n`);

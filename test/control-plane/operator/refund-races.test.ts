@@ -75,7 +75,8 @@ t.test(
     const mined = await control(order(refusedByToken), { RPC_URL: operatorLine.url });
     t.match(mined, {
       status: 3,
-      stderr: /0x[0-9a-f]{64} was mined and moved nothing. Run "payment refund pay_[0-9a-f]{24} --sign-anew"/,
+      stderr:
+        /0x[0-9a-f]{64} was mined and moved nothing. Run "[^"]*control-plane.* payment refund pay_[0-9a-f]{24} --sign-anew"/,
     });
     await dollar.administer('unBlacklist', [ALICE.address]);
     operatorLine.interfere = undefined;
@@ -94,7 +95,8 @@ t.test(
     const early = await control([...order(nonceTaken), '--sign-anew'], { REFUND_WAIT_MS: '0' });
     t.match(early, {
       status: 3,
-      stderr: /is not mined yet \(error of the RPC: .*nonce too low.*Run "payment refund pay_/,
+      stderr:
+        /is not mined yet \(error of the RPC: .*nonce too low.*Run "[^"]*control-plane.* payment refund pay_/,
     });
     await chain.mine({ blocks: 64 });
     t.match(await control([...order(nonceTaken), '--sign-anew']), { status: 0, stdout: REFUNDED });

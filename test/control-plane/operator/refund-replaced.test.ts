@@ -113,7 +113,10 @@ t.test('the RPC dies behind the broadcast: begun, and to be run again', TIMEOUT,
     return forward();
   };
   const ran = await stack.control(stack.order(id), { RPC_URL: stack.operatorLine.url });
-  t.match(ran, { status: 3, stderr: /Run "payment refund pay_[0-9a-f]{24}" to finish it/ });
+  t.match(ran, {
+    status: 3,
+    stderr: /Run "[^"]*control-plane.* payment refund pay_[0-9a-f]{24}" to finish it/,
+  });
   t.match(await stack.control(stack.order(id)), { status: 0, stdout: REFUNDED });
   t.equal(await stack.sentBack(), PRICE);
 });

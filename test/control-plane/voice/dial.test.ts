@@ -86,7 +86,8 @@ t.test('a dial that the node refuses leaves no call record', async (t) => {
   t.equal(limited.headers['retry-after'], '7');
   for (const code of ['slot_unavailable', 'sim_absent', 'command_unknown'] as const) {
     line.dialled = refusal(code);
-    t.match(await dial(), { status: 502, body: { error: 'phone_node_unreachable', reason: code } });
+    const message = /^The call was not placed\. /;
+    t.match(await dial(), { status: 502, body: { error: 'phone_node_unreachable', reason: code, message } });
   }
   t.same(await calls(), []);
 });

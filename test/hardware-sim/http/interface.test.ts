@@ -88,6 +88,27 @@ t.test('POST /sms refuses what cannot be sent', async (t) => {
   t.equal(modem.stores.used('SM'), 0);
 });
 
+t.test('a wrong name of a field is named, with the one that was probably meant', async (t) => {
+  const { rack } = await startModem(t);
+  const { from, ...rest } = HELLO;
+  const messages: [value: unknown, message: string][] = [
+    [
+      { ...rest, form: from },
+      'from: is required; "form" is not a field of this request. Did you mean "from"?',
+    ],
+    [
+      { ...HELLO, colour: 1 },
+      '"colour" is not a field of this request. Its fields are from, to, body, encoding, reference_bits',
+    ],
+    [[{ ...HELLO, bod: '' }], '"bod" is not a field of this request. Did you mean "body"?'],
+  ];
+  for (const [value, message] of messages)
+    t.same(await post(`${rack.url}/sms`, value), {
+      status: 400,
+      body: { error: 'invalid_request', message },
+    });
+});
+
 t.test('POST /sms/raw stores a PDU as it is, right or wrong', async (t) => {
   const { rack, terminal } = await startModem(t);
   t.equal((await post(`${rack.url}/sms/raw`, { to: HELLO.to, pdu: '07F' })).status, 202);

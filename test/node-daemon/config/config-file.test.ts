@@ -62,7 +62,7 @@ t.test('without a file, and with an empty one, everything has its default', asyn
 t.test('a file that is named must be there', async (t) => {
   t.throws(() => readConfigFile('/nowhere/node.yaml'), {
     name: 'ConfigFileError',
-    message: '/nowhere/node.yaml: cannot be read: ENOENT',
+    message: '/nowhere/node.yaml: does not exist',
   });
   const folder = temporaryFolder(t);
   const path = join(folder, 'node.yaml');

@@ -168,6 +168,20 @@ t.test('https where there is no TLS: the error says so', async (t) => {
   );
 });
 
+t.test('a port that HTTP clients block is named, and no repetition is advised', async (t) => {
+  const enrolling = enroll({ folder: temporaryFolder(t), url: 'http://127.0.0.1:1', code: CODE });
+  await t.rejects(enrolling, { message: /^Port 1 cannot be used: .*on another port$/ });
+});
+
+t.test('a text that is no code is refused with the form of one', async (t) => {
+  const plane = await startPlane(t);
+  for (const code of ['abc', `${CODE}U`, '']) {
+    const enrolling = enroll({ folder: temporaryFolder(t), url: plane.url, code });
+    await t.rejects(enrolling, { message: /not an enrollment code.* 20 letters and digits, such as 7KQ2M-/ });
+  }
+  t.equal(plane.requests, 0);
+});
+
 t.test('a file that cannot be written is named', async (t) => {
   const plane = await startPlane(t);
   const folder = temporaryFolder(t);

@@ -137,7 +137,11 @@ t.test('send works as for the control plane: outcome, limits, and once for each 
     status: 1,
     stderr: /rate_limited.*this recipient/,
   });
-  t.match(await tool('send', '1-1.1', '12065559999', 'x'), { status: 1, stderr: /must be a number such as/ });
+  t.match(await tool('send', '1-1.1', '12065559999', 'x'), {
+    status: 1,
+    stderr: /^error: .*must be a number such as \+12065550123\. Did you mean \+12065559999\?\n$/,
+  });
+  t.match(await tool('send', '1-1.99', STRANGER, 'x'), { status: 1, stderr: /^error: there is no slot/ });
   t.match(await tool('send', '1-1.1', '+12065550177', 'x'.repeat(1999)), {
     status: 1,
     stderr: /needs 14 segments. The limit is 10/,

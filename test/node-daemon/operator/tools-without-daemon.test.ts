@@ -142,7 +142,10 @@ t.test('the reason that keeps a tool from the modems is printed', async (t) => {
   t.match(await tool('list'), { status: 0, stdout: /attic +modem lost: not plugged in / });
   t.match(await tool('at', 'attic', 'AT'), { status: 2, stderr: 'slot attic has no modem' });
   t.match(await tool('at', 'atic', 'AT'), { status: 1, stderr: 'did you mean attic?' });
-  t.match(await tool('list', '--config', '/nonexistent.yaml'), { status: 1, stderr: /cannot be read/ });
+  t.match(await tool('list', '--config', '/nonexistent.yaml'), {
+    status: 1,
+    stderr: '/nonexistent.yaml: does not exist',
+  });
   const other = createServer((_, response) => response.end('<html>'));
   other.listen(join(dataDir, 'operator.sock'));
   t.match(await tool('list'), { status: 4, stderr: /another program listens/ });

@@ -58,7 +58,12 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
     ['control-plane/bin.mjs', [], { ...CONTROL_PLANE, DATABASE_URL: 'mysql://x' }, /DATABASE_URL/],
     ['control-plane/bin.mjs', ['--nope'], CONTROL_PLANE, /--nope/],
     ['control-plane/bin.mjs', ['--relayer-key', SECRET], {}, /--relayer-key: must be/],
-    ['control-plane/bin.mjs', ['--relayer-key-file', SECRET], {}, /--relayer-key-file: .*ENOENT/],
+    [
+      'control-plane/bin.mjs',
+      ['--relayer-key-file', SECRET],
+      {},
+      /--relayer-key-file: the file does not exist/,
+    ],
     [
       'control-plane/bin.mjs',
       [],
@@ -110,7 +115,10 @@ t.test('a bad or missing value ends the start with 1 and one line that names it'
 
 t.test('--help indents the lines of its commands, so that each command is seen', async (t) => {
   for (const program of ['control-plane/bin.mjs', 'node-daemon/bin.cjs']) {
-    const [, commands = ''] = run(program, ['--help']).stdout.split('Commands, each with its own --help:\n');
+    const [about = '', commands = ''] = run(program, ['--help']).stdout.split(
+      'Commands, each with its own --help:\n',
+    );
+    t.match(about, /Without a command, the program runs until you stop it\.\n/);
     const lines = commands.slice(0, commands.indexOf('\n\n')).split('\n');
     t.ok(lines.some((line) => line.startsWith('      ')));
     for (const line of lines) t.match(line, /^ {2}(\w| {4}\S)/, line);

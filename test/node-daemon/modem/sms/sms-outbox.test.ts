@@ -84,7 +84,11 @@ t.test('bind_sim is confirmed for a SIM in service only', async (t) => {
   t.same(await bind(TEST_ICCID), { ok: true, result: {} });
   t.match(await bind('8901000000000000025'), { ok: false, code: 'sim_absent' });
   slot.registered = false;
-  t.match(await bind(TEST_ICCID), { ok: false, code: 'slot_unavailable' });
+  t.match(await bind(TEST_ICCID), {
+    ok: false,
+    code: 'slot_unavailable',
+    message: 'The modem is searching for a network.',
+  });
 });
 
 t.test('a refused command was not tried and may come again', async (t) => {

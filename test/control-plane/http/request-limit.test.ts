@@ -1,4 +1,5 @@
 // How often an address may ask for a nonce and sign in, through HTTP with the clock in hand.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -244,7 +245,12 @@ t.test('a hundred who ask at once for the numbers on sale share few counts of th
   const statements = countStatements(t);
   const asked = await inTransaction(db, async (trx) => {
     await sql`lock table numbers in access exclusive mode`.execute(trx);
+    let arrived = 0;
+    const onRequest = (): void => void (arrived += 1);
+    subscribe('http.server.request.start', onRequest);
+    t.teardown(() => unsubscribe('http.server.request.start', onRequest));
     const answers = Array.from({ length: 100 }, () => fetch(`${url}/availability`));
+    await until('all have come', () => arrived >= 100);
     await until('the first waits', waitsForLock(db));
     return { answers };
   });

@@ -35,7 +35,6 @@ export const OFTEN_AGAINST_THREE: readonly string[] = [
 export const ONLY_AGAINST_ONE: Readonly<Record<string, string>> = {
   'test/control-plane/console/across-instances.test.ts': 'has several instances of its own',
   'test/control-plane/console/csv-stream.test.ts': 'starts no service',
-  'test/control-plane/bus/fresh-read.test.ts': 'starts no service',
   'test/control-plane/console/viewers.test.ts': 'starts no service',
   'test/control-plane/mcp/direct-server.test.ts': 'starts no service',
   'test/control-plane/mcp/ended-meanwhile.test.ts': 'starts no service',

@@ -246,7 +246,9 @@ t.test('a hundred who ask at once for the numbers on sale share few counts of th
   const asked = await inTransaction(db, async (trx) => {
     await sql`lock table numbers in access exclusive mode`.execute(trx);
     let arrived = 0;
-    const onRequest = (): void => void (arrived += 1);
+    const onRequest = (): void => {
+      arrived += 1;
+    };
     subscribe('http.server.request.start', onRequest);
     t.teardown(() => unsubscribe('http.server.request.start', onRequest));
     const answers = Array.from({ length: 100 }, () => fetch(`${url}/availability`));

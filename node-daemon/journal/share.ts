@@ -28,6 +28,11 @@ class Share {
     return true;
   }
 
+  /** Undoes `take`: the journal has nothing of it. */
+  giveBack(): void {
+    this.#left += 1;
+  }
+
   #fill(): void {
     const { clock, journal } = this.#parts;
     const { burst, perSecond } = this.#size;

@@ -47,11 +47,14 @@ export class SmsRecorder {
   }
 
   /**
-   * Resolves when the message is durable. Rejects if the journal refuses, or the share of this modem is used up. `entry`: its place in a storage. `arrivedAfter`: a time at
-   * which it was not there yet.
+   * Resolves when the message is durable. Rejects if the journal refuses, or the share of this modem is used up. `entry`: its place in a
+   * storage. `arrivedAfter`: a time at which it was not there yet.
    */
-  async record(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
-    this.#takeShare();
+  record(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
+    return this.#fromShare(() => this.#recordAny(received, entry, arrivedAfter));
+  }
+
+  async #recordAny(received: ReceivedPdu, entry?: StorageEntry, arrivedAfter?: string): Promise<void> {
     const receivedAt = new Date(this.#parts.clock.now()).toISOString();
     try {
       await this.#record(received, { receivedAt, entry, arrivedAfter });
@@ -96,21 +99,26 @@ export class SmsRecorder {
    * As `record`, for a message in a modem whose card was changed meanwhile. Its owner is unknown, and no customer may read the messages of
    * another one, so it is kept for the operator. `formerIccid`: the former card.
    */
-  async recordStranded(
-    { pdu, decoded }: ReceivedPdu,
-    entry: StorageEntry,
-    formerIccid: string,
-  ): Promise<void> {
-    this.#takeShare();
-    const receivedAt = new Date(this.#parts.clock.now()).toISOString();
-    if (decoded?.kind === 'statusReport') return this.#recordReport(decoded, receivedAt, entry);
-    const fact = unreadableFact(formerIccid, pdu, STRANDED, receivedAt);
-    return this.#parts.journal.append({ kind: 'fact', fact, entry });
+  recordStranded({ pdu, decoded }: ReceivedPdu, entry: StorageEntry, formerIccid: string): Promise<void> {
+    return this.#fromShare(() => {
+      const receivedAt = new Date(this.#parts.clock.now()).toISOString();
+      if (decoded?.kind === 'statusReport') return this.#recordReport(decoded, receivedAt, entry);
+      const fact = unreadableFact(formerIccid, pdu, STRANDED, receivedAt);
+      return this.#parts.journal.append({ kind: 'fact', fact, entry });
+    });
   }
 
-  #takeShare(): void {
-    if (!this.#parts.shares.messages.take())
+  /** A message that the journal refuses comes again, and counts then. */
+  async #fromShare(record: () => Promise<void>): Promise<void> {
+    const { messages } = this.#parts.shares;
+    if (!messages.take())
       throw new JournalUnavailableError('this modem received more messages than its share');
+    try {
+      await record();
+    } catch (error) {
+      messages.giveBack();
+      throw error;
+    }
   }
 
   #recordUnreadable(

@@ -16,7 +16,7 @@ const HI = hi();
 const { burst, perSecond } = MODEM_FACTS.messages;
 
 async function setUp(t: Test) {
-  const { clock, modem, openInbox, start } = await setUpInbox(t);
+  const { clock, disk, modem, openInbox, start } = await setUpInbox(t);
   const { crash, journal } = await start();
   crash();
   const shares = modemShares({ journal, clock });
@@ -40,7 +40,7 @@ async function setUp(t: Test) {
     const recorder = recorderOf(iccid);
     await Promise.all(Array.from({ length: count }, () => recorder.record(readPdu(HI))));
   };
-  return { clock, flood, give, journal, recorderOf, shares };
+  return { clock, disk, flood, give, journal, recorderOf, shares };
 }
 
 t.test('a modem that floods is refused, whichever card it names, and another is not', async (t) => {
@@ -68,6 +68,17 @@ t.test('while the control plane is behind, no share grows', async (t) => {
   t.equal(await give(), '2', 'the time without the control plane counts for nothing');
   clock.advance(1_000 / perSecond);
   t.equal(await give(), '1');
+});
+
+t.test('messages that the journal refuses take nothing from a share', async (t) => {
+  const { disk, flood, give, journal, shares } = await setUp(t);
+  await flood(TEST_ICCID, burst - 1);
+  disk.full = true;
+  for (let time = 0; time < 3; time += 1) t.equal(await give(), '2', 'the disk is full');
+  disk.full = false;
+  t.equal(await give(), '1', 'the last of the share');
+  t.equal(journal.state.facts.size, burst);
+  t.notOk(shares.messages.take());
 });
 
 t.test('a clock that is set back takes nothing from a share', async (t) => {

@@ -4,6 +4,7 @@ import type { Port } from '#node-daemon/at/port.ts';
 import { DEFAULT_CARRIER_SETTINGS, NO_SIM_SETTINGS } from '#node-daemon/config/node-config.ts';
 import { Journal } from '#node-daemon/journal/journal.ts';
 import { Modem, type ModemParts } from '#node-daemon/modem/modem.ts';
+import { Rack, type RackParts } from '#node-daemon/modem/rack.ts';
 import type { RecoveryLimits } from '#node-daemon/modem/recovery/recovery.ts';
 import { HostClaims } from '#node-daemon/modem/sim/claims.ts';
 import { type Clock, systemClock } from '#shared/clock.ts';
@@ -51,6 +52,19 @@ export class ScriptedHost {
 
   unplug(path: string): void {
     this.#devices.delete(path);
+  }
+
+  /** A rack without slots, for any modem. */
+  rack(parts: Partial<RackParts>): Rack {
+    return new Rack({
+      slots: [],
+      discover: true,
+      ignore: [],
+      devRoot: '/dev',
+      log: silentLogger,
+      createModem: (options) => this.create(options),
+      ...parts,
+    });
   }
 
   create(parts: Pick<ModemParts, 'slot'> & Partial<ModemParts>): Modem {

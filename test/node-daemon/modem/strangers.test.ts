@@ -1,7 +1,7 @@
 // Devices that may be modems and may be something else: asked who they are, seldom, and nothing more.
 import t, { type Test } from 'tap';
 import type { NamedSlot } from '#node-daemon/config/node-config.ts';
-import { Rack, type RackParts } from '#node-daemon/modem/rack.ts';
+import type { RackParts } from '#node-daemon/modem/rack.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
 import { silentLogger } from '#shared/log.ts';
 import { ManualClock } from '../../fixtures/clocks/manual-clock.ts';
@@ -25,15 +25,7 @@ async function setUp(t: Test, slots: readonly NamedSlot[] = [], parts: Partial<R
   const host = await ScriptedHost.start(t, clock);
   const resets: string[] = [];
   const outside = { resetUsb: async ({ path }: { path: string }) => void resets.push(path) };
-  const rack = new Rack({
-    slots,
-    discover: true,
-    ignore: [],
-    devRoot: '/dev',
-    log: silentLogger,
-    createModem: (options) => host.create({ ...options, outside }),
-    ...parts,
-  });
+  const rack = host.rack({ slots, createModem: (options) => host.create({ ...options, outside }), ...parts });
   rack.start();
   const pass = async (ms: number) => {
     const end = clock.now() + ms;

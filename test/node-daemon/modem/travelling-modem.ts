@@ -2,10 +2,9 @@
 import type { Test } from 'tap';
 import type { Port } from '#node-daemon/at/port.ts';
 import type { NamedSlot } from '#node-daemon/config/node-config.ts';
-import { Rack, type RackParts } from '#node-daemon/modem/rack.ts';
+import type { Rack, RackParts } from '#node-daemon/modem/rack.ts';
 import type { UsbDevice } from '#node-daemon/usb/usb-device.ts';
 import type { Clock } from '#shared/clock.ts';
-import { silentLogger } from '#shared/log.ts';
 import { lines, ScriptedModem } from '../../fixtures/nodes/scripted-port.ts';
 import { until } from '../../fixtures/until.ts';
 import { ScriptedHost } from './scripted-host.ts';
@@ -76,15 +75,7 @@ export async function setUpRack(
   clock?: Clock,
 ) {
   const host = await ScriptedHost.start(t, clock);
-  const rack = new Rack({
-    slots,
-    discover: true,
-    ignore: [],
-    devRoot: '/dev',
-    log: silentLogger,
-    createModem: (options) => host.create(options),
-    ...parts,
-  });
+  const rack = host.rack({ slots, ...parts });
   host.onChange = () => rack.rename();
   rack.start();
   const bus = new Bus(host, rack);

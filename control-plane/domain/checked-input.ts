@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import type { RefusalCode } from '#shared/api/refusals.ts';
 import { refusedFields } from '#shared/api/requests.ts';
 import { likelyNumber } from '#shared/destination.ts';
-import { allowedKeys, closest, type Path } from '#shared/process/suggestion.ts';
+import { allowedKeys, closest, meantOrListed, type Path } from '#shared/process/suggestion.ts';
 import { Refusal } from './refusal.ts';
 
 /** The `field` of a refusal of the whole body: the root, as in JSONPath (RFC 9535). */
@@ -65,11 +65,6 @@ function unknownField(field: string, allowed: readonly string[]): Refusal {
   return new Refusal('invalid_request', `"${field}" is not a field of this request. ${hint}`, {
     details: { field, ...(meant !== undefined && { suggestion: meant }) },
   });
-}
-
-function meantOrListed(meant: string | undefined, allowed: readonly string[]): string {
-  if (meant !== undefined) return `Did you mean "${meant}"?`;
-  return allowed.length === 0 ? 'It has none.' : `Its fields are ${allowed.join(', ')}.`;
 }
 
 const FORM = /^(?:each )?must (?:be|have) (.+)$|^(.+?) is required(?:$|:)|^Invalid input: expected (.+?),/;

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type * as z from 'zod';
-import { allowedKeys, closest, type Path } from '#shared/process/suggestion.ts';
+import { allowedKeys, closest, meantOrListed, type Path } from '#shared/process/suggestion.ts';
 import { HttpError } from './http-error.ts';
 
 /** A request that has found its route. */
@@ -67,12 +67,9 @@ function problemOf(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): 
   if (issue.code === 'unrecognized_keys') {
     const allowed = allowedKeys(schema, path);
     return issue.keys
-      .map((key) => {
-        const meant = closest(key, allowed);
-        const hint =
-          meant === undefined ? `Its fields are ${allowed.join(', ')}` : `Did you mean "${meant}"?`;
-        return `"${key}" is not a field of this request. ${hint}`;
-      })
+      .map(
+        (key) => `"${key}" is not a field of this request. ${meantOrListed(closest(key, allowed), allowed)}`,
+      )
       .join('; ');
   }
   const isMissing = issue.code === 'invalid_type' && valueAt(value, path) === undefined;

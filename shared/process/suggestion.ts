@@ -37,3 +37,9 @@ export function closest(word: string, candidates: readonly string[]): string | u
     .sort((one, other) => one.letters - other.letters);
   return best?.candidate;
 }
+
+/** The sentence after "… is not a field of this request." */
+export function meantOrListed(meant: string | undefined, allowed: readonly string[]): string {
+  if (meant !== undefined) return `Did you mean "${meant}"?`;
+  return allowed.length === 0 ? 'It has none.' : `Its fields are ${allowed.join(', ')}.`;
+}

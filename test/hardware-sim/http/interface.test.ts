@@ -98,7 +98,7 @@ t.test('a wrong name of a field is named, with the one that was probably meant',
     ],
     [
       { ...HELLO, colour: 1 },
-      '"colour" is not a field of this request. Its fields are from, to, body, encoding, reference_bits',
+      '"colour" is not a field of this request. Its fields are from, to, body, encoding, reference_bits.',
     ],
     [[{ ...HELLO, bod: '' }], '"bod" is not a field of this request. Did you mean "body"?'],
   ];

@@ -164,7 +164,8 @@ export class ModemRecovery {
     this.#state = state;
     const next = { err: error, trouble, step, delayMs: Math.round(delayMs) };
     // A card that is exchanged is no failure.
-    if (trouble === 'sim_changed') log.info(next, 'the SIM was changed');
+    if (trouble === 'sim_changed')
+      log.info(next, 'modem session ended: its SIM was changed, or cannot be read');
     else log.warn(next, 'modem session failed');
     if (trouble === 'restarted' || trouble === 'sim_changed') record.report({ state: 'starting' });
     else record.reportLost(step === 'give_up' ? 'gave_up' : trouble);
